@@ -1,0 +1,425 @@
+"""The one door for data, and what every estimator promises.
+
+A shell stores parameters, opens this door, calls its core and sets attributes:
+
+    def fit(self, X, y, sample_weight=None):
+        rows = self._check_training(X, y, sample_weight)   # checks, names, labels
+        self.coef_, self.intercept_ = fit_something(rows, self.alpha)
+        return self
+
+An estimator whose fit is a statistic implements ``_fit_rows(rows, map_)`` once and gets both
+``fit`` (arrays, threads) and ``fit_blocks`` (files larger than memory, any backend) from it.
+"""
+
+import logging
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _check_y,
+    check_array,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from pellucid.core.backend import default_backend
+from pellucid.core.frames import column_vector, frame_matrix, is_frame
+from pellucid.core.iterate import (
+    CallbackSupportMixin,
+    FitContext,
+    Iteration,
+    iterate,
+    with_callbacks,
+)
+from pellucid.core.records import Card
+from pellucid.core.statistics import (
+    LEAF_ROWS,
+    Rows,
+    Source,
+    Statistic,
+    reduce_rows,
+    unit_weights,
+)
+from pellucid.core.threads import map_threads
+from pellucid.core.typing import Array, ArrayLike, IntArray, Map
+
+__all__ = ["BlockEstimator", "Classifier", "Estimator", "Regressor", "with_callbacks"]
+
+logger = logging.getLogger("pellucid")
+
+
+class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of every estimator: data enters through here only."""
+
+    _accepts_nan = False
+    _accepts_sparse = False
+
+    @abstractmethod
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._accepts_nan
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+    def _check_training(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, defer_finite: bool = False
+    ) -> Rows:
+        """Check training data; ``defer_finite`` when a sum over X will show NaN and inf anyway."""
+        X = self._check_matrix(X, reset=True, finite=not defer_finite)
+        y = self._check_target(y, X.shape[0])
+        return Rows(X, y, check_weights(sample_weight, X))
+
+    def _check_input(self, X: Any) -> Any:
+        """Check rows to predict or transform against what the fit saw."""
+        check_is_fitted(self)
+        return self._check_matrix(X, reset=False, finite=True)
+
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            X = frame_matrix(X)
+            X = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
+        else:
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr" if self._accepts_sparse else False,
+                dtype=np.float64,
+                order="C",
+                ensure_all_finite=False,
+            )
+        if finite:
+            self._refuse_nonfinite(X)
+        return X
+
+    def _refuse_nonfinite(self, X: Any) -> None:
+        """Raise if X holds a value this estimator does not accept, naming its column and row."""
+        found = find_nonfinite(X.data[:, None] if issparse(X) else X, allow_nan=self._accepts_nan)
+        if found is None:
+            return
+        row, column = found
+        value = X.data[row] if issparse(X) else X[row, column]
+        what = "NaN" if np.isnan(value) else "infinity (inf)"
+        where = "" if issparse(X) else f" in {self._column_name(column)}, row {row}"
+        kind = "numbers or NaN" if self._accepts_nan else "finite numbers only"
+        raise ValueError(f"X contains {what}{where}; {type(self).__name__} accepts {kind}")
+
+    def _column_name(self, j: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"column {j}" if names is None else f"column {names[j]!r}"
+
+    def _feature_names(self) -> tuple[str, ...]:
+        """The names of the inputs, or x0, x1, ... where none were given."""
+        names = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{j}" for j in range(self.n_features_in_)) if names is None else tuple(names)
+
+    def _check_target(self, y: Any, n: int) -> Any:
+        """Unsupervised estimators ignore y."""
+        return None
+
+    def _iterate(
+        self,
+        step: Callable[[Any], tuple[Any, float]],
+        state: Any,
+        *,
+        max_iter: int,
+        tol: float | None,
+        record: Callable[[Any], dict[str, Any]],
+        context: FitContext,
+        start_row: bool = True,
+        stop: Callable[[Any], bool] | None = None,
+    ) -> Iteration:
+        """Run the common loop under the fit's callbacks; keep ``history_`` and ``n_iter_``."""
+        run = iterate(
+            step,
+            state,
+            max_iter=max_iter,
+            tol=tol,
+            record=record,
+            start_row=start_row,
+            stop=stop,
+            name=type(self).__name__,
+            context=context,
+        )
+        self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
+        context.end(run.state)
+        return run
+
+    def predict_blocks(self, blocks: Any) -> Iterator[Any]:
+        """Yield the predictions of each block in turn."""
+        check_is_fitted(self)
+        for X, _ in blocks:
+            yield self.predict(X)  # type: ignore[attr-defined]
+
+
+class Regressor(RegressorMixin, Estimator):
+    """Base of the regressors: y is one column of numbers, or several."""
+
+    _multi_output = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._multi_output
+        tags.target_tags.single_output = True
+        return tags
+
+    def _check_target(self, y: Any, n: int) -> Array:
+        return check_number_target(y, n, self._multi_output, self)
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """Base of the classifiers: y becomes codes 0..K-1 of the sorted ``classes_``."""
+
+    def _check_target(self, y: Any, n: int) -> IntArray:
+        self.classes_, codes = encode_labels(check_labels(y, n, self))
+        return codes
+
+
+class BlockEstimator(Estimator):
+    """Base of the estimators whose fit is a sum over the rows."""
+
+    @abstractmethod
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        """Fit from any source of rows with ``core.statistics.reduce_rows(.., rows, map_)``."""
+
+    def fit_blocks(self, blocks: Any, *, backend: Any = None) -> Self:
+        """Fit on ``pellucid.data.blocks(...)``: files larger than memory, on any backend.
+
+        The answer has the same bits for any block size and backend.
+        """
+        if backend is None:
+            backend = default_backend.get()
+        map_ = map_threads if backend is None else backend.map
+        self._fit_rows(self._check_blocks(blocks, map_), map_)
+        return self
+
+    def _check_blocks(self, blocks: Any, map_: Map) -> "CheckedBlocks":
+        """The block door: names, labels, and a check of every leaf where it is read."""
+        kind = "number" if isinstance(self, Regressor) else "label"
+        kind = kind if isinstance(self, Regressor | Classifier) else "none"
+        if not hasattr(blocks, "spans"):
+            raise TypeError(
+                f"fit_blocks needs pellucid.data.blocks(...), got {type(blocks).__name__}; "
+                "use fit for arrays and frames"
+            )
+        if kind != "none" and blocks.target is None:
+            raise ValueError(f"{type(self).__name__} needs a target: blocks(..., target='column')")
+        if blocks.n_rows == 0:
+            raise ValueError("the source has no rows: at least one is needed")
+        names = blocks.feature_names
+        self.n_features_in_ = blocks.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        megabytes = blocks.block_rows * (blocks.n_features + 2) * 8 / 1e6
+        logger.info(
+            "%s: %d rows x %d columns in blocks of %d (about %.0f MB per block)",
+            type(self).__name__, blocks.n_rows, blocks.n_features, blocks.block_rows, megabytes,
+        )  # fmt: skip
+        door = Door(kind, self._feature_names(), self._accepts_nan, type(self).__name__, None)
+        if kind == "label":
+            labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))
+            self.classes_ = reduce_rows(Statistic(leaf_labels, merge_labels), labels, map_)
+            door = door._replace(classes=self.classes_)
+        return CheckedBlocks(blocks, door)
+
+
+class Door(NamedTuple):
+    """What a worker needs to check one leaf of a block source."""
+
+    kind: str  # none, number, label or raw (labels before the classes are known)
+    names: tuple[str, ...]
+    allow_nan: bool
+    estimator: str
+    classes: Any
+
+    def open(self, raw: Rows, first_row: int) -> Rows:
+        X = frame_matrix(raw.X) if is_frame(raw.X) else raw.X
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        found = find_nonfinite(X, allow_nan=self.allow_nan)
+        if found is not None:
+            row, j = found
+            what = "NaN" if np.isnan(X[row, j]) else "infinity (inf)"
+            raise ValueError(
+                f"column {self.names[j]!r} contains {what} in row {first_row + row}; "
+                f"{self.estimator} accepts {'numbers or NaN' if self.allow_nan else 'finite numbers only'}"
+            )
+        return Rows(X, self._target(raw.y, first_row), self._weights(raw.w, len(X), first_row))
+
+    def _target(self, y: Any, first_row: int) -> Any:
+        if self.kind == "none":
+            return None
+        if self.kind == "number":
+            y = np.asarray(y, dtype=np.float64) if isinstance(y, np.ndarray) else _number_series(y)
+            bad = find_nonfinite(y.reshape(len(y), -1), allow_nan=False)
+            if bad is not None:
+                raise ValueError(f"the target contains NaN or infinity in row {first_row + bad[0]}")
+            return y
+        y = np.asarray(y) if isinstance(y, np.ndarray) else y.to_numpy()
+        if y.dtype.kind == "O":
+            if any(value is None for value in y):
+                raise ValueError(f"the target has a missing value at or after row {first_row}")
+            y = y.astype(str) if all(isinstance(value, str) for value in y) else y
+        elif y.dtype.kind == "f" and np.isnan(y).any():
+            raise ValueError(f"the target has a missing value at or after row {first_row}")
+        return y if self.kind == "raw" else np.searchsorted(self.classes, y)
+
+    def _weights(self, w: Any, n: int, first_row: int) -> Array:
+        if w is None:
+            return unit_weights(n)
+        w = np.asarray(w, dtype=np.float64)
+        bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+        if len(bad):
+            raise ValueError(
+                f"sample weights must be finite and >= 0, got {w[bad[0]]!r} in row {first_row + bad[0]}"
+            )
+        return w
+
+
+def _number_series(y: Any) -> Array:
+    if is_frame(y):  # several targets
+        return frame_matrix(y)
+    return column_vector(y, "the target")
+
+
+class CheckedSpan(NamedTuple):
+    """A span whose leaves pass the door where they are read."""
+
+    span: Any
+    door: Door
+
+    @property
+    def start(self) -> int:
+        return self.span.start
+
+    def leaves(self) -> Iterator[Rows]:
+        row = self.span.start
+        for raw in self.span.leaves():
+            leaf = self.door.open(raw, row)
+            row += leaf.n_rows
+            yield leaf
+
+
+class CheckedBlocks(NamedTuple):
+    """A block source behind the door."""
+
+    blocks: Any
+    door: Door
+
+    @property
+    def n_rows(self) -> int:
+        return self.blocks.n_rows
+
+    def spans(self) -> Sequence[CheckedSpan]:
+        return [CheckedSpan(span, self.door) for span in self.blocks.spans()]
+
+
+def leaf_labels(rows: Rows) -> Any:
+    """The distinct labels of one leaf."""
+    return np.unique(rows.y)
+
+
+def merge_labels(a: Any, b: Any) -> Any:
+    """The distinct labels of two leaves."""
+    return np.union1d(a, b)
+
+
+def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
+    """The first (row, column) with a value that is not accepted, or None.
+
+    >>> find_nonfinite(np.array([[1.0, 2.0], [np.nan, 3.0]]), allow_nan=False)
+    (1, 0)
+    """
+
+    def suspect(start: int) -> bool:  # the sum of finite numbers is finite, or they overflow
+        block = X[start : start + 8 * LEAF_ROWS]
+        return not np.isfinite(block.sum())
+
+    starts = range(0, len(X), 8 * LEAF_ROWS)
+    with np.errstate(all="ignore"):
+        flags = list(map_threads(suspect, starts))
+    for start, flag in zip(starts, flags, strict=True):
+        if flag:
+            block = X[start : start + 8 * LEAF_ROWS]
+            bad = np.isinf(block) if allow_nan else ~np.isfinite(block)
+            if bad.any():
+                row, column = np.argwhere(bad)[0]
+                return start + int(row), int(column)
+    return None
+
+
+def check_weights(sample_weight: Any, X: Any) -> Array:
+    """Sample weights as a vector; ``None`` means 1 for every row."""
+    n = X.shape[0]
+    if sample_weight is None:
+        return unit_weights(n)
+    w = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (w < 0).any():
+        row = int(np.argmax(w < 0))
+        raise ValueError(f"sample_weight must be >= 0, got {w[row]!r} in row {row}")
+    if not w.any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive")
+    return w
+
+
+def check_number_target(y: Any, n: int, multi_output: bool, estimator: Any) -> Array:
+    """A numeric target as float64, (n,) or (n, k)."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    if is_frame(y):
+        y = frame_matrix(y)
+    y = _check_y(y, multi_output=multi_output, y_numeric=True, estimator=estimator)
+    if issparse(y):
+        raise ValueError("y must be dense, got a sparse matrix")
+    _same_length(n, len(y))
+    return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def check_labels(y: Any, n: int, estimator: Any) -> Any:
+    """A vector of labels."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    y = column_or_1d(y, warn=True)
+    _same_length(n, len(y))
+    if y.dtype.kind not in "iub":  # whole numbers are labels; anything else is looked at
+        _check_y(y, estimator=estimator)
+        check_classification_targets(y)
+    return y
+
+
+def _same_length(n: int, m: int) -> None:
+    if n != m:
+        raise ValueError(f"X and y need the same number of rows (n_samples), got {n} and {m}")
+
+
+def encode_labels(y: Any) -> tuple[Any, IntArray]:
+    """Sorted distinct labels and the code of each row.
+
+    >>> classes, codes = encode_labels(np.array([5, 3, 5]))
+    >>> classes, codes
+    (array([3, 5]), array([1, 0, 1]))
+    """
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low <= max(1000, len(y)):  # one table look-up instead of a sort
+            offset = (y - y.dtype.type(low)).astype(np.intp)
+            present = np.bincount(offset, minlength=high - low + 1) > 0
+            classes = (np.flatnonzero(present) + low).astype(y.dtype)
+            return classes, (np.cumsum(present) - 1)[offset].astype(np.intp)
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.intp)

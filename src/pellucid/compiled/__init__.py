@@ -1,0 +1,1 @@
+"""Compiled kernels that two or more algorithms share."""

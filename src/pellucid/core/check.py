@@ -1,0 +1,82 @@
+"""One-line checks of parameters; each message says what was given and what is accepted."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def _number(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or np.isnan(value):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+
+
+def positive(**values: Any) -> None:
+    """Refuse anything that is not a number above zero.
+
+    >>> positive(tol=0)
+    Traceback (most recent call last):
+    ValueError: tol must be > 0, got 0
+    """
+    for name, value in values.items():
+        _number(name, value)
+        if not value > 0:
+            raise ValueError(f"{name} must be > 0, got {value!r}")
+
+
+def non_negative(**values: Any) -> None:
+    """Refuse anything that is not a number of at least zero."""
+    for name, value in values.items():
+        _number(name, value)
+        if not value >= 0:
+            raise ValueError(f"{name} must be >= 0, got {value!r}")
+
+
+def whole(*, at_least: int = 1, **values: Any) -> None:
+    """Refuse anything that is not a whole number of at least ``at_least``.
+
+    >>> whole(n_clusters=2.5)
+    Traceback (most recent call last):
+    ValueError: n_clusters must be a whole number >= 1, got 2.5
+    """
+    for name, value in values.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
+            raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}")
+
+
+def fraction(**values: Any) -> None:
+    """Refuse anything outside the open interval (0, 1)."""
+    for name, value in values.items():
+        _number(name, value)
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be between 0 and 1 (both excluded), got {value!r}")
+
+
+def boolean(**values: Any) -> None:
+    """Refuse anything but True and False."""
+    for name, value in values.items():
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def one_of(choices: Collection[str], **values: Any) -> None:
+    """Refuse a word that is not among ``choices``, and name the nearest one.
+
+    >>> one_of(("svd", "qr"), solver="qrr")
+    Traceback (most recent call last):
+    ValueError: solver must be one of 'svd', 'qr', got 'qrr'; did you mean 'qr'?
+    """
+    for name, value in values.items():
+        if not isinstance(value, str) or value not in choices:
+            accepted = ", ".join(repr(choice) for choice in choices)
+            raise ValueError(
+                f"{name} must be one of {accepted}, got {value!r}{hint(value, choices)}"
+            )
+
+
+def hint(word: Any, choices: Collection[str]) -> str:
+    """Return ``; did you mean 'x'?`` when some choice is near, else nothing."""
+    near = get_close_matches(str(word), [str(choice) for choice in choices], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,221 @@
+"""An algorithm is a step: one driver owns the loop.
+
+``step(state) -> (state, gap)`` is applied until the gap is at most ``tol``. Stopping, the limit,
+the warnings, the history and scikit-learn's fit callbacks are written here and nowhere else
+(``sklearn.callback`` is experimental: no other module touches it).
+"""
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "CallbackSupportMixin",
+    "ConvergenceWarning",
+    "DivergenceWarning",
+    "FitContext",
+    "History",
+    "Iteration",
+    "iterate",
+    "with_callbacks",
+]
+
+State = TypeVar("State")
+ALIASES = ("loss", "inertia", "log_likelihood")  # other names of "objective"
+
+
+class DivergenceWarning(ConvergenceWarning):
+    """The iteration left the finite numbers; the last finite state was kept."""
+
+
+class History(Sequence):
+    """One row per step; a column by its name.
+
+    >>> history = History([{"step": 1, "objective": 4.0}, {"step": 2, "objective": 1.0}])
+    >>> history["objective"], len(history), history[-1]["step"]
+    (array([4., 1.]), 2, 2)
+    """
+
+    def __init__(self, rows: Sequence[dict[str, Any]] = ()) -> None:
+        self._rows = list(rows)
+
+    def append(self, row: dict[str, Any]) -> None:
+        self._rows.append(row)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return History(self._rows[key]) if isinstance(key, slice) else self._rows[key]
+        if key not in self.columns and key in ALIASES:
+            key = "objective"
+        if key not in self.columns:
+            known = ", ".join(self.columns) or "none"
+            raise KeyError(f"the history has no column {key!r}; it has: {known}")
+        values = [row.get(key) for row in self._rows]
+        if all(value is None or np.ndim(value) == 0 for value in values):
+            blank = [math.nan if value is None else value for value in values]
+            return np.array(blank if any(v is None for v in values) else values)
+        shapes = {np.shape(value) for value in values}
+        if len(shapes) == 1:
+            return np.array(values)
+        ragged = np.empty(len(values), dtype=object)
+        ragged[:] = values
+        return ragged
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, History) and _same(self._rows, other._rows)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for row in self._rows for name in row))
+
+    def to_frame(self) -> Any:
+        """The history as a Polars frame; array cells become lists."""
+        import polars
+
+        def cell(value: Any) -> Any:
+            return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+        return polars.DataFrame({n: [cell(r.get(n)) for r in self._rows] for n in self.columns})
+
+    def __repr__(self) -> str:
+        if not self._rows:
+            return "History(0 rows)"
+        first, last = (row.get("objective") for row in (self._rows[0], self._rows[-1]))
+        return f"History({len(self)} rows: {', '.join(self.columns)}; objective {first} -> {last})"
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f"))
+
+
+class Iteration(NamedTuple):
+    """How a loop ended: ``reason`` is converged, max_iter, stopped or diverged."""
+
+    state: Any
+    n_iter: int
+    converged: bool
+    reason: str
+    history: History
+
+
+class FitContext:
+    """scikit-learn's fit callbacks for one fit: a root task with one subtask per step.
+
+    ``attributes(state)`` returns the fitted attributes as if fit had stopped at ``state``; it is
+    called only if some callback asks for the estimator.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        max_steps: int | None = 0,
+        attributes: Callable[[Any], dict[str, Any]] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        self.attributes = attributes
+        self.root = estimator._init_callback_context(max_subtasks=max_steps)
+        self.active = bool(getattr(estimator, "_skl_callbacks", None))
+        self.root.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    def _attributes(self, state: Any) -> Callable[[], dict[str, Any]] | None:
+        attributes = self.attributes
+        return None if attributes is None else lambda: attributes(state)
+
+    def step(self, i: int, state: Any) -> bool:
+        """Report step ``i``; True when some callback asks to stop."""
+        if not self.active:
+            return False
+        task = self.root.subcontext(task_name=f"step {i}")
+        task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return task.call_on_fit_task_end(
+            estimator=self.estimator,
+            **self.data,
+            reconstruction_attributes=self._attributes(state),
+        )
+
+    def end(self, state: Any = None) -> None:
+        """Report the end of the fit."""
+        self.root.call_on_fit_task_end(
+            estimator=self.estimator,
+            **self.data,
+            reconstruction_attributes=self._attributes(state),
+        )
+
+
+def iterate(
+    step: Callable[[State], tuple[State, float]],
+    state: State,
+    *,
+    max_iter: int = 100,
+    tol: float | None = 1e-6,
+    record: Callable[[State], dict[str, Any]] | None = None,
+    start_row: bool = True,
+    stop: Callable[[History], bool] | None = None,
+    name: str = "",
+    context: FitContext | None = None,
+) -> Iteration:
+    """Apply ``step`` until its gap is at most ``tol``, someone says stop, or the limit is reached.
+
+    ``record(state)`` is the row of the history; ``start_row=False`` leaves out row 0, the start.
+    ``tol=None`` runs exactly ``max_iter`` steps without a warning. A gap that is not finite ends
+    the loop with a DivergenceWarning and the last state before the bad step.
+
+    >>> halve = lambda x: (x / 2, x / 2)
+    >>> run = iterate(halve, 8.0, tol=1.0, record=lambda x: {"objective": x})
+    >>> run.state, run.n_iter, run.reason, run.history["objective"]
+    (1.0, 3, 'converged', array([8., 4., 2., 1.]))
+    """
+    began = time.perf_counter()
+    history = History()
+    if record is not None and start_row:
+        history.append({"step": 0, **record(state), "gap": None, "seconds": 0.0})
+    label = f"{name}: " if name else ""
+    gap = math.inf
+    for i in range(1, max_iter + 1):
+        new, gap = step(state)
+        if not math.isfinite(gap):
+            warnings.warn(
+                f"{label}diverged at step {i}: the gap is {gap}; the state before it is kept",
+                DivergenceWarning,
+                stacklevel=3,
+            )
+            return Iteration(state, i - 1, False, "diverged", history)
+        state = new
+        if record is not None:
+            seconds = time.perf_counter() - began
+            history.append({"step": i, **record(state), "gap": float(gap), "seconds": seconds})
+        asked = context is not None and context.step(i, state)
+        if tol is not None and gap <= tol:
+            return Iteration(state, i, True, "converged", history)
+        if asked or (stop is not None and stop(history)):
+            return Iteration(state, i, False, "stopped", history)
+    if tol is not None:
+        warnings.warn(
+            f"{label}no convergence in max_iter={max_iter} steps: last gap {gap:.3g} > tol={tol:g}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return Iteration(state, max_iter, False, "max_iter", history)

@@ -1,0 +1,173 @@
+"""What a model says of itself: the card and the summary, as text, as a dict and as HTML."""
+
+import math
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """A JSON-safe copy: arrays become lists, NaN and infinities None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)
+
+
+def show(value: Any) -> str:
+    """A number for reading: six significant digits; NaN as a dash.
+
+    >>> show(3.14159265), show(float("nan")), show(12)
+    ('3.14159', '-', '12')
+    """
+    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return "-"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def text_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    """An aligned table: names to the left, numbers to the right."""
+    cells = [[show(cell) for cell in row] for row in rows]
+    widths = [max([len(c), *(len(r[j]) for r in cells)]) for j, c in enumerate(columns)]
+    lines = []
+    for row in [list(columns), *cells]:
+        rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        lines.append("  ".join([row[0].ljust(widths[0]), *rest]).rstrip())
+    return "\n".join(lines)
+
+
+def html_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    """The same table as HTML; every cell is escaped."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(show(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Card(NamedTuple):
+    """Representation, evaluation and optimisation of one fit, with its numbers.
+
+    >>> print(Card("a constant", "squared error", "the mean", {"n": 3}))
+    Representation  a constant
+    Evaluation      squared error
+    Optimisation    the mean
+    Numbers         n = 3
+    """
+
+    representation: str
+    evaluation: str
+    optimisation: str
+    numbers: dict[str, Any] = {}  # noqa: RUF012  never written to
+    scales: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+    def _lines(self) -> list[tuple[str, str]]:
+        numbers = ", ".join(f"{name} = {show(value)}" for name, value in self.numbers.items())
+        return [
+            ("Representation", self.representation),
+            ("Evaluation", self.evaluation),
+            ("Optimisation", self.optimisation),
+            *([("Numbers", numbers)] if numbers else []),
+            *(("Scale", line) for line in self.scales),
+            *(("Warning", line) for line in self.warnings),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<15} {text}" for name, text in self._lines())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
+            for name, text in self._lines()
+        )
+        return f"<table>{rows}</table>"
+
+
+class Summary:
+    """Estimates with their uncertainty, or the reason why there is none.
+
+    ``names estimate standard_error statistic p_value low high`` and any further arrays and
+    scalars of the model are attributes; ``columns`` and ``rows`` are the same as a table.
+
+    >>> summary = Summary(title="Mean", names=("mean",), arrays={"estimate": np.array([2.0])})
+    >>> summary.estimate, summary.rows
+    (array([2.]), [('mean', 2.0)])
+    """
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        names: tuple[str, ...],
+        arrays: dict[str, Any],
+        scalars: dict[str, Any] | None = None,
+        valid: bool = True,
+        reason: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.title = title
+        self.names = tuple(names)
+        self.arrays = dict(arrays)
+        self.scalars = dict(scalars or {})
+        self.valid = valid
+        self.reason = reason
+        self.notes = tuple(notes)
+
+    def __getattr__(self, name: str) -> Any:
+        for part in ("arrays", "scalars"):
+            if name in self.__dict__.get(part, {}):
+                return self.__dict__[part][name]
+        raise AttributeError(f"the summary has no {name!r}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("name", *self.arrays)
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        columns = [np.asarray(values) for values in self.arrays.values()]
+        if columns and columns[0].ndim == 2:  # several outputs: one after the other
+            k = columns[0].shape[0]
+            names = [f"y{i}: {name}" for i in range(k) for name in self.names]
+            columns = [column.ravel() for column in columns]
+        else:
+            names = list(self.names)
+        return list(zip(names, *(column.tolist() for column in columns), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        keys = ("title", "names", "arrays", "scalars", "valid", "reason", "notes")
+        return plain({key: getattr(self, key) for key in keys})
+
+    def __str__(self) -> str:
+        scalars = [f"{n} = {show(v)}" for n, v in self.scalars.items() if np.ndim(v) == 0]
+        lines = [self.title, text_table(self.columns, self.rows)]
+        lines += [", ".join(scalars[i : i + 5]) for i in range(0, len(scalars), 5)]
+        if not self.valid:
+            lines.append(f"Not valid for inference: {self.reason}")
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        scalars = [f"{n} = {show(v)}" for n, v in self.scalars.items() if np.ndim(v) == 0]
+        text = [
+            *([f"Not valid for inference: {self.reason}"] if not self.valid else []),
+            *self.notes,
+        ]
+        notes = "".join(f"<li>{escape(line)}</li>" for line in text)
+        return (
+            f"<h4>{escape(self.title)}</h4>{html_table(self.columns, self.rows)}"
+            f"<p>{escape(', '.join(scalars))}</p><ul>{notes}</ul>"
+        )

@@ -1,0 +1,90 @@
+"""One thread pool that maps a function over row blocks, with BLAS held to one thread inside.
+
+Results come back in the order of the items, so nothing depends on who finished first.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+_limit: ContextVar[int | None] = ContextVar("pellucid_threads", default=None)
+_pools: dict[int, ThreadPoolExecutor] = {}
+_inside = threading.local()
+
+
+def thread_count() -> int:
+    """Threads in use: ``limit_threads``, else PELLUCID_NUM_THREADS, else the cores we may use."""
+    limit = _limit.get()
+    if limit is not None:
+        return limit
+    asked = os.environ.get("PELLUCID_NUM_THREADS", "")
+    if asked:
+        if not asked.isdigit() or int(asked) < 1:
+            raise ValueError(f"PELLUCID_NUM_THREADS must be a whole number >= 1, got {asked!r}")
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def limit_threads(n: int) -> Iterator[None]:
+    """Use at most ``n`` threads inside the block.
+
+    >>> with limit_threads(1):
+    ...     thread_count()
+    1
+    """
+    if n < 1:
+        raise ValueError(f"threads must be >= 1, got {n!r}")
+    token = _limit.set(n)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    import numpy.linalg  # noqa: F401  both BLAS libraries must be loaded to be found
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS to one thread: our own threads, or small matrices, use the cores better."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def map_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    """Yield ``function(item)`` in order, computed by the pool; inline when already inside it.
+
+    >>> list(map_threads(abs, [-2, 3]))
+    [2, 3]
+    """
+    items = list(items)
+    n = min(thread_count(), len(items))
+    if getattr(_inside, "pool", False):  # a nested map would wait for its own worker
+        return map(function, items)
+    with single_threaded_blas():
+        if n <= 1:
+            return iter([function(item) for item in items])
+        if n not in _pools:
+            _pools[n] = ThreadPoolExecutor(n, "pellucid", initializer=_mark)
+        return iter(list(_pools[n].map(function, items)))
+
+
+def _mark() -> None:
+    _inside.pool = True
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of the parent's threads
+    os.register_at_fork(after_in_child=_pools.clear)
