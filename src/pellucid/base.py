@@ -48,7 +48,7 @@ from pellucid.core.statistics import (
     unit_weights,
 )
 from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike, IntArray, Map
+from pellucid.core.typing import Array, IntArray, Map
 
 __all__ = ["BlockEstimator", "Classifier", "Estimator", "Regressor", "with_callbacks"]
 
@@ -112,8 +112,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         value = X.data[row] if issparse(X) else X[row, column]
         what = "NaN" if np.isnan(value) else "infinity (inf)"
         where = "" if issparse(X) else f" in {self._column_name(column)}, row {row}"
-        kind = "numbers or NaN" if self._accepts_nan else "finite numbers only"
-        raise ValueError(f"X contains {what}{where}; {type(self).__name__} accepts {kind}")
+        accepted = _accepted(self._accepts_nan)
+        raise ValueError(f"X contains {what}{where}; {type(self).__name__} accepts {accepted}")
 
     def _column_name(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -160,7 +160,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Yield the predictions of each block in turn."""
         check_is_fitted(self)
         for X, _ in blocks:
-            yield self.predict(X)  # type: ignore[attr-defined]
+            yield self.predict(X)
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -253,7 +253,7 @@ class Door(NamedTuple):
             what = "NaN" if np.isnan(X[row, j]) else "infinity (inf)"
             raise ValueError(
                 f"column {self.names[j]!r} contains {what} in row {first_row + row}; "
-                f"{self.estimator} accepts {'numbers or NaN' if self.allow_nan else 'finite numbers only'}"
+                f"{self.estimator} accepts {_accepted(self.allow_nan)}"
             )
         return Rows(X, self._target(raw.y, first_row), self._weights(raw.w, len(X), first_row))
 
@@ -282,9 +282,14 @@ class Door(NamedTuple):
         bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
         if len(bad):
             raise ValueError(
-                f"sample weights must be finite and >= 0, got {w[bad[0]]!r} in row {first_row + bad[0]}"
+                "sample weights must be finite and >= 0, "
+                f"got {w[bad[0]]!r} in row {first_row + bad[0]}"
             )
         return w
+
+
+def _accepted(allow_nan: bool) -> str:
+    return "numbers or NaN" if allow_nan else "finite numbers only"
 
 
 def _number_series(y: Any) -> Array:

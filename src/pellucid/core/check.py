@@ -9,7 +9,7 @@ import numpy as np
 
 
 def _number(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or np.isnan(value):
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or value != value:
         raise ValueError(f"{name} must be a number, got {value!r}")
 
 

@@ -66,7 +66,7 @@ class History(Sequence):
         if all(value is None or np.ndim(value) == 0 for value in values):
             blank = [math.nan if value is None else value for value in values]
             return np.array(blank if any(v is None for v in values) else values)
-        shapes = {np.shape(value) for value in values}
+        shapes = {np.asarray(value).shape for value in values}
         if len(shapes) == 1:
             return np.array(values)
         ragged = np.empty(len(values), dtype=object)

@@ -20,7 +20,7 @@ def generator(random_state: Any = None) -> Rng:
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if random_state is None:
         return np.random.default_rng()
-    if isinstance(random_state, Integral) and random_state >= 0:
+    if isinstance(random_state, Integral) and int(random_state) >= 0:
         return np.random.default_rng(int(random_state))
     raise ValueError(
         "random_state must be None, a whole number >= 0, a RandomState or a Generator, "

@@ -95,26 +95,26 @@ class Statistic(NamedTuple):
 
 
 class Node(NamedTuple):
-    """The summary of leaves ``index * 2**level`` up to ``(index + 1) * 2**level``."""
+    """The summary of the leaves from ``position * 2**level`` on, ``2**level`` of them."""
 
     level: int
-    index: int
+    position: int
     value: Any
 
 
 def push(stack: list[Node], node: Node, merge: Callable[[Any, Any], Any]) -> None:
     """Add the next node to the right; siblings merge into their parent at once."""
-    while stack and node.index % 2 == 1 and stack[-1][:2] == (node.level, node.index - 1):
+    while stack and node.position % 2 == 1 and stack[-1][:2] == (node.level, node.position - 1):
         left = stack.pop()
-        node = Node(node.level + 1, node.index // 2, merge(left.value, node.value))
+        node = Node(node.level + 1, node.position // 2, merge(left.value, node.value))
     stack.append(node)
 
 
 def summarise_span(statistic: Statistic, span: Span) -> list[Node]:
     """The nodes of the fixed tree that the leaves of ``span`` fill."""
     stack: list[Node] = []
-    for index, leaf in enumerate(span.leaves(), start=span.start // LEAF_ROWS):
-        push(stack, Node(0, index, statistic.summarise(leaf)), statistic.merge)
+    for position, leaf in enumerate(span.leaves(), start=span.start // LEAF_ROWS):
+        push(stack, Node(0, position, statistic.summarise(leaf)), statistic.merge)
     return stack
 
 

@@ -1,0 +1,101 @@
+"""The command line: ``pellucid COMMAND``.
+
+``COMMANDS`` is the whole interface: a name, where the command lives, one line of help. A module
+is imported when its command runs, so ``pellucid --help`` loads Click and nothing else. Adding a
+command adds one line here.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+
+from pellucid import __version__
+from pellucid.cli.common import Code, code_of, nearest, sentence
+
+
+class Entry(NamedTuple):
+    """One line of the table: ``home`` is ``module:function`` under ``pellucid``."""
+
+    home: str
+    help: str
+
+
+COMMANDS = {
+    "data": Entry("cli.data:data", "List, show and make the bundled tables and generators."),
+    "doctor": Entry("cli.doctor:doctor", "Say what is installed and whether it works."),
+    "warm": Entry("cli.warm:warm", "Compile every kernel ahead, so that first use is fast."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, function = COMMANDS[cmd_name].home.split(":")
+        return getattr(import_module(f"pellucid.{module}"), function)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(nearest("command", args[0], COMMANDS), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name].help) for name in self.list_commands(ctx)])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`pellucid COMMAND --help` shows the options of a command.",
+)
+@click.version_option(__version__, prog_name="pellucid", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def cli() -> None:
+    """Machine learning you can see through."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code; an error is one sentence on stderr.
+
+    >>> main(["--version"])
+    Traceback (most recent call last):
+    SystemExit: 0
+    """
+    arguments = list(sys.argv[1:] if args is None else args)
+    if "--debug" in arguments:
+        sys.exit(cli.main(arguments, "pellucid", standalone_mode=False))
+    sys.excepthook = _last_resort
+    try:
+        code = cli.main(arguments, "pellucid", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = Code.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("pellucid: interrupted", err=True)
+        code = Code.INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, as in `pellucid ... | head`
+        sys.stdout = None  # type: ignore[assignment]  nothing is left to flush into
+        code = Code.DONE
+    except (click.ClickException, OSError, ValueError, ImportError) as error:
+        click.echo(f"pellucid: {sentence(error)}", err=True)
+        code = code_of(error)
+    sys.exit(code or Code.DONE)
+
+
+def _last_resort(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """What nobody foresaw is still one sentence; Python then leaves with code 1."""
+    click.echo(
+        f"pellucid: internal error, {kind.__name__}: {sentence(error)} "
+        "(run again with --debug for the traceback)",
+        err=True,
+    )

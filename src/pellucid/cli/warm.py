@@ -1,0 +1,118 @@
+"""``pellucid warm``: compile every kernel ahead into the on-disk cache.
+
+A module with kernels has a function ``warm()`` that calls each of them once on tiny arrays. This
+command imports every module, calls every ``warm()`` and then insists that no kernel was missed.
+"""
+
+import logging
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import click
+
+import pellucid
+from pellucid.cli.common import Code, Stop, common, console, print_json
+
+
+class Warmed(NamedTuple):
+    """What one run of ``pellucid warm`` did."""
+
+    kernels: int
+    compiled: int  # the others were in the cache already
+    seconds: float
+    missed: list[str]  # kernels that no warm() calls
+    skipped: list[str]  # modules whose optional extra is not installed
+
+
+def import_all() -> tuple[list[ModuleType], list[str]]:
+    """Import every module of the package; list those that need an extra that is not here."""
+    modules, skipped = [], []
+    names = iter(pkgutil.iter_modules(pellucid.__path__, "pellucid."))
+    queue = list(names)
+    while queue:
+        found = queue.pop(0)
+        if found.name == "pellucid.cli" or found.name.endswith("__main__"):
+            continue
+        try:
+            module = import_module(found.name)
+        except ImportError as error:
+            if "pellucid[" not in str(error):  # only a named extra may be missing
+                raise
+            skipped.append(found.name)
+            continue
+        modules.append(module)
+        if found.ispkg:
+            queue.extend(pkgutil.iter_modules(module.__path__, f"{found.name}."))
+    return modules, skipped
+
+
+def kernel_name(kernel: Any) -> str:
+    return f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
+
+
+def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
+    """Call every ``warm()``; ``say(module, kernels ready, kernels in all)`` before each."""
+    began = time.perf_counter()
+    modules, skipped = import_all()
+    from pellucid.core.jit import KERNELS
+
+    def ready() -> int:
+        return sum(bool(kernel.signatures) for kernel in KERNELS)
+
+    warmers = [module for module in modules if callable(getattr(module, "warm", None))]
+    for module in warmers:
+        say(module.__name__, ready(), len(KERNELS))
+        module.warm()
+    say("", ready(), len(KERNELS))
+    return Warmed(
+        kernels=len(KERNELS),
+        compiled=sum(bool(kernel.stats.cache_misses) for kernel in KERNELS),
+        seconds=round(time.perf_counter() - began, 3),
+        missed=sorted(kernel_name(kernel) for kernel in KERNELS if not kernel.signatures),
+        skipped=skipped,
+    )
+
+
+@contextmanager
+def progress(silent: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on a terminal, a line per module elsewhere, nothing if silent; on stderr."""
+    screen = console(stderr=True)
+    if silent:
+        yield lambda module, done, total: None
+    elif not screen.is_terminal:
+        yield lambda module, done, total: screen.print(module) if module else None
+    else:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=screen, transient=True) as bar:
+            task = bar.add_task("loading", total=None)
+            yield lambda module, done, total: bar.update(
+                task, description=module, completed=done, total=total
+            )
+
+
+@click.command()
+@common("json", "quiet", "threads")
+def warm(as_json: bool, quiet: bool) -> None:
+    """Compile every kernel ahead into the on-disk cache."""
+    logging.getLogger("pellucid").setLevel(logging.ERROR)  # "compiling" is no news here
+    with progress(quiet or as_json) as say:
+        result = compile_all(say)
+    if as_json:
+        print_json({**result._asdict(), "ok": not result.missed})
+    elif not quiet:
+        click.echo(
+            f"{result.kernels} kernels ready: {result.compiled} compiled, "
+            f"{result.kernels - result.compiled} from the cache, {result.seconds:.1f} s"
+        )
+        for name in result.skipped:
+            click.echo(f"skipped {name}: its extra is not installed")
+    if result.missed:
+        names = ", ".join(result.missed)
+        raise Stop(Code.FAILED_CHECK, f"no warm() compiles {names}")

@@ -1,0 +1,80 @@
+"""Every public name is documented by an example that runs; every estimator has its page."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+from estimators import names, public_classes
+
+import pellucid
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("", *pellucid._PACKAGES)
+
+
+def _public_names():
+    for package in PACKAGES:
+        module = importlib.import_module(f"pellucid.{package}".rstrip("."))
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value):
+                yield pytest.param(value, id=f"{module.__name__}.{name}")
+
+
+@pytest.mark.parametrize("value", _public_names())
+def test_public_names_have_an_example(value):
+    text = inspect.getdoc(value) or ""
+    assert text, "no docstring"
+    if inspect.isclass(value) and issubclass(value, Exception | Warning):
+        return
+    assert doctest.DocTestParser().get_examples(text), "no running example"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_parameter_and_page(name):
+    cls = public_classes()[name]
+    text = inspect.getdoc(cls)
+    for parameter in inspect.signature(cls).parameters:
+        assert re.search(rf"\b{parameter}\b", text), f"{name}: {parameter} is not documented"
+    pages = {page.stem.replace("_", ""): page for page in (ROOT / "docs/algorithms").glob("*.md")}
+    page = pages.get(name.lower())
+    assert page is not None, f"docs/algorithms lacks a page for {name}"
+    assert name in page.read_text()
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_estimator_has_a_benchmark(name):
+    sources = [path.read_text() for path in (ROOT / "benchmarks").glob("*.py")]
+    assert any(re.search(rf"\b{name}\b", text) for text in sources)
+
+
+def _pages():
+    return [pytest.param(p, id=str(p.relative_to(ROOT))) for p in sorted(ROOT.glob("docs/**/*.md"))]
+
+
+@pytest.mark.parametrize("page", _pages())
+def test_pages_run(page):
+    """Examples on the pages are doctests."""
+    parser = doctest.DocTestParser()
+    test = parser.get_doctest(page.read_text(), {}, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner.run(test, out=lambda text: None)
+    assert runner.failures == 0, f"{runner.failures} examples of {page.name} fail"
+
+
+@pytest.mark.parametrize("page", _pages())
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_module_is_orphaned():
+    """Every module imports, so that nothing rots unseen."""
+    for module in pkgutil.walk_packages(pellucid.__path__, "pellucid."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)

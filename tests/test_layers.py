@@ -1,0 +1,51 @@
+"""The layer contract of DESIGN.md, and the habits that a reader relies on."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src/pellucid").rglob("*.py"))
+
+
+def test_layers():
+    command = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", [pytest.param(p, id=p.name) for p in SOURCES])
+def test_habits(path):
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree), "a module says what it is"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            caught = ast.unparse(node.type) if node.type else "everything"
+            assert caught not in ("everything", "Exception", "BaseException"), node.lineno
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("print", "eval", "exec"), node.lineno
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or node.names[0].name
+            assert module.split(".")[0] not in ("pickle", "dill", "cloudpickle"), node.lineno
+            forbidden = ("linear_model", "cluster", "naive_bayes", "svm", "tree", "ensemble")
+            forbidden += ("mixture", "neighbors", "decomposition", "neural_network")
+            parts = module.split(".")
+            assert not (parts[0] == "sklearn" and len(parts) > 1 and parts[1] in forbidden), (
+                f"line {node.lineno}: the algorithms are ours to write"
+            )
+        if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.random."):
+            allowed = ("default_rng", "Generator", "RandomState", "SeedSequence", "BitGenerator")
+            allowed += ("PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM")
+            assert node.attr in allowed or node.attr == "random", f"global seed, {node.lineno}"
+
+
+def test_numba_is_named_in_one_place():
+    """One decorator: the flags are written in core/jit.py only."""
+    users = [p for p in SOURCES if "import numba" in p.read_text() or "from numba" in p.read_text()]
+    names = {str(p.relative_to(ROOT / "src/pellucid")) for p in users}
+    assert names <= {"core/jit.py", "cli/doctor.py", "cli/warm.py"}, names

@@ -1,0 +1,473 @@
+"""What DESIGN.md promises of every estimator, tested for all that are public.
+
+A new estimator is found by its line in the lazy table; none of these tests names one.
+"""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from estimators import (
+    assert_same_outputs,
+    assert_same_state,
+    block_names,
+    data,
+    iterative_names,
+    make,
+    names,
+    outputs,
+    public_classes,
+    takes,
+    twin,
+)
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
+from sklearn.callback import ProgressBar
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pellucid
+from pellucid.backends import Joblib, Serial, use
+from pellucid.core.iterate import History
+from pellucid.core.records import Card, Summary
+from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.threads import limit_threads
+
+CLASSES = public_classes()
+all_estimators = pytest.mark.parametrize("name", names())
+block_estimators = pytest.mark.parametrize("name", block_names())
+iterative_estimators = pytest.mark.parametrize("name", iterative_names())
+weighted_estimators = pytest.mark.parametrize("name", names(lambda c: takes(c, "sample_weight")))
+
+
+def fitted(name, n=200, **params):
+    X, y = data(CLASSES[name], n)
+    return make(CLASSES[name], **params).fit(X, y), X, y
+
+
+def blocks(X, y, block_rows):
+    frame = pl.DataFrame(X, schema=[f"x{j}" for j in range(X.shape[1])])
+    if y is None:
+        return pellucid.data.blocks(frame, block_rows=block_rows)
+    return pellucid.data.blocks(
+        frame.with_columns(pl.Series("y", y)), target="y", block_rows=block_rows
+    )
+
+
+# --- persistence ---------------------------------------------------------------------------
+
+
+@all_estimators
+def test_saves_and_loads_bit_equal(name, tmp_path):
+    model, X, _ = fitted(name)
+    path = tmp_path / "model.pellucid"
+    pellucid.save(model, path)
+    first = path.read_bytes()
+    pellucid.save(model, path)
+    assert path.read_bytes() == first
+    again = pellucid.load(path)
+    assert type(again) is type(model)
+    assert_same_outputs(model, again, X)
+    assert_same_state(model, again)
+    assert str(again.card()) == str(model.card())
+    pellucid.save(model, path, slim=True)
+    assert_same_outputs(model, pellucid.load(path), X)
+
+
+@all_estimators
+def test_saves_inside_a_pipeline(name, tmp_path):
+    X, y = data(CLASSES[name])
+    model = make_pipeline(StandardScaler(), make(CLASSES[name])).fit(X, y)
+    pellucid.save(model, tmp_path / "pipe.pellucid")
+    assert_same_outputs(model, pellucid.load(tmp_path / "pipe.pellucid"), X)
+
+
+@all_estimators
+def test_saves_unfitted(name, tmp_path):
+    model = make(CLASSES[name])
+    pellucid.save(model, tmp_path / "model.pellucid")
+    again = pellucid.load(tmp_path / "model.pellucid")
+    assert repr(again) == repr(model)
+
+
+# --- callbacks and history -----------------------------------------------------------------
+
+
+class Recorder:
+    """Keeps what it is told; stops after ``stop_after`` steps."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after = stop_after
+        self.begun = self.ended = self.set_up = self.torn_down = 0
+        self.models = []
+
+    def setup(self, estimator, context):
+        self.set_up += 1
+
+    def teardown(self, estimator, context):
+        self.torn_down += 1
+
+    def on_fit_task_begin(self, estimator, context):
+        self.begun += 1
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        self.ended += 1
+        if context.parent is not None and context.max_subtasks == 0:
+            self.models.append(fitted_estimator)
+            return self.stop_after is not None and len(self.models) >= self.stop_after
+        return False
+
+
+@all_estimators
+def test_reports_to_callbacks_without_changing_the_fit(name):
+    plain, X, y = fitted(name)
+    recorder = Recorder()
+    watched = make(CLASSES[name]).set_callbacks(recorder).fit(X, y)
+    assert recorder.set_up == recorder.torn_down == 1
+    assert recorder.begun == recorder.ended >= 1
+    assert_same_state(plain, watched)
+
+
+@iterative_estimators
+def test_callbacks_see_every_step_and_can_stop(name):
+    plain, X, y = fitted(name)
+    recorder = Recorder()
+    make(CLASSES[name]).set_callbacks(recorder).fit(X, y)
+    assert len(recorder.models) >= plain.n_iter_
+    assert_same_outputs(recorder.models[-1], plain, X, rtol=1e-6)
+    stopped = make(CLASSES[name]).set_callbacks(Recorder(stop_after=1)).fit(X, y)
+    assert stopped.n_iter_ == 1
+    outputs(stopped, X)
+
+
+@iterative_estimators
+def test_progress_bar(name, capsys):
+    X, y = data(CLASSES[name])
+    make(CLASSES[name]).set_callbacks(ProgressBar()).fit(X, y)
+    assert name in "".join(capsys.readouterr())
+
+
+@iterative_estimators
+def test_history(name):
+    model, _, _ = fitted(name)
+    history = model.history_
+    assert isinstance(history, History)
+    assert {"step", "objective", "gap", "seconds"} <= set(history.columns)
+    assert len(history) in (model.n_iter_, model.n_iter_ + 1)  # with or without the start
+    assert np.isfinite(history["objective"]).all()
+    assert (np.diff(history["seconds"]) >= 0).all()
+    assert history.to_frame().shape[0] == len(history)
+
+
+# --- blocks, threads, seeds ----------------------------------------------------------------
+
+
+@block_estimators
+def test_blocks_give_the_same_bits(name):
+    X, y = data(CLASSES[name], 3 * LEAF_ROWS + 157)
+    reference = make(CLASSES[name]).fit_blocks(blocks(X, y, 65_536), backend=Serial())
+    for block_rows in (1_000, 5_000, 1_000_000):
+        model = make(CLASSES[name]).fit_blocks(blocks(X, y, block_rows))
+        assert_same_state(reference, model)
+    with use(Joblib(n_jobs=2)):
+        assert_same_state(reference, make(CLASSES[name]).fit_blocks(blocks(X, y, 5_000)))
+
+
+@block_estimators
+def test_blocks_agree_with_memory(name):
+    X, y = data(CLASSES[name], 2 * LEAF_ROWS + 99)
+    frame = pl.DataFrame(X, schema=[f"x{j}" for j in range(X.shape[1])])
+    whole = make(CLASSES[name]).fit(frame, y)
+    parts = make(CLASSES[name]).fit_blocks(blocks(X, y, 5_000))
+    assert_same_outputs(whole, parts, frame, rtol=1e-9)
+    streamed = np.concatenate(list(parts.predict_blocks(blocks(X, y, 1_000))))
+    np.testing.assert_array_equal(streamed, parts.predict(frame))
+
+
+@block_estimators
+def test_blocks_refuse_a_bad_cell_by_name_and_row(name):
+    X, y = data(CLASSES[name], 60)
+    X[17, 1] = np.inf
+    with pytest.raises(ValueError, match=r"'x1'.*inf.*row 17"):
+        make(CLASSES[name]).fit_blocks(blocks(X, y, 20))
+
+
+@block_estimators
+def test_blocks_refuse_arrays(name):
+    X, y = data(CLASSES[name], 60)
+    with pytest.raises(TypeError, match=r"fit_blocks needs pellucid\.data\.blocks"):
+        make(CLASSES[name]).fit_blocks(X)
+
+
+@all_estimators
+def test_same_model_for_any_number_of_threads(name):
+    X, y = data(CLASSES[name], 3 * LEAF_ROWS + 11 if name in block_names() else 500)
+    models = []
+    for n in (1, 2, 3):
+        with limit_threads(n):
+            models.append(make(CLASSES[name]).fit(X, y))
+            assert_same_outputs(models[0], models[-1], X)
+    for model in models[1:]:
+        assert_same_state(models[0], model)
+
+
+@all_estimators
+def test_same_seed_same_model_and_the_global_state_is_left_alone(name):
+    before = np.random.get_state()[1].copy()
+    a, _, _ = fitted(name)
+    b, _, _ = fitted(name)
+    assert_same_state(a, b)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
+
+
+# --- weights -------------------------------------------------------------------------------
+
+
+@weighted_estimators
+@pytest.mark.parametrize("n", [90, LEAF_ROWS + 40])
+def test_weights_are_repetitions(name, n):
+    X, y = data(CLASSES[name], n)
+    w = np.random.default_rng(1).integers(0, 4, size=n)
+    if n > LEAF_ROWS and "init" in make(CLASSES[name]).get_params():
+        pytest.skip("random starts draw from different leaves; checked with given starts there")
+    weighted = make(CLASSES[name]).fit(X, y, sample_weight=w)
+    repeated = make(CLASSES[name]).fit(np.repeat(X, w, axis=0), None if y is None else y.repeat(w))
+    assert_same_outputs(weighted, repeated, X, rtol=1e-7)
+
+
+@weighted_estimators
+def test_unit_weights_change_nothing(name):
+    model, X, y = fitted(name)
+    weighted = make(CLASSES[name]).fit(X, y, sample_weight=np.ones(len(X)))
+    assert_same_outputs(model, weighted, X, rtol=1e-9)
+
+
+@weighted_estimators
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+def test_bad_weights_are_refused(name, value):
+    X, y = data(CLASSES[name])
+    w = np.ones(len(X))
+    w[3] = value
+    with pytest.raises(ValueError, match="(?i)weight"):
+        make(CLASSES[name]).fit(X, y, sample_weight=w)
+
+
+# --- frames --------------------------------------------------------------------------------
+
+
+@all_estimators
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_in(name, library):
+    X, y = data(CLASSES[name])
+    columns = ["height", "width", "depth", "mass"]
+    frame = pl.DataFrame(X, schema=columns)
+    if library == "pandas":
+        frame = pd.DataFrame(X, columns=columns)
+        y = None if y is None else pd.Series(y)
+    elif library == "pyarrow":
+        frame = pa.table({c: X[:, j] for j, c in enumerate(columns)})
+    model = make(CLASSES[name]).fit(frame, y)
+    assert list(model.feature_names_in_) == columns
+    plain = make(CLASSES[name]).fit(X, data(CLASSES[name])[1])
+    for method, values in outputs(plain, X).items():
+        np.testing.assert_array_equal(np.asarray(getattr(model, method)(frame)), values)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.select(columns[::-1]) if library != "pandas" else frame[columns[::-1]])
+
+
+@pytest.mark.parametrize("name", names(lambda c: hasattr(c, "transform")))
+@pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_frames_out(name, library, kind):
+    X, y = data(CLASSES[name])
+    model = make(CLASSES[name]).set_output(transform=library).fit(X, y)
+    out = model.transform(X)
+    assert isinstance(out, kind)
+    assert list(out.columns) == list(model.get_feature_names_out())
+
+
+@all_estimators
+def test_text_is_refused_by_column(name):
+    X, y = data(CLASSES[name])
+    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(b=pl.lit("tall"))
+    with pytest.raises(ValueError, match="'b'.*'tall'"):
+        make(CLASSES[name]).fit(frame, y)
+
+
+# --- in scikit-learn's machinery -----------------------------------------------------------
+
+
+@all_estimators
+def test_works_in_pipeline_and_search(name):
+    X, y = data(CLASSES[name])
+    pipe = make_pipeline(StandardScaler(), make(CLASSES[name]))
+    cross_validate(pipe, X, y, cv=3, error_score="raise")
+    step = pipe.steps[-1][0]
+    parameter, default = next(iter(make(CLASSES[name]).get_params().items()))
+    search = GridSearchCV(pipe, {f"{step}__{parameter}": [default]}, cv=3, error_score="raise")
+    search.fit(X, y)
+    assert_same_outputs(search.best_estimator_, clone(pipe).fit(X, y), X)
+
+
+@all_estimators
+def test_scikit_learn_keywords_and_attributes(name):
+    """Same names, defaults and order as scikit-learn's class; every documented value is accepted."""
+    import inspect
+
+    cls, other = CLASSES[name], twin(CLASSES[name])
+    if other is None:
+        pytest.skip("scikit-learn has no class of this name")
+    ours = inspect.signature(cls).parameters
+    for parameter in inspect.signature(other).parameters.values():
+        if parameter.default == "deprecated":
+            continue
+        assert parameter.name in ours, f"{name} lacks {parameter.name}"
+        assert ours[parameter.name].default == parameter.default, parameter.name
+        assert ours[parameter.name].kind == parameter.kind, parameter.name
+    X, y = data(cls, 60)
+    theirs = other().fit(X, y)
+    model = make(cls).fit(X, y)
+    public = {a for a in vars(theirs) if a.endswith("_") and not a.startswith("_")}
+    assert public <= set(vars(model)) | set(dir(cls)), public - set(vars(model))
+
+
+def _accepted_values(constraints):
+    """Sample values of scikit-learn's own parameter constraints."""
+    from sklearn.utils._param_validation import Interval, StrOptions
+
+    for constraint in constraints:
+        if isinstance(constraint, StrOptions):
+            yield from sorted(constraint.options - constraint.deprecated)
+        elif isinstance(constraint, Interval):
+            low = constraint.left if constraint.left is not None else 0
+            yield int(low) + 1 if constraint.type.__name__ == "Integral" else float(low) + 0.25
+        elif constraint == "boolean":
+            yield from (True, False)
+        elif constraint == "verbose":
+            yield from (0, 1, True)
+        elif constraint == "random_state":
+            yield from (0, np.random.RandomState(0))
+        elif constraint is None:
+            yield None
+
+
+def _keyword_cases():
+    for name, cls in CLASSES.items():
+        other = twin(cls)
+        for parameter, constraints in getattr(other, "_parameter_constraints", {}).items():
+            if constraints == "no_validation":
+                continue
+            for value in _accepted_values(constraints):
+                yield pytest.param(name, parameter, value, id=f"{name}-{parameter}-{value}")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("name", "parameter", "value"), _keyword_cases())
+def test_every_value_scikit_learn_documents_works(name, parameter, value):
+    X, y = data(CLASSES[name], 60)
+    params = {parameter: value}
+    if name == "Ridge" and value == "lbfgs":
+        params["positive"] = True  # scikit-learn's own condition
+    model = make(CLASSES[name], **params).fit(X, y)
+    outputs(model, X)
+
+
+# --- what a model says of itself -----------------------------------------------------------
+
+
+@all_estimators
+def test_card(name):
+    card = fitted(name)[0].card()
+    assert isinstance(card, Card)
+    for part in (card.representation, card.evaluation, card.optimisation):
+        assert len(part) > 10
+    assert "<script" not in card._repr_html_()
+    assert card.to_dict()["numbers"]
+    assert str(card).startswith("Representation")
+
+
+@pytest.mark.parametrize("name", names(lambda c: hasattr(c, "summary")))
+def test_summary(name):
+    X, y = data(CLASSES[name])
+    frame = pd.DataFrame(X, columns=["<b>a</b>", "b", "c", "d"])
+    summary = make(CLASSES[name]).fit(frame, y).summary()
+    assert isinstance(summary, Summary)
+    assert {"estimate", "standard_error", "low", "high"} <= set(summary.columns)
+    assert summary.valid or summary.reason
+    assert "<b>a</b>" not in summary._repr_html_()
+    assert "&lt;b&gt;a" in summary._repr_html_()
+    assert summary.to_dict()["names"]
+    assert len(summary.rows) == len(summary.names)
+
+
+# --- bad input: one sentence ---------------------------------------------------------------
+
+
+def _one_sentence(message):
+    assert "\n" not in message, message
+    assert len(message) < 400, message
+
+
+@all_estimators
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_nonfinite_cells_are_named(name, value):
+    from sklearn.utils import get_tags
+
+    X, y = data(CLASSES[name])
+    model = make(CLASSES[name]).fit(X, y)
+    if np.isnan(value) and get_tags(model).input_tags.allow_nan:
+        pytest.skip("missing cells are accepted")
+    bad = X.copy()
+    bad[7, 2] = value
+    frame = pd.DataFrame(bad, columns=["a", "b", "c", "d"])
+    with pytest.raises(ValueError, match="NaN|inf") as caught:
+        make(CLASSES[name]).fit(frame, y)
+    _one_sentence(str(caught.value))
+    assert "'c'" in str(caught.value)
+    assert "row 7" in str(caught.value)
+    with pytest.raises(ValueError, match=r"column 2.*row 7"):
+        outputs(model, bad)
+
+
+@all_estimators
+def test_lengths_must_agree(name):
+    X, y = data(CLASSES[name])
+    if y is None:
+        pytest.skip("takes no target")
+    with pytest.raises(ValueError, match="200.*150") as caught:
+        make(CLASSES[name]).fit(X, y[:150])
+    _one_sentence(str(caught.value))
+
+
+@all_estimators
+def test_unknown_words_are_refused(name):
+    """A parameter that takes a word refuses another, and says which it takes."""
+    X, y = data(CLASSES[name], 60)
+    for parameter, default in make(CLASSES[name]).get_params().items():
+        if isinstance(default, str):
+            with pytest.raises(ValueError, match=parameter) as caught:
+                make(CLASSES[name], **{parameter: "nonsense"}).fit(X, y)
+            _one_sentence(str(caught.value))
+            assert "'nonsense'" in str(caught.value)
+
+
+@all_estimators
+def test_bad_numbers_are_refused(name):
+    X, y = data(CLASSES[name], 60)
+    for parameter, default in make(CLASSES[name]).get_params().items():
+        if isinstance(default, bool) or not isinstance(default, int | float):
+            continue
+        if parameter in ("random_state", "verbose"):
+            continue
+        for value in (-1, float("nan"), "many"):
+            with pytest.raises(ValueError, match=parameter) as caught:
+                make(CLASSES[name], **{parameter: value}).fit(X, y)
+            _one_sentence(str(caught.value))
+
+
+@all_estimators
+def test_kinds_are_right(name):
+    """Exactly one of classifier, regressor, clusterer, transformer, by scikit-learn's tags."""
+    model = make(CLASSES[name])
+    kinds = is_classifier(model) + is_regressor(model) + is_clusterer(model)
+    assert kinds == 1 or hasattr(model, "transform")
