@@ -6,8 +6,9 @@ import sys
 import unittest
 
 import pytest
-from estimators import every_public_estimator
 from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from estimators import every_public_estimator
 
 ARRAY_API = bool(os.environ.get("SCIPY_ARRAY_API"))
 

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from estimators import names, public_classes
 
 import pellucid
+from estimators import names, public_classes
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("", *pellucid._PACKAGES)

@@ -3,11 +3,20 @@
 A new estimator is found by its line in the lazy table; none of these tests names one.
 """
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
+from sklearn.callback import ProgressBar
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pellucid
 from estimators import (
     assert_same_outputs,
     assert_same_state,
@@ -21,13 +30,6 @@ from estimators import (
     takes,
     twin,
 )
-from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
-from sklearn.callback import ProgressBar
-from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-import pellucid
 from pellucid.backends import Joblib, Serial, use
 from pellucid.core.iterate import History
 from pellucid.core.records import Card, Summary
@@ -195,7 +197,7 @@ def test_blocks_refuse_a_bad_cell_by_name_and_row(name):
 
 @block_estimators
 def test_blocks_refuse_arrays(name):
-    X, y = data(CLASSES[name], 60)
+    X, _ = data(CLASSES[name], 60)
     with pytest.raises(TypeError, match=r"fit_blocks needs pellucid\.data\.blocks"):
         make(CLASSES[name]).fit_blocks(X)
 
@@ -249,7 +251,7 @@ def test_bad_weights_are_refused(name, value):
     X, y = data(CLASSES[name])
     w = np.ones(len(X))
     w[3] = value
-    with pytest.raises(ValueError, match="(?i)weight"):
+    with pytest.raises(ValueError, match=r"(?i)weight"):
         make(CLASSES[name]).fit(X, y, sample_weight=w)
 
 
@@ -290,7 +292,7 @@ def test_frames_out(name, library, kind):
 def test_text_is_refused_by_column(name):
     X, y = data(CLASSES[name])
     frame = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(b=pl.lit("tall"))
-    with pytest.raises(ValueError, match="'b'.*'tall'"):
+    with pytest.raises(ValueError, match=r"'b'.*'tall'"):
         make(CLASSES[name]).fit(frame, y)
 
 
@@ -311,9 +313,7 @@ def test_works_in_pipeline_and_search(name):
 
 @all_estimators
 def test_scikit_learn_keywords_and_attributes(name):
-    """Same names, defaults and order as scikit-learn's class; every documented value is accepted."""
-    import inspect
-
+    """Same names, defaults and order as scikit-learn's class, and all its attributes."""
     cls, other = CLASSES[name], twin(CLASSES[name])
     if other is None:
         pytest.skip("scikit-learn has no class of this name")
@@ -420,7 +420,7 @@ def test_nonfinite_cells_are_named(name, value):
     bad = X.copy()
     bad[7, 2] = value
     frame = pd.DataFrame(bad, columns=["a", "b", "c", "d"])
-    with pytest.raises(ValueError, match="NaN|inf") as caught:
+    with pytest.raises(ValueError, match=r"NaN|inf") as caught:
         make(CLASSES[name]).fit(frame, y)
     _one_sentence(str(caught.value))
     assert "'c'" in str(caught.value)
@@ -434,7 +434,7 @@ def test_lengths_must_agree(name):
     X, y = data(CLASSES[name])
     if y is None:
         pytest.skip("takes no target")
-    with pytest.raises(ValueError, match="200.*150") as caught:
+    with pytest.raises(ValueError, match=r"200.*150") as caught:
         make(CLASSES[name]).fit(X, y[:150])
     _one_sentence(str(caught.value))
 
