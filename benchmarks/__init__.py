@@ -1,0 +1,1 @@
+"""Ours against the fastest peers, each in its own process, as ratios."""

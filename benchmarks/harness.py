@@ -1,0 +1,149 @@
+"""Run every contender of a case in a process of its own and compare time and answer.
+
+A case is data, a function per contender, and a check that the answers agree. Thread pools of
+several libraries in one process distort each other, so a worker process runs one contender only:
+it makes the data, calls it once to warm up (imports, compilation, page faults), then keeps the
+best of several calls. Contenders take turns, so that a busy moment hits all of them.
+"""
+
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+OURS = "pellucid"
+
+
+class Case(NamedTuple):
+    """One line of the results: what is run, by whom, and when answers count as the same."""
+
+    name: str
+    data: Callable[[], Any]
+    contenders: dict[str, Callable[[Any], Any]]  # the first is ours; each returns its answer
+    same: Callable[[Any, Any], bool]  # (ours, theirs)
+    limit: str  # what the hardware allows: bytes moved, flops
+    note: str = ""  # where we lose, and why
+    rounds: int = 3  # processes per contender
+    repeats: int = 3  # calls per process
+
+
+class Timing(NamedTuple):
+    seconds: float
+    first_call: float
+    answer: Any
+
+
+def work(module: str, index: int, contender: str, out: str) -> None:
+    """The worker: run one contender, write the times and the answer."""
+    case: Case = importlib.import_module(module).CASES[index]
+    data = case.data()
+    function = case.contenders[contender]
+    times = []
+    for _ in range(case.repeats + 1):
+        began = time.perf_counter()
+        answer = function(data)
+        times.append(time.perf_counter() - began)
+    np.savez(out, answer=np.asarray(answer), times=np.array(times))
+
+
+def run_one(module: str, index: int, contender: str) -> Timing:
+    """Start a worker and read what it wrote."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = str(Path(folder) / "result.npz")
+        call = f"from benchmarks.harness import work; work({module!r}, {index}, {contender!r}, {out!r})"
+        done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{contender}: {done.stderr.strip().splitlines()[-1]}")
+        with np.load(out) as stored:
+            times, answer = stored["times"], stored["answer"]
+    return Timing(float(times[1:].min()), float(times[0]), answer)
+
+
+class Result(NamedTuple):
+    case: str
+    limit: str
+    note: str
+    rows: list[dict[str, Any]]
+
+
+def run_case(module: str, index: int) -> Result:
+    """All contenders in turn; the best time of each, and whether its answer is ours."""
+    case: Case = importlib.import_module(module).CASES[index]
+    best: dict[str, Timing] = {}
+    for _ in range(case.rounds):
+        for contender in case.contenders:
+            timing = run_one(module, index, contender)
+            if contender not in best or timing.seconds < best[contender].seconds:
+                best[contender] = timing
+    ours = best[OURS]
+    rows = [
+        {
+            "contender": name,
+            "seconds": timing.seconds,
+            "first_call": timing.first_call,
+            "ratio": timing.seconds / ours.seconds,
+            "same": bool(case.same(ours.answer, timing.answer)),
+        }
+        for name, timing in best.items()
+    ]
+    return Result(case.name, case.limit, case.note, rows)
+
+
+def table(result: Result) -> str:
+    """One case as a Markdown table."""
+    lines = [f"### {result.case}", "", f"Limit: {result.limit}", ""]
+    lines += ["| contender | best (ms) | peer / ours | same answer |", "|---|---:|---:|---|"]
+    for row in result.rows:
+        ratio = "" if row["contender"] == OURS else f"{row['ratio']:.2f}"
+        same = "" if row["contender"] == OURS else ("yes" if row["same"] else "**no**")
+        lines.append(f"| {row['contender']} | {1e3 * row['seconds']:.1f} | {ratio} | {same} |")
+    return "\n".join([*lines, "", *([result.note, ""] if result.note else [])])
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        models = [
+            x.split(":")[1].strip() for x in cpuinfo.read_text().splitlines() if "model name" in x
+        ]
+        model = models[0] if models else model
+    packages = ("numpy", "scipy", "numba", "scikit-learn", "scikit-learn-intelex", "faiss-cpu")
+    versions = ", ".join(f"{name} {_version(name)}" for name in packages)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{cores} cores of {model}; Python {platform.python_version()}; {versions}"
+
+
+def write(results: list[Result], path: Path) -> None:
+    """RESULTS.md for people and results.json beside it."""
+    head = [
+        "# Benchmarks",
+        "",
+        "Each contender in its own process, best of several calls after one warm-up call;",
+        "`peer / ours` above 1 means ours is faster. Written by `make bench`.",
+        "",
+        f"- date: {time.strftime('%Y-%m-%d')}",
+        f"- machine: {machine()}",
+        "",
+    ]
+    path.write_text("\n".join([*head, *(table(result) for result in results)]))
+    records = [result._asdict() for result in results]
+    path.with_name("results.json").write_text(json.dumps(records, indent=1) + "\n")
