@@ -60,7 +60,8 @@ def run_one(module: str, index: int, contender: str) -> Timing:
     """Start a worker and read what it wrote."""
     with tempfile.TemporaryDirectory() as folder:
         out = str(Path(folder) / "result.npz")
-        call = f"from benchmarks.harness import work; work({module!r}, {index}, {contender!r}, {out!r})"
+        arguments = f"({module!r}, {index}, {contender!r}, {out!r})"
+        call = f"from benchmarks.harness import work; work{arguments}"
         done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{contender}: {done.stderr.strip().splitlines()[-1]}")
