@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array, Map
 
 LEAF_ROWS = 4096  # a leaf of 50 columns is 1.6 MB: it stays in cache between two sweeps
@@ -113,8 +114,9 @@ def push(stack: list[Node], node: Node, merge: Callable[[Any, Any], Any]) -> Non
 def summarise_span(statistic: Statistic, span: Span) -> list[Node]:
     """The nodes of the fixed tree that the leaves of ``span`` fill."""
     stack: list[Node] = []
-    for position, leaf in enumerate(span.leaves(), start=span.start // LEAF_ROWS):
-        push(stack, Node(0, position, statistic.summarise(leaf)), statistic.merge)
+    with single_threaded_blas():  # more threads would round differently
+        for position, leaf in enumerate(span.leaves(), start=span.start // LEAF_ROWS):
+            push(stack, Node(0, position, statistic.summarise(leaf)), statistic.merge)
     return stack
 
 
@@ -142,7 +144,8 @@ def merge_nodes(nodes: Iterable[Node], merge: Callable[[Any, Any], Any]) -> Any:
 def reduce_rows(statistic: Statistic, source: Source, map_: Map) -> Any:
     """Summarise every leaf of ``source`` and merge along the fixed tree."""
     parts = map_(partial(summarise_span, statistic), source.spans())
-    return merge_nodes((node for part in parts for node in part), statistic.merge)
+    with single_threaded_blas():
+        return merge_nodes((node for part in parts for node in part), statistic.merge)
 
 
 def unit_weights(n: int) -> Array:
@@ -170,17 +173,21 @@ class Moments(NamedTuple):
 def moments(Z: Array, w: Array) -> Moments:
     """Moments of one leaf; two sweeps while it is in cache, so the centring is exact.
 
+    One row (the heaviest) is taken off first, so that a constant column has scatter 0 exactly.
+
     >>> moments(np.array([[1.0], [3.0]]), unit_weights(2)).scatter
     array([[2.]])
     """
     weight = float(w.sum())
     if weight == 0:
         return Moments(0.0, np.zeros(Z.shape[1]), np.zeros((Z.shape[1], Z.shape[1])))
-    mean = (w @ Z if not is_unit(w) else np.ones(len(Z)) @ Z) / weight
-    C = Z - mean
+    origin = Z[0] if is_unit(w) else Z[np.argmax(w)]
+    C = Z - origin
+    offset = (w @ C if not is_unit(w) else np.ones(len(Z)) @ C) / weight
+    C -= offset
     if not is_unit(w):
         C *= np.sqrt(w)[:, None]
-    return Moments(weight, mean, C.T @ C)
+    return Moments(weight, origin + offset, C.T @ C)
 
 
 def merge_moments(a: Moments, b: Moments) -> Moments:

@@ -57,11 +57,36 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread: our own threads, or small matrices, use the cores better."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+class _BlasHold:
+    """BLAS has one thread while anybody holds it; the limit is the process's, so holders count."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.holders = 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.holders == 0:
+                self.limit = _controller().limit(limits=1, user_api="blas")
+            self.holders += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.holders -= 1
+            if self.holders == 0:
+                self.limit.restore_original_limits()
+
+
+_hold = _BlasHold()
+
+
+def single_threaded_blas() -> _BlasHold:
+    """Hold BLAS to one thread: our own threads, or small matrices, use the cores better.
+
+    It also makes the bits of a product independent of the machine's number of cores.
+    """
+    return _hold
 
 
 def map_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -86,5 +111,12 @@ def _mark() -> None:
     _inside.pool = True
 
 
-if hasattr(os, "register_at_fork"):  # a forked child has none of the parent's threads
-    os.register_at_fork(after_in_child=_pools.clear)
+def _after_fork() -> None:
+    """A forked child has none of the parent's threads, which may have held the lock."""
+    global _hold
+    _pools.clear()
+    _hold = _BlasHold()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
