@@ -33,14 +33,14 @@ def _run(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks fit degenerate data on purpose
-@pytest.mark.parametrize(("estimator", "check"), _cases(array_api=False))
+@pytest.mark.parametrize(("estimator", "check"), list(_cases(array_api=False)))
 def test_scikit_learn_check(estimator, check):
     _run(estimator, check)
 
 
 @pytest.mark.skipif(not ARRAY_API, reason="run by test_array_api in a process of its own")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), _cases(array_api=True) if ARRAY_API else [])
+@pytest.mark.parametrize(("estimator", "check"), list(_cases(array_api=True)) if ARRAY_API else [])
 def test_array_api_check(estimator, check):
     _run(estimator, check)
 

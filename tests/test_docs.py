@@ -25,7 +25,7 @@ def _public_names():
                 yield pytest.param(value, id=f"{module.__name__}.{name}")
 
 
-@pytest.mark.parametrize("value", _public_names())
+@pytest.mark.parametrize("value", list(_public_names()))
 def test_public_names_have_an_example(value):
     text = inspect.getdoc(value) or ""
     assert text, "no docstring"

@@ -362,7 +362,7 @@ def _keyword_cases():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("name", "parameter", "value"), _keyword_cases())
+@pytest.mark.parametrize(("name", "parameter", "value"), list(_keyword_cases()))
 def test_every_value_scikit_learn_documents_works(name, parameter, value):
     X, y = data(CLASSES[name], 60)
     params = {parameter: value}

@@ -29,7 +29,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pellucid.core.backend import default_backend
+from pellucid.core.backend import check_backend, default_backend
 from pellucid.core.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.iterate import (
     CallbackSupportMixin,
@@ -200,7 +200,7 @@ class BlockEstimator(Estimator):
         """
         if backend is None:
             backend = default_backend.get()
-        map_ = map_threads if backend is None else backend.map
+        map_ = map_threads if backend is None else check_backend(backend).map
         self._fit_rows(self._check_blocks(blocks, map_), map_)
         return self
 

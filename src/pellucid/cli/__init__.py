@@ -5,6 +5,7 @@ is imported when its command runs, so ``pellucid --help`` loads Click and nothin
 command adds one line here.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -84,8 +85,8 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo("pellucid: interrupted", err=True)
         code = Code.INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `pellucid ... | head`
-        sys.stdout = None  # type: ignore[assignment]  nothing is left to flush into
-        code = Code.DONE
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        code = Code.FAILED_CHECK  # what Click answers when it meets this itself
     except (click.ClickException, OSError, ValueError, ImportError) as error:
         click.echo(f"pellucid: {sentence(error)}", err=True)
         code = code_of(error)

@@ -30,7 +30,7 @@ class Stop(click.ClickException):
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
-        self.exit_code = int(code)
+        self.code = code
 
 
 # Classes are named, not imported: their modules are heavy. The nearest ancestor counts.
@@ -50,6 +50,8 @@ def code_of(error: BaseException) -> int:
     >>> code_of(FileNotFoundError("no such file")), code_of(ValueError("n must be > 0"))
     (<Code.DATA: 3>, <Code.USAGE: 2>)
     """
+    if isinstance(error, Stop):
+        return error.code
     if isinstance(error, click.ClickException):
         return error.exit_code
     names = (kind.__name__ for kind in type(error).__mro__)
@@ -161,12 +163,27 @@ def console(*, stderr: bool = False) -> Any:
     )
 
 
-def grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Iterable[int] = ()) -> Any:
+def one_line(text: str) -> Any:
+    """A cell that is cut, not wrapped, where the line is too short for it."""
+    from rich.text import Text
+
+    return Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def grid(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Iterable[int] = ()
+) -> Any:
     """A plain table: headings, aligned columns, no lines; ``right`` lists columns of numbers."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
+        show_header=any(columns),
+    )
     numbers = set(right)
     for j, name in enumerate(columns):
         table.add_column(Text(name), justify="right" if j in numbers else "left")

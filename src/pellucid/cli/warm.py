@@ -32,8 +32,7 @@ class Warmed(NamedTuple):
 def import_all() -> tuple[list[ModuleType], list[str]]:
     """Import every module of the package; list those that need an extra that is not here."""
     modules, skipped = [], []
-    names = iter(pkgutil.iter_modules(pellucid.__path__, "pellucid."))
-    queue = list(names)
+    queue = list(pkgutil.iter_modules(pellucid.__path__, "pellucid."))
     while queue:
         found = queue.pop(0)
         if found.name == "pellucid.cli" or found.name.endswith("__main__"):
@@ -55,6 +54,19 @@ def kernel_name(kernel: Any) -> str:
     return f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
 
 
+def is_cached(kernel: Any) -> bool:
+    """Whether the on-disk cache holds the kernel as its source is now.
+
+    Only Numba's own index knows: it is empty where source or version have changed since.
+    """
+    return bool(kernel._cache._cache_file._load_index())
+
+
+def is_ready(kernel: Any) -> bool:
+    """Compiled or loaded in this process, or on disk as part of a kernel that was loaded."""
+    return bool(kernel.signatures) or is_cached(kernel)
+
+
 def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
     """Call every ``warm()``; ``say(module, kernels ready, kernels in all)`` before each."""
     began = time.perf_counter()
@@ -62,7 +74,7 @@ def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
     from pellucid.core.jit import KERNELS
 
     def ready() -> int:
-        return sum(bool(kernel.signatures) for kernel in KERNELS)
+        return sum(is_ready(kernel) for kernel in KERNELS)
 
     warmers = [module for module in modules if callable(getattr(module, "warm", None))]
     for module in warmers:
@@ -73,9 +85,21 @@ def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
         kernels=len(KERNELS),
         compiled=sum(bool(kernel.stats.cache_misses) for kernel in KERNELS),
         seconds=round(time.perf_counter() - began, 3),
-        missed=sorted(kernel_name(kernel) for kernel in KERNELS if not kernel.signatures),
+        missed=sorted(kernel_name(kernel) for kernel in KERNELS if not is_ready(kernel)),
         skipped=skipped,
     )
+
+
+@contextmanager
+def no_notice() -> Iterator[None]:
+    """Silence the notice "compiling (first run only)": here it is no news."""
+    logger = logging.getLogger("pellucid")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 @contextmanager
@@ -101,15 +125,15 @@ def progress(silent: bool) -> Iterator[Callable[[str, int, int], None]]:
 @common("json", "quiet", "threads")
 def warm(as_json: bool, quiet: bool) -> None:
     """Compile every kernel ahead into the on-disk cache."""
-    logging.getLogger("pellucid").setLevel(logging.ERROR)  # "compiling" is no news here
-    with progress(quiet or as_json) as say:
+    with no_notice(), progress(quiet or as_json) as say:
         result = compile_all(say)
     if as_json:
         print_json({**result._asdict(), "ok": not result.missed})
     elif not quiet:
+        ready = result.kernels - len(result.missed)
         click.echo(
-            f"{result.kernels} kernels ready: {result.compiled} compiled, "
-            f"{result.kernels - result.compiled} from the cache, {result.seconds:.1f} s"
+            f"{ready} of {result.kernels} kernels ready: {result.compiled} compiled, "
+            f"{ready - result.compiled} from the cache, {result.seconds:.1f} s"
         )
         for name in result.skipped:
             click.echo(f"skipped {name}: its extra is not installed")

@@ -4,3 +4,20 @@ from contextvars import ContextVar
 from typing import Any
 
 default_backend: ContextVar[Any] = ContextVar("pellucid_backend", default=None)
+
+
+def check_backend(backend: Any) -> Any:
+    """Return ``backend`` if it can map, else refuse it in one sentence.
+
+    >>> check_backend("dask")
+    Traceback (most recent call last):
+    TypeError: a backend is Serial(), Joblib(...), Dask(...) or has map(function, items), got 'dask'
+    """
+    foreign = type(backend).__module__.partition(".")[0] == "distributed"  # its map gives futures
+    if isinstance(backend, type) or foreign or not callable(getattr(backend, "map", None)):
+        hint = "; wrap it: Dask(client)" if foreign else ""
+        raise TypeError(
+            "a backend is Serial(), Joblib(...), Dask(...) or has map(function, items), "
+            f"got {backend!r}{hint}"
+        )
+    return backend

@@ -9,6 +9,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -156,9 +157,16 @@ class FitContext:
             reconstruction_attributes=self._attributes(state),
         )
 
-    def end(self, state: Any = None) -> None:
-        """Report the end of the fit."""
-        self.root.call_on_fit_task_end(
+    def subtask(self, name: str, max_steps: int | None) -> "FitContext":
+        """A task below this one with steps of its own, such as one of several restarts."""
+        child = copy(self)
+        child.root = self.root.subcontext(task_name=name, max_subtasks=max_steps)
+        child.root.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return child
+
+    def end(self, state: Any = None) -> bool:
+        """Report the end of the task; True when some callback asks to stop the level above."""
+        return self.root.call_on_fit_task_end(
             estimator=self.estimator,
             **self.data,
             reconstruction_attributes=self._attributes(state),
@@ -176,12 +184,14 @@ def iterate(
     stop: Callable[[History], bool] | None = None,
     name: str = "",
     context: FitContext | None = None,
+    warn: bool = True,
 ) -> Iteration:
     """Apply ``step`` until its gap is at most ``tol``, someone says stop, or the limit is reached.
 
     ``record(state)`` is the row of the history; ``start_row=False`` leaves out row 0, the start.
-    ``tol=None`` runs exactly ``max_iter`` steps without a warning. A gap that is not finite ends
-    the loop with a DivergenceWarning and the last state before the bad step.
+    ``tol=None`` runs exactly ``max_iter`` steps without a warning; ``warn=False`` leaves the
+    warning at the limit to the caller (one of several restarts need not converge). A gap that is
+    not finite ends the loop with a DivergenceWarning and the last state before the bad step.
 
     >>> halve = lambda x: (x / 2, x / 2)
     >>> run = iterate(halve, 8.0, tol=1.0, record=lambda x: {"objective": x})
@@ -212,7 +222,7 @@ def iterate(
             return Iteration(state, i, True, "converged", history)
         if asked or (stop is not None and stop(history)):
             return Iteration(state, i, False, "stopped", history)
-    if tol is not None:
+    if tol is not None and warn:
         warnings.warn(
             f"{label}no convergence in max_iter={max_iter} steps: last gap {gap:.3g} > tol={tol:g}",
             ConvergenceWarning,

@@ -1,0 +1,79 @@
+# Every target makes what it needs: Python 3.11+ and make are enough to start.
+#
+#   make demo      install, run the demonstration on the bundled penguins table, name the report
+#   make test      lint, compile the kernels, run the tests and the examples in the docstrings
+#   make test-all  the same with the slow tests
+#   make bench     ours against the peers, as ratios
+#   make lint      ruff, mypy, import-linter
+#   make clean     remove the environment and everything that was generated
+#
+# Another interpreter: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# Compiled kernels stay where Numba puts them, in __pycache__ beside their source: the tests, the
+# demo and your own scripts then share one cache, and `pellucid warm` fills it before the test
+# workers start, so that no two of them compile the same kernel.
+#
+# Each test worker gets two threads. One would never run the thread pool; all cores for every
+# worker would put cores squared threads on the machine. Tests that compare thread counts set
+# them with limit_threads.
+THREADS := PELLUCID_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 OMP_NUM_THREADS=2
+PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=worksteal \
+  --doctest-modules --ignore-glob='*/conftest.py' tests src
+
+.PHONY: demo test test-all bench lint warm clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/.run
+	$(BIN)/python examples/demo.py
+
+test: lint warm
+	$(PYTEST) -m "not slow"
+
+test-all: lint warm
+	$(PYTEST)
+
+bench: $(VENV)/.bench
+	$(BIN)/pellucid warm --quiet
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+warm: $(VENV)/.test
+	$(BIN)/pellucid warm
+
+clean:
+	rm -rf $(VENV) build dist pellucid-demo .pytest_cache .mypy_cache .ruff_cache \
+	  .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
+
+# An environment, once; then a stamp for each set of packages, renewed when pyproject.toml changes.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Pellucid needs Python 3.11 or newer as '$(PYTHON)'; name another one: make PYTHON=python3.12" >&2; \
+	  exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot make an environment: install its venv module (Debian, Ubuntu: apt install python3-venv)" >&2; \
+	  exit 1; }
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.made pyproject.toml
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	$(PIP) -e '.[test]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.bench: $(VENV)/.made pyproject.toml
+	$(PIP) -e '.[bench]'
+	@touch $@ $(VENV)/.test $(VENV)/.run

@@ -1,0 +1,55 @@
+"""Data in and out: files, frames and databases, bundled tables, generators, blocks of rows.
+
+Every public name is imported on first use, so ``import pellucid.data`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "Blocks": "block",
+    "DataInfo": "catalog",
+    "DataWarning": "findings",
+    "blocks": "block",
+    "list_data": "catalog",
+    "load": "loader",
+    "load_food": "tables",
+    "load_idx": "idx",
+    "load_iris": "tables",
+    "load_network": "tables",
+    "load_nist": "tables",
+    "load_penguins": "tables",
+    "load_play_ball": "tables",
+    "load_points": "tables",
+    "load_table": "tables",
+    "make": "generators",
+    "make_blobs": "generators",
+    "make_exponential": "generators",
+    "make_line_labels": "generators",
+    "make_mixture": "generators",
+    "make_moons": "generators",
+    "make_noisy_line": "generators",
+    "make_noisy_quadratic": "generators",
+    "make_rings": "generators",
+    "make_step": "generators",
+    "make_three_clusters": "generators",
+    "make_threshold_strip": "generators",
+    "make_two_blobs": "generators",
+    "nist_certified": "tables",
+    "write_csv": "write",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,135 @@
+"""What kind of thing the cells of a text column are, decided over all rows.
+
+A column starts with every kind possible. Each piece of the file strikes out the kinds that one
+of its cells contradicts; the first kind left, in the order of KINDS, is the column's. Striking
+out commutes, so the answer does not depend on how the file was cut.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import polars as pl
+
+MISSING = ("", "NA", "N/A", "null", "NaN", "?")
+KINDS = ("int", "float", "comma", "bool", "date", "datetime", "utc")
+NATIVE = {"int": pl.Int64(), "float": pl.Float64(), "empty": pl.Float64()}
+DTYPES = {
+    **NATIVE,
+    "comma": pl.Float64(),
+    "bool": pl.Boolean(),
+    "date": pl.Date(),
+    "datetime": pl.Datetime("us"),
+    "utc": pl.Datetime("us", "UTC"),
+    "text": pl.String(),
+}
+Possible = frozenset[str]
+HEAD_ROWS = 200
+
+_DAY = r"\d{4}[-/]\d{1,2}[-/]\d{1,2}"
+_TIME = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
+_ZONE = r" ?(Z|[+-]\d{2}:?\d{2})"
+
+
+def kind_of(possible: Possible) -> str:
+    """The kind of a column from the kinds that no cell contradicts.
+
+    >>> kind_of(frozenset({"float", "comma"})), kind_of(frozenset()), kind_of(frozenset(KINDS))
+    ('float', 'text', 'empty')
+    """
+    if possible == frozenset(KINDS):
+        return "empty"  # not one cell holds anything
+    return next((kind for kind in KINDS if kind in possible), "text")
+
+
+def stripped(column: pl.Expr) -> pl.Expr:
+    """Cells without surrounding blanks, missing marks as null."""
+    cell = column.str.strip_chars()
+    return pl.when(cell.is_in(MISSING)).then(None).otherwise(cell)
+
+
+def converted(column: pl.Expr, kind: str) -> pl.Expr:
+    """The cells of a text column as ``kind``; null where a cell is not of that kind."""
+    if kind == "text":  # text is kept as it stands
+        return pl.when(column.str.strip_chars().is_in(MISSING)).then(None).otherwise(column)
+    return _CONVERT[kind](stripped(column))
+
+
+def _number(cell: pl.Expr) -> pl.Expr:
+    return cell.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def _comma_number(cell: pl.Expr) -> pl.Expr:
+    number = _number(cell.str.replace(",", ".", literal=True))
+    return pl.when(cell.str.contains(".", literal=True)).then(None).otherwise(number)
+
+
+def _truth(cell: pl.Expr) -> pl.Expr:
+    word = cell.str.to_lowercase()
+    return pl.when(word.is_in(["true", "false"])).then(word == "true").otherwise(None)
+
+
+def _day(cell: pl.Expr) -> pl.Expr:
+    text = pl.when(cell.str.contains(f"^{_DAY}$")).then(cell.str.replace_all("/", "-"))
+    return text.otherwise(None).str.to_date("%Y-%m-%d", strict=False)
+
+
+def _moment(cell: pl.Expr, zone: str) -> pl.Expr:
+    time = f"({_TIME})?" if not zone else _TIME
+    pattern = f"^({_DAY}){time}{zone and f'({zone})'}$"
+    text = pl.when(cell.str.contains(pattern)).then(cell.str.replace_all("/", "-")).otherwise(None)
+    text = text.str.replace(r"^([\d-]+)$", "${1}T00:00:00").str.replace(" ", "T", literal=True)
+    text = text.str.replace(r"^([^:]+:\d{2})( ?Z| ?[+-].*)?$", "${1}:00${2}")
+    text = text.str.replace(r" ?Z$", "+00:00").str.replace(r" ?([+-]\d{2}):?(\d{2})$", "${1}:${2}")
+    form = "%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if zone else "")
+    return text.str.to_datetime(form, time_unit="us", strict=False)
+
+
+_CONVERT: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
+    "int": lambda cell: cell.cast(pl.Int64, strict=False),
+    "float": _number,
+    "empty": _number,
+    "comma": _comma_number,
+    "bool": _truth,
+    "date": _day,
+    "datetime": partial(_moment, zone=""),
+    "utc": partial(_moment, zone=_ZONE),
+}
+
+
+def strike_out(cells: pl.Series, possible: Possible, *, decimal_comma: bool) -> Possible:
+    """The kinds of ``possible`` that every cell of the column agrees with.
+
+    >>> sorted(strike_out(pl.Series(["1", "2.5", "?"]), frozenset(KINDS), decimal_comma=True))
+    ['float']
+    """
+    frame = pl.DataFrame({"cell": cells})
+    filled = frame.filter(stripped(pl.col("cell")).is_not_null())
+    if not filled.height:
+        return possible
+    if not decimal_comma:
+        possible = possible - {"comma"}
+    if filled.height > HEAD_ROWS:  # a few cells strike out most kinds at little cost
+        possible = agreeing(filled.head(HEAD_ROWS), possible)
+    return agreeing(filled, possible)
+
+
+def agreeing(filled: pl.DataFrame, possible: Possible) -> Possible:
+    """The kinds of ``possible`` that every filled cell agrees with."""
+    left = set()
+    for kind in KINDS:
+        if kind not in possible:
+            continue
+        if kind == "float" and "int" in left:  # a whole number is a number
+            left.add(kind)
+            continue
+        column = filled.select(_agrees(pl.col("cell"), kind).alias("agrees"))["agrees"]
+        if column.all():
+            left.add(kind)
+    return frozenset(left)
+
+
+def _agrees(column: pl.Expr, kind: str) -> pl.Expr:
+    if kind in ("float", "comma"):  # the word nan is a number cell that is missing
+        nan = column.str.strip_chars().str.to_lowercase().is_in(["nan", "-nan", "+nan"])
+        return nan | converted(column, kind).is_not_null()
+    return converted(column, kind).is_not_null()

@@ -1,0 +1,419 @@
+r"""Delimited text: one pass finds the rows and the types, then any range of rows is read alone.
+
+Dialect   delimiter , ; tab or | by the header and the first lines; quotes as in RFC 4180;
+          decimal comma when the delimiter is ; ; a byte-order mark is skipped; blank lines too.
+Pass 1    reads the file in pieces of 8 MB: cuts records at newlines outside quotes, compares
+          their number of cells with the header, notes every LEAF_ROWS-th offset (lines.py) and
+          strikes out the kinds that a cell contradicts (cells.py). Memory O(piece).
+Reading   parses the bytes of a range with the types of pass 1, so a column that looks whole in
+          the first million rows and holds text in the last one is text everywhere.
+
+A file with quotes in the middle of unquoted cells (5" pipe) or with lone carriage returns for
+line ends is rewritten once as Parquet in a temporary folder by the slower csv module.
+"""
+
+import codecs
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from pellucid.data.cells import (
+    DTYPES,
+    KINDS,
+    MISSING,
+    NATIVE,
+    Possible,
+    converted,
+    kind_of,
+    strike_out,
+)
+from pellucid.data.findings import finding, unique_names
+from pellucid.data.lines import (
+    CHUNK_BYTES,
+    MarkList,
+    Marks,
+    Records,
+    find_records,
+    first_records,
+    without_blanks,
+)
+from pellucid.data.spool import spool_frames
+from pellucid.data.table import File, Schema, Stack, stack
+
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE_BYTES = 1 << 18
+LONGEST_RECORD = 1 << 27
+LOOSE_ROWS = 1 << 16
+
+
+class Dialect(NamedTuple):
+    """How the cells of a file are separated, and its header."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    body: int  # byte offset of the first row
+
+
+class CsvTable(NamedTuple):
+    """Rows of a delimited text file."""
+
+    marks: Marks
+    dialect: Dialect
+    possible: tuple[Possible, ...]
+    has_blanks: bool
+    keep: Any = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.marks.n_rows
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind_of(possible) for possible in self.possible]
+
+    @property
+    def schema(self) -> Schema:
+        return {
+            name: DTYPES[kind] for name, kind in zip(self.dialect.names, self.kinds, strict=True)
+        }
+
+    def read(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
+        if start >= stop:
+            return pl.DataFrame(schema={name: self.schema[name] for name in columns})
+        data, skip = self.marks.read(start, stop)
+        if self.has_blanks:
+            data = without_blanks(data, find_records(data, ord(self.dialect.delimiter)))
+        return parse(data, self.dialect, self.kinds, columns).slice(skip, stop - start)
+
+    def cut(self, start: int, stop: int) -> "CsvTable":
+        return self._replace(marks=self.marks.cut(start, stop))
+
+
+class NotPlain(Exception):  # noqa: N818  not an error: the file takes the slower way
+    """The quotes of this file need the csv module."""
+
+
+def open_csv(file: File, *, delimiter: str | None = None, limit: int | None = None) -> Any:
+    """The table of a delimited text file; ``limit`` stops after so many rows."""
+    sample = read_sample(file)
+    if b"\r" in sample and b"\n" not in sample:
+        return open_loose(file, delimiter, limit)
+    try:
+        return scan_csv(file, delimiter, limit)
+    except NotPlain:
+        return open_loose(file, delimiter, limit)
+
+
+def read_sample(file: File) -> bytes:
+    """The first lines of the file; an empty, binary or UTF-16 file is refused here."""
+    with open(file.path, "rb") as stream:
+        sample = stream.read(SAMPLE_BYTES)
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(
+            f"{file.name} is UTF-16 text; save it as UTF-8, or pass "
+            f"open({file.name!r}, encoding='utf-16')"
+        )
+    if b"\0" in sample:
+        raise ValueError(
+            f"{file.name} is a binary file, not a table in text; CSV, TSV, JSON, JSON lines, "
+            "Parquet and Arrow files are read"
+        )
+    if not sample.removeprefix(codecs.BOM_UTF8).strip():
+        raise ValueError(f"{file.name} is empty: a header line with column names is needed")
+    return sample
+
+
+def scan_csv(file: File, delimiter: str | None, limit: int | None) -> CsvTable:
+    """Pass 1: rows, types and errors of the whole file."""
+    dialect = read_dialect(file, delimiter)
+    possible = [frozenset(KINDS)] * len(dialect.names)
+    marks, end, blanks = MarkList(), dialect.body, False
+    for piece in pieces(file, dialect):
+        records, data = piece.records, piece.data
+        room = len(records.ends) if limit is None else limit - marks.rows
+        if room < len(records.ends):
+            records = first_records(records, room)
+        if len(records.ends):
+            check_cells(file, piece, records, len(dialect.names))
+            text = without_blanks(data, records)
+            blanks |= len(text) != records.stop
+            check_utf8(file, text)
+            possible = narrow(text, dialect, possible)
+            marks.add(records.starts + piece.offset)
+            end = piece.offset + records.stop
+        if limit is not None and marks.rows >= limit:
+            break
+    return CsvTable(marks.close(file.path, end), dialect, tuple(possible), blanks, file.keep)
+
+
+class Piece(NamedTuple):
+    """Some bytes of the file that hold whole records."""
+
+    data: bytes
+    records: Records
+    offset: int  # in the file
+    line: int  # number of the first line, counted from 1
+
+
+def pieces(file: File, dialect: Dialect) -> Iterator[Piece]:
+    """The body of the file, whole records at a time."""
+    delimiter = ord(dialect.delimiter)
+    with open(file.path, "rb") as stream:
+        line = stream.read(dialect.body).count(b"\n") + 1
+        offset, rest, want = dialect.body, b"", CHUNK_BYTES
+        while True:
+            chunk = stream.read(want)
+            data = rest + chunk
+            if not chunk and data and not data.endswith(b"\n"):
+                data += b"\n"  # the last line may lack its newline
+            records = find_records(data, delimiter)
+            if not records.well_formed:
+                raise NotPlain
+            if records.stop:
+                yield Piece(data, records, offset, line)
+            line += data.count(b"\n", 0, records.stop)
+            offset += records.stop
+            rest = data[records.stop :]
+            if not chunk and not rest:
+                return
+            if not chunk or len(rest) > LONGEST_RECORD:
+                if not quote_opens_cell(rest, delimiter):
+                    raise NotPlain
+                raise ValueError(
+                    f"{file.name}: line {line} opens a quoted cell that is never closed"
+                )
+            want = max(CHUNK_BYTES, len(rest))  # a long record doubles the piece
+
+
+def quote_opens_cell(rest: bytes, delimiter: int) -> bool:
+    """Whether the quotes of an unfinished record stand at cell borders, so one lacks its end."""
+    return rest.count(b'"') % 2 == 1 and find_records(rest + b'"\n', delimiter).well_formed
+
+
+def read_dialect(file: File, delimiter: str | None) -> Dialect:
+    """Delimiter, column names and where the rows begin."""
+    sample = read_sample(file)
+    skip = len(codecs.BOM_UTF8) if sample.startswith(codecs.BOM_UTF8) else 0
+    whole = len(sample) < SAMPLE_BYTES
+    body = sample[skip:] + (b"\n" if whole and not sample.endswith(b"\n") else b"")
+    if delimiter is None:
+        delimiter = sniff(body)
+    records = find_records(body, ord(delimiter))
+    if not records.well_formed or not len(records.ends):
+        raise NotPlain
+    header = body[records.starts[0] : records.ends[0]]
+    check_utf8(file, header)
+    cells = next(csv.reader([header.decode("utf-8").rstrip("\r\n")], delimiter=delimiter), [])
+    if b'"' in header and b"\n" in header.rstrip(b"\r\n"):
+        lines = header.decode("utf-8").splitlines(keepends=True)
+        cells = next(csv.reader(lines, delimiter=delimiter))
+    return Dialect(delimiter, header_names(file, cells), skip + int(records.ends[0]))
+
+
+def header_names(file: File, cells: Sequence[str]) -> tuple[str, ...]:
+    """Column names from the header's cells, with a finding if they look like data."""
+    if cells and all(is_number(cell) for cell in cells):
+        finding(f"the first line of {file.name} holds only numbers; it was read as column names")
+    return tuple(unique_names(cells, file.name))
+
+
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def sniff(sample: bytes) -> str:
+    r"""The delimiter that splits the header into cells, and the lines into as many.
+
+    >>> sniff(b"a;b\n1,5;2,5\n"), sniff(b"a|b,c|d\n1|2|3\n"), sniff(b"a\n1\n")
+    (';', '|', ',')
+    """
+    best, chosen = (0.0, 1), ","
+    for delimiter in DELIMITERS:
+        records = find_records(sample, ord(delimiter))
+        cells = records.cells[:200]
+        if len(cells) and cells[0] > 1:
+            score = (float((cells == cells[0]).mean()), int(cells[0]))
+            if score > best:
+                best, chosen = score, delimiter
+    return chosen
+
+
+def check_cells(file: File, piece: Piece, records: Records, n_columns: int) -> None:
+    """Refuse a row with more or fewer cells than the header, by its line."""
+    wrong = (records.cells != n_columns).nonzero()[0]
+    if len(wrong):
+        row = int(wrong[0])
+        line = piece.line + piece.data.count(b"\n", 0, int(records.starts[row]))
+        raise ragged(file, line, int(records.cells[row]), n_columns)
+
+
+def ragged(file: File, line: int, cells: int, n_columns: int) -> ValueError:
+    plural = "" if cells == 1 else "s"
+    return ValueError(
+        f"{file.name}: line {line} has {cells} cell{plural}, but the header has {n_columns}"
+    )
+
+
+def check_utf8(file: File, text: bytes) -> None:
+    """Refuse bytes that are not UTF-8, by their line."""
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        raise not_utf8(file) from None
+
+
+def not_utf8(file: File) -> ValueError:
+    """The error for the first line of the file that is not UTF-8."""
+    with open(file.path, "rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return ValueError(
+                    f"{file.name}: byte 0x{line[error.start]:02x} on line {number} is not UTF-8; "
+                    f"save the file as UTF-8, or pass open({file.name!r}, encoding='latin-1')"
+                )
+    return ValueError(f"{file.name} changed while it was read; open it again")
+
+
+def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Possible]:
+    """Strike out the kinds that a cell of this piece contradicts."""
+    kinds = [kind_of(kinds) for kinds in possible]
+    settled = [kind in ("int", "float", "text") for kind in kinds]
+    frame = None
+    if any(settled):  # numbers read as numbers and need no second look, unless one does not
+        schema = {
+            name: NATIVE[kind] if kind in ("int", "float") else pl.String()
+            for name, kind in zip(dialect.names, kinds, strict=True)
+        }
+        frame = read_native(text, dialect, schema, dialect.names)
+    if frame is None:
+        settled = [kind == "text" for kind in kinds]
+        frame = read_text(text, dialect, dialect.names)
+    result = []
+    for name, old, kind, known in zip(dialect.names, possible, kinds, settled, strict=True):
+        if known:  # a column of decimal points is no column of decimal commas
+            result.append(old - {"comma"} if kind == "float" else old)
+        else:
+            result.append(strike_out(frame[name], old, decimal_comma=dialect.delimiter == ";"))
+    return result
+
+
+def parse(
+    text: bytes, dialect: Dialect, kinds: Sequence[str], columns: Sequence[str]
+) -> pl.DataFrame:
+    """The cells of some records in the types of the whole file."""
+    kind = dict(zip(dialect.names, kinds, strict=True))
+    schema = {name: NATIVE.get(kind[name], pl.String()) for name in dialect.names}
+    frame = read_native(text, dialect, schema, columns)
+    if frame is None:
+        frame = read_text(text, dialect, columns)
+    return convert(frame, {name: kind[name] for name in columns})
+
+
+def convert(frame: pl.DataFrame, kinds: dict[str, str]) -> pl.DataFrame:
+    """Text columns as their kinds; columns that are numbers already stay."""
+    expressions = []
+    for name, kind in kinds.items():
+        column = pl.col(name)
+        if frame.schema[name] == pl.String:
+            expressions.append(converted(column, kind).alias(name))
+        else:
+            expressions.append(column.fill_nan(None) if kind != "int" else column)
+    return frame.select(expressions)
+
+
+def read_native(
+    text: bytes, dialect: Dialect, schema: Schema, columns: Sequence[str]
+) -> pl.DataFrame | None:
+    """Parse numbers at once; None where a cell is written in a way only ``cells`` knows."""
+    try:
+        return read_cells(text, dialect, schema, columns, list(MISSING))
+    except pl.exceptions.ComputeError:
+        return None
+
+
+def read_text(text: bytes, dialect: Dialect, columns: Sequence[str]) -> pl.DataFrame:
+    """Every cell as text."""
+    return read_cells(text, dialect, dict.fromkeys(dialect.names, pl.String()), columns, None)
+
+
+def read_cells(
+    text: bytes, dialect: Dialect, schema: Schema, columns: Sequence[str], missing: Any
+) -> pl.DataFrame:
+    frame = pl.scan_csv(
+        text,
+        has_header=False,
+        schema=schema,
+        separator=dialect.delimiter,
+        quote_char='"' if b'"' in text else None,
+        null_values=missing,
+    )
+    return frame.select(columns).collect()
+
+
+def open_loose(file: File, delimiter: str | None, limit: int | None) -> Any:
+    """Read with the csv module, row by row, into Parquet files in a temporary folder."""
+    sample = read_sample(file).removeprefix(codecs.BOM_UTF8).replace(b"\r", b"\n")
+    delimiter = delimiter or sniff(sample.replace(b'"', b""))
+    try:
+        with open(file.path, encoding="utf-8-sig", newline="") as stream:
+            rows = csv.reader(stream, delimiter=delimiter)
+            names = header_names(file, next(rows))
+            parts = spool_frames(loose_frames(file, rows, names, limit))
+    except UnicodeDecodeError:
+        raise not_utf8(file) from None
+    except csv.Error as error:
+        raise ValueError(f"{file.name}: line {rows.line_num} cannot be read: {error}") from None
+    possible = [frozenset(KINDS)] * len(names)
+    for part in parts:
+        frame = part.read(0, part.n_rows, names)
+        possible = [
+            strike_out(frame[name], old, decimal_comma=delimiter == ";")
+            for name, old in zip(names, possible, strict=True)
+        ]
+    kinds = dict(zip(names, map(kind_of, possible), strict=True))
+    schema = {name: DTYPES[kind] for name, kind in kinds.items()}
+    typed = []
+    for part in parts:
+        frame = convert(part.read(0, part.n_rows, names), kinds)
+        frame.write_parquet(part.path, compression="lz4")
+        typed.append(part._replace(schema=schema))
+    return stack(typed, [file.name] * len(typed)) if typed else Stack((), (), schema, 0)
+
+
+def loose_frames(
+    file: File, rows: Any, names: Sequence[str], limit: int | None
+) -> Iterator[pl.DataFrame]:
+    """Frames of text cells from rows of the csv module."""
+    whole = (row for row in rows if row and whole_row(file, rows.line_num, row, len(names)))
+    checked = islice(whole, limit)
+    while batch := list(islice(checked, LOOSE_ROWS)):
+        yield pl.DataFrame(batch, schema=dict.fromkeys(names, pl.String()), orient="row")
+
+
+def whole_row(file: File, line: int, row: Sequence[str], n_columns: int) -> bool:
+    if len(row) != n_columns:
+        raise ragged(file, line, len(row), n_columns)
+    return True
+
+
+def unify(tables: Sequence[CsvTable]) -> list[CsvTable]:
+    """Several files with one type per column: a kind must agree with every file."""
+    first = tables[0]
+    result = []
+    merged = dict(zip(first.dialect.names, first.possible, strict=True))
+    for table in tables[1:]:
+        for name, possible in zip(table.dialect.names, table.possible, strict=True):
+            merged[name] = merged.get(name, possible) & possible
+    for table in tables:
+        agreed = tuple(merged[name] for name in table.dialect.names)
+        result.append(table._replace(possible=agreed))
+    return result

@@ -1,0 +1,41 @@
+"""What a loader noticed and repaired: said as a warning, never in silence."""
+
+import warnings
+from collections.abc import Iterable
+
+
+class DataWarning(UserWarning):
+    """Something about the data that the reader should know, such as a repeated column name.
+
+    >>> issubclass(DataWarning, UserWarning)
+    True
+    """
+
+
+def finding(message: str) -> None:
+    """Warn with one sentence about the data."""
+    warnings.warn(message, DataWarning, stacklevel=2)
+
+
+def unique_names(names: Iterable[str], where: str) -> list[str]:
+    """Column names without repetition: the second ``a`` becomes ``a_2``; an empty one gets a name.
+
+    >>> unique_names(["a", "b"], "table")
+    ['a', 'b']
+    """
+    names = [str(name).strip() for name in names]
+    taken, result, changed = set(names), list[str](), list[str]()
+    seen: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        new = name or f"column_{position}"
+        count = 2
+        while new in seen or (new != name and new in taken):
+            new = f"{name or f'column_{position}'}_{count}"
+            count += 1
+        if new != name:
+            changed.append(f"column {position} {name!r} is now {new!r}")
+        seen.add(new)
+        result.append(new)
+    if changed:
+        finding(f"{where} has repeated or empty column names: {', '.join(changed)}")
+    return result

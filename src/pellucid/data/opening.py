@@ -1,0 +1,320 @@
+"""From anything that holds a table to a table: the one place that looks at what was given."""
+
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import polars as pl
+
+from pellucid.core import check
+from pellucid.core.frames import is_frame
+from pellucid.data.delimited import CsvTable, open_csv, unify
+from pellucid.data.findings import unique_names
+from pellucid.data.jsonlines import json_frame, open_json, open_json_lines
+from pellucid.data.spool import (
+    Spool,
+    compression_of,
+    decompress,
+    plain_name,
+    spool_frames,
+    spool_stream,
+)
+from pellucid.data.sql import is_database, query_frames
+from pellucid.data.table import BROKEN, File, FrameTable, first_line, scan_table, stack
+
+FORMATS = ("auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow")
+ENDINGS = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".dat": "csv", ".data": "csv",
+    ".parquet": "parquet", ".pq": "parquet",
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow",
+}  # fmt: skip
+MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow"}
+OTHERS = {
+    b"PK\x03\x04": "an Excel or zip file; save the sheet as CSV",
+    b"SQLi": "an SQLite database; give the URL 'sqlite:///path' and sql='SELECT ...'",
+    b"\x89HDF": "an HDF5 file; save the table as Parquet",
+    b"%PDF": "a PDF file; save the table as CSV",
+}
+
+
+def open_table(
+    source: Any,
+    *,
+    sql: str | None = None,
+    format: str = "auto",
+    limit: int | None = None,
+    in_memory: bool = True,
+) -> Any:
+    """The table behind ``source``; with ``in_memory=False`` a query goes to temporary files."""
+    check.one_of(FORMATS, format=format)
+    if is_database(source):
+        return open_query(source, sql, limit, in_memory)
+    if sql is not None:
+        raise ValueError(f"sql goes with a database URL or connection, got {brief(source)}")
+    if isinstance(source, str | os.PathLike):
+        return open_paths(find_paths(os.fspath(source)), format, limit)
+    if hasattr(source, "read"):
+        return open_stream(source, format, limit)
+    if is_path_list(source):
+        paths = [path for item in source for path in find_paths(os.fspath(item))]
+        return open_paths(paths, format, limit)
+    if isinstance(source, pl.LazyFrame):
+        return open_lazy(source, in_memory)
+    return FrameTable(to_frame(source))
+
+
+def brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def open_query(source: Any, sql: str | None, limit: int | None, in_memory: bool) -> Any:
+    if isinstance(source, str) and source.split("://")[0] in ("http", "https", "ftp", "s3", "gs"):
+        raise ValueError(
+            f"{source} is a remote address; files on this machine and databases are read: "
+            "download it first"
+        )
+    if sql is None:
+        raise ValueError("a database needs a query: sql='SELECT ... FROM ...'")
+    frames = query_frames(source, sql, limit)
+    parts = [FrameTable(frame) for frame in frames] if in_memory else spool_frames(frames)
+    return stack(parts, ["the query"] * len(parts), mixed_is_text=True)
+
+
+def open_lazy(source: pl.LazyFrame, in_memory: bool) -> Any:
+    if in_memory:
+        return FrameTable(source.collect())
+    spool = Spool()
+    path = spool.file("lazy.parquet")
+    source.sink_parquet(path, compression="lz4")
+    return scan_table("parquet", File(path, "the lazy frame", spool))
+
+
+def open_stream(stream: Any, format: str, limit: int | None) -> Any:
+    """Copy an open file to a temporary one and read that."""
+    given = getattr(stream, "name", None)
+    name = Path(given).name if isinstance(given, str) else "stream"
+    name = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
+    try:
+        path, spool = spool_stream(stream, name)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"the open file is not {error.encoding}: byte 0x{error.object[error.start]:02x}; "
+            "open it with its own encoding, such as encoding='latin-1'"
+        ) from None
+    shown = given if isinstance(given, str) else "the open file"
+    return open_file(File(path, shown, spool), format, limit)
+
+
+def is_path_list(source: Any) -> bool:
+    return (
+        isinstance(source, list | tuple)
+        and len(source) > 0
+        and all(isinstance(item, str | os.PathLike) for item in source)
+    )
+
+
+def find_paths(path: str) -> list[str]:
+    """The file of that name, or the files of a pattern in the order of their names."""
+    if os.path.isdir(path):
+        raise ValueError(
+            f"{path} is a folder; give a file, or a pattern such as "
+            f"{os.path.join(path, '*.parquet')!r}"
+        )
+    if os.path.exists(path):
+        return [path]
+    if glob.has_magic(path):
+        found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
+        if not found:
+            raise FileNotFoundError(f"no file matches {path!r}")
+        return found
+    folder = os.path.dirname(path) or "."
+    near = check.hint(os.path.basename(path), os.listdir(folder)) if os.path.isdir(folder) else ""
+    raise FileNotFoundError(f"there is no file {path!r}{near}")
+
+
+def open_paths(paths: Sequence[str], format: str, limit: int | None) -> Any:
+    """One file, or several below each other."""
+    tables: list[Any] = []
+    for path in paths:
+        tables.append(open_file(File(path, path), format, limit))
+        if limit is not None and sum(table.n_rows for table in tables) >= limit:
+            break
+    if len(tables) > 1 and all(isinstance(table, CsvTable) for table in tables):
+        tables = unify(tables)
+    return stack(tables, paths[: len(tables)])
+
+
+def open_file(file: File, format: str, limit: int | None) -> Any:
+    """The table of one file; a compressed one is unpacked to a temporary file first."""
+    try:
+        how = compression_of(file.path)
+    except PermissionError:
+        raise ValueError(f"{file.name} may not be read: permission denied") from None
+    if how is not None:
+        path, keep = decompress(file, how, plain_name(file.path))
+        file = File(path, file.name, keep)
+    kind = guess_format(file) if format == "auto" else format
+    if kind == "parquet":
+        return scan_table("parquet", file)
+    if kind == "arrow":
+        return open_arrow(file)
+    if kind == "json":
+        return open_json(file)
+    if kind == "jsonl":
+        return open_json_lines(file, limit=limit)
+    return open_csv(file, delimiter="\t" if kind == "tsv" else None, limit=limit)
+
+
+def guess_format(file: File) -> str:
+    """By the first bytes, else the ending of the name, else the first letter."""
+    with open(file.path, "rb") as stream:
+        head = stream.read(4096)
+    if head[:4] in MAGIC:
+        return MAGIC[head[:4]]
+    if head[:4] in OTHERS:
+        raise ValueError(f"{file.name} is {OTHERS[head[:4]]}")
+    kind = ENDINGS.get(Path(file.path).suffix.lower())
+    if kind in ("parquet", "csv", "tsv", "arrow", "jsonl"):
+        return kind
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return json_or_lines(file.path)
+    if text.startswith(b"[") or kind == "json":
+        return "json"
+    return "csv"
+
+
+def json_or_lines(path: str) -> str:
+    """Lines if the first line is a whole object and another line follows it."""
+    import json
+
+    with open(path, "rb") as file:
+        lines = (line for line in file if line.strip())
+        first, second = next(lines, b""), next(lines, None)
+    try:
+        value = json.loads(first.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError:
+        return "json"
+    columns = all(isinstance(cells, list) for cells in value.values())
+    return "json" if second is None and columns else "jsonl"
+
+
+def open_arrow(file: File) -> Any:
+    """An Arrow IPC file is read by range; an Arrow stream is read whole."""
+    with open(file.path, "rb") as stream:
+        if stream.read(6) == b"ARROW1":
+            return scan_table("ipc", file)
+    try:
+        return FrameTable(pl.read_ipc_stream(file.path))
+    except BROKEN as error:
+        raise ValueError(f"{file.name} is not an Arrow file: {first_line(error)}") from None
+
+
+def to_frame(source: Any) -> pl.DataFrame:
+    """A frame of any library, columns in a dict, rows in a list or an array, as a Polars frame.
+
+    >>> to_frame(np.array([[1, 2]])).columns
+    ['x0', 'x1']
+    """
+    if isinstance(source, pl.DataFrame):
+        return source
+    if isinstance(source, Mapping):
+        return dict_frame(source)
+    library = type(source).__module__.split(".")[0]
+    if library == "pandas" and hasattr(source, "columns"):
+        return pandas_frame(source)
+    if library == "pyarrow" and hasattr(source, "column_names"):
+        names = unique_names(source.column_names, "the Arrow table")
+        return pl.DataFrame(pl.from_arrow(source.rename_columns(names)))
+    if is_frame(source):
+        return nw.from_native(source, eager_only=True).to_polars()
+    if isinstance(source, list) and source and all(isinstance(row, dict) for row in source):
+        return json_frame(source, "the list of rows")
+    matrix = to_matrix(source)
+    names = [f"x{j}" for j in range(matrix.shape[1])]
+    columns = [pl.Series(name, matrix[:, j]) for j, name in enumerate(names)]
+    return pl.DataFrame([missing_as_null(column) for column in columns])
+
+
+def dict_frame(source: Mapping[Any, Any]) -> pl.DataFrame:
+    columns = {}
+    for name, cells in source.items():
+        if isinstance(cells, str | bytes) or not hasattr(cells, "__len__"):
+            raise ValueError(f"column {name!r} must be a list or an array, got {brief(cells)}")
+        columns[str(name)] = cells
+    sizes = {name: len(cells) for name, cells in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"the columns have different lengths: {sizes}")
+    series = [pl.Series(name, cells, strict=False) for name, cells in columns.items()]
+    return pl.DataFrame([missing_as_null(column) for column in series])
+
+
+def pandas_frame(source: Any) -> pl.DataFrame:
+    """Column by column; the index is left out, NaN and NaT become null."""
+    names = unique_names(source.columns, "the pandas frame")
+    columns = []
+    for position, name in enumerate(names):
+        values = source.iloc[:, position]
+        try:
+            column = pl.Series(name, pl.from_pandas(values, nan_to_null=True))
+        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+            missing = values.isna().to_numpy()
+            cells = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+            column = mixed_series(name, cells)
+        columns.append(missing_as_null(column))
+    return pl.DataFrame(columns)
+
+
+def mixed_series(name: str, cells: list[Any]) -> pl.Series:
+    try:
+        return pl.Series(name, cells, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+
+
+def missing_as_null(column: pl.Series) -> pl.Series:
+    """NaN says missing in arrays and pandas; a Polars frame has null for it."""
+    if column.dtype == pl.Null:
+        return column.cast(pl.Float64)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def to_matrix(source: Any) -> np.ndarray:
+    """An array-like of rows as a two-dimensional array of numbers, truth values or text."""
+    if hasattr(source, "toarray"):
+        raise ValueError("a sparse matrix is not read here; pass it to fit, or use .toarray()")
+    if isinstance(source, Sequence | np.ndarray) and not isinstance(source, str | bytes):
+        try:
+            matrix = np.asarray(source)
+        except ValueError as error:
+            raise ValueError(f"the rows do not have the same length: {first_line(error)}") from None
+        if matrix.ndim == 1 and matrix.size:
+            matrix = matrix[:, None]
+        if matrix.ndim == 2 and matrix.dtype.kind in "biufUO":
+            return matrix
+        raise ValueError(
+            f"an array needs two dimensions (rows, columns) of numbers or text, got shape "
+            f"{matrix.shape} and type {matrix.dtype}"
+        )
+    raise TypeError(
+        f"cannot read a table from {type(source).__name__}; a path, an open file, a frame, a "
+        "dict of columns, an array, or a database with sql is needed"
+    )
+
+
+def is_array(source: Any) -> bool:
+    """Whether ``source`` is rows of numbers without names: an array, or a list of lists."""
+    if isinstance(source, np.ndarray):
+        return True
+    return (
+        isinstance(source, list | tuple)
+        and len(source) > 0
+        and not is_path_list(source)
+        and not all(isinstance(row, dict) for row in source)
+    )

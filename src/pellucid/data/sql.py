@@ -1,0 +1,134 @@
+"""Rows of a query: a database URL or engine through SQLAlchemy, or any DB-API connection.
+
+A query has no row numbers and, without ORDER BY, no order that lasts. So the rows are fetched
+once, some thousands at a time; ``blocks`` writes them to a temporary folder and reads from there.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from pellucid.data.findings import unique_names
+from pellucid.data.table import first_line
+
+FETCH_ROWS = 1 << 16
+
+
+def is_database(source: Any) -> bool:
+    """Whether ``source`` is a database URL, an SQLAlchemy engine or a DB-API connection."""
+    if isinstance(source, str):
+        return "://" in source
+    return is_alchemy(source) or (hasattr(source, "cursor") and hasattr(source, "commit"))
+
+
+def is_alchemy(source: Any) -> bool:
+    return type(source).__module__.split(".")[0] == "sqlalchemy"
+
+
+def query_frames(source: Any, sql: str, limit: int | None = None) -> Iterator[pl.DataFrame]:
+    """The rows of a query as frames of at most FETCH_ROWS rows; always at least one frame.
+
+    >>> import sqlite3
+    >>> frames = query_frames(sqlite3.connect(":memory:"), "SELECT 1 AS a, 'x' AS b")
+    >>> [frame.to_dict(as_series=False) for frame in frames]
+    [{'a': [1], 'b': ['x']}]
+    """
+    if not isinstance(sql, str) or not sql.strip():
+        raise ValueError(f"sql must be the text of a query, got {sql!r}")
+    if isinstance(source, str) or is_alchemy(source):
+        return alchemy_frames(source, sql, limit)
+    return connection_frames(source, sql, limit)
+
+
+def alchemy_frames(source: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:
+    """Stream a query with SQLAlchemy; the server keeps the rows until they are asked for."""
+    try:
+        import sqlalchemy
+    except ImportError:
+        raise ImportError(
+            'SQLAlchemy is needed for database URLs: pip install "pellucid[sql]"'
+        ) from None
+    made = None
+    try:
+        if isinstance(source, str):
+            source = made = sqlalchemy.create_engine(source)
+        if isinstance(source, sqlalchemy.engine.Connection):
+            yield from result_frames(source, sql, limit)
+        else:
+            with source.connect() as connection:
+                yield from result_frames(connection, sql, limit)
+    except sqlalchemy.exc.SQLAlchemyError as error:
+        raise ValueError(f"the database refused the query: {first_line(error)}") from None
+    except ModuleNotFoundError as error:
+        raise ImportError(f"the driver of this database is not installed: {error}") from None
+    finally:
+        if made is not None:
+            made.dispose()
+
+
+def result_frames(connection: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:
+    options = {"stream_results": True, "max_row_buffer": FETCH_ROWS, "no_parameters": True}
+    with connection.execution_options(**options).exec_driver_sql(sql) as result:
+        if not result.returns_rows:
+            raise ValueError("the statement returns no rows; a SELECT is needed")
+        yield from frames_of(result, list(result.keys()), limit)
+
+
+def connection_frames(connection: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:
+    """Run a query on an open DB-API connection."""
+    driver_error = getattr(connection, "Error", ())
+    cursor = connection.cursor()
+    try:
+        cursor.execute(sql)
+        if cursor.description is None:
+            raise ValueError("the statement returns no rows; a SELECT is needed")
+        yield from frames_of(cursor, [column[0] for column in cursor.description], limit)
+    except driver_error as error:
+        raise ValueError(f"the database refused the query: {first_line(error)}") from None
+    finally:
+        cursor.close()
+
+
+def frames_of(cursor: Any, names: Sequence[str], limit: int | None) -> Iterator[pl.DataFrame]:
+    """Fetch until nothing, or enough, has come."""
+    names = unique_names(names, "the query")
+    left, first = limit, True
+    while left is None or left > 0:
+        rows = cursor.fetchmany(FETCH_ROWS if left is None else min(left, FETCH_ROWS))
+        if not rows and not first:
+            return
+        yield rows_frame(rows, names)
+        first = False
+        left = None if left is None else left - len(rows)
+        if not rows:
+            return
+
+
+def rows_frame(rows: Sequence[Any], names: Sequence[str]) -> pl.DataFrame:
+    """Rows of Python values as a frame: decimals become numbers, unknown objects text.
+
+    >>> from decimal import Decimal
+    >>> rows_frame([(Decimal("1.5"), None)], ["a", "b"]).dtypes
+    [Float64, Null]
+    """
+    columns = []
+    for position, name in enumerate(names):
+        cells = [row[position] for row in rows]
+        columns.append(cell_series(name, cells))
+    return pl.DataFrame(columns)
+
+
+def cell_series(name: str, cells: list[Any]) -> pl.Series:
+    """One column of a query; values of unlike types become text."""
+    cells = [bytes(cell) if isinstance(cell, memoryview) else cell for cell in cells]
+    try:
+        column = pl.Series(name, cells, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        kinds = {type(cell) for cell in cells if cell is not None}
+        if kinds <= {int, float, bool}:
+            return pl.Series(name, cells, dtype=pl.Float64, strict=False)
+        column = None
+    if column is None or column.dtype == pl.Object:
+        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+    return column.cast(pl.Float64) if column.dtype.is_decimal() else column

@@ -1,0 +1,195 @@
+"""A table that can be read by row range: frames in memory, Parquet and Arrow files, stacks.
+
+Every source of rows becomes a *table*: it knows its columns and its number of rows, reads any
+range of rows, and can be cut down to what a range needs before it travels to another process.
+
+    read(start, stop, columns) -> Polars frame      rows start .. stop - 1
+    cut(start, stop)           -> table             same row numbers, only what the range needs
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import polars as pl
+
+Schema = dict[str, Any]  # column name -> Polars data type
+BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # of a bad file
+
+
+class File(NamedTuple):
+    """Where the bytes of a file are, and what to call it in a message."""
+
+    path: str
+    name: str
+    keep: Any = None  # a temporary folder that must outlive its tables
+
+
+class Table(Protocol):
+    """Rows that can be read by range."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def read(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame: ...
+
+    def cut(self, start: int, stop: int) -> "Table": ...
+
+
+class FrameTable(NamedTuple):
+    """A Polars frame in memory, or the slice of it that begins at row ``first``."""
+
+    frame: pl.DataFrame
+    first: int = 0
+
+    @property
+    def schema(self) -> Schema:
+        return dict(self.frame.schema)
+
+    @property
+    def n_rows(self) -> int:
+        return self.first + self.frame.height
+
+    def read(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
+        return self.frame.slice(start - self.first, stop - start).select(columns)
+
+    def cut(self, start: int, stop: int) -> "FrameTable":
+        return FrameTable(self.frame.slice(start - self.first, stop - start), start)
+
+
+class ScanTable(NamedTuple):
+    """A Parquet or Arrow IPC file; Polars decodes only the pages that a range touches."""
+
+    kind: str  # parquet or ipc
+    path: str
+    schema: Schema
+    n_rows: int
+    name: str  # for messages
+    keep: Any = None  # a temporary folder that must outlive this table
+
+    def read(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
+        scan = scan_file(self.kind, self.path)
+        try:
+            return scan.select(columns).slice(start, stop - start).collect()
+        except BROKEN as error:
+            raise ValueError(f"{self.name} is damaged: {first_line(error)}") from None
+
+    def cut(self, start: int, stop: int) -> "ScanTable":
+        return self
+
+
+def scan_file(kind: str, path: str) -> pl.LazyFrame:
+    """A lazy frame over one file, its name taken literally."""
+    if kind == "parquet":
+        return pl.scan_parquet(path, glob=False)
+    return pl.scan_ipc(path, glob=False)
+
+
+def scan_table(kind: str, file: File) -> ScanTable:
+    """Open a Parquet or Arrow IPC file; only its footer is read."""
+    scan = scan_file(kind, file.path)
+    try:
+        schema = dict(scan.collect_schema())
+        n_rows = int(scan.select(pl.len()).collect().item())
+    except BROKEN as error:
+        name = {"parquet": "Parquet", "ipc": "Arrow"}[kind]
+        raise ValueError(f"{file.name} is not a whole {name} file: {first_line(error)}") from None
+    return ScanTable(kind, file.path, schema, n_rows, file.name, file.keep)
+
+
+class Stack(NamedTuple):
+    """Tables one below the other, in one schema."""
+
+    parts: tuple[Any, ...]
+    starts: tuple[int, ...]  # the first row of each part, counted over all of them
+    schema: Schema
+    n_rows: int
+
+    def read(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
+        wanted = {name: self.schema[name] for name in columns}
+        frames = []
+        for part, offset in zip(self.parts, self.starts, strict=True):
+            low, high = max(start, offset), min(stop, offset + part.n_rows)
+            if low < high:
+                frame = part.read(low - offset, high - offset, columns)
+                frames.append(frame if dict(frame.schema) == wanted else frame.cast(wanted))
+        return pl.concat(frames, rechunk=False) if frames else pl.DataFrame(schema=wanted)
+
+    def cut(self, start: int, stop: int) -> "Stack":
+        pairs = [
+            (part.cut(max(start - offset, 0), min(stop - offset, part.n_rows)), offset)
+            for part, offset in zip(self.parts, self.starts, strict=True)
+            if offset < stop and start < offset + part.n_rows
+        ]
+        parts = tuple(part for part, _ in pairs)
+        return Stack(parts, tuple(offset for _, offset in pairs), self.schema, self.n_rows)
+
+
+def stack(parts: Sequence[Any], names: Sequence[str], *, mixed_is_text: bool = False) -> Any:
+    """Put tables with the same columns below each other; ``names`` say where each came from."""
+    if len(parts) == 1 and not any(dtype == pl.Null for dtype in parts[0].schema.values()):
+        return parts[0]
+    schema: Schema = dict(parts[0].schema)
+    for part, name in zip(parts, names, strict=True):
+        same_columns(schema, part.schema, names[0], name)
+        for column, dtype in part.schema.items():
+            common = common_type(schema[column], dtype)
+            if (
+                common is None
+                and mixed_is_text
+                and not (schema[column].is_nested() or dtype.is_nested())
+            ):
+                common = pl.String()
+            if common is None:
+                raise ValueError(
+                    f"column {column!r} is {schema[column]} in {names[0]} and {dtype} in {name}; "
+                    "every part needs the same type"
+                )
+            schema[column] = common
+    schema = {name: pl.Float64() if dtype == pl.Null else dtype for name, dtype in schema.items()}
+    starts = np.cumsum([0, *(part.n_rows for part in parts)]).tolist()
+    return Stack(tuple(parts), tuple(starts[:-1]), schema, starts[-1])
+
+
+def same_columns(first: Schema, other: Schema, first_name: str, other_name: str) -> None:
+    """Refuse a part whose columns are not those of the first part."""
+    lacking = [name for name in first if name not in other]
+    extra = [name for name in other if name not in first]
+    if lacking:
+        raise ValueError(f"{other_name} has no column {lacking[0]!r}, which {first_name} has")
+    if extra:
+        raise ValueError(f"{other_name} has a column {extra[0]!r}, which {first_name} has not")
+
+
+def common_type(a: Any, b: Any) -> Any:
+    """The type that holds both without loss, or None.
+
+    >>> common_type(pl.Int64(), pl.Float64())
+    Float64
+    >>> common_type(pl.Int64(), pl.String()) is None
+    True
+    """
+    if a == b or b == pl.Null:
+        return a
+    if a == pl.Null:
+        return b
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    if a in texts and b in texts:
+        return pl.String()
+    if a.is_integer() and b.is_integer():
+        return pl.Float64() if pl.UInt64 in (a, b) else pl.Int64()
+    if a.is_numeric() and b.is_numeric():
+        return pl.Float64()
+    if a in (pl.Date, pl.Datetime) and b in (pl.Date, pl.Datetime):
+        zones = {dtype.time_zone for dtype in (a, b) if dtype == pl.Datetime}
+        return pl.Datetime("us", *zones) if len(zones) == 1 else None
+    return None
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text, for a message of one sentence."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

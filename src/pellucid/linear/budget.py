@@ -1,0 +1,85 @@
+r"""The constrained form of shrinkage: minimise RSS subject to P(w) <= t.
+
+For ridge, P(w) = |w|^2. With the singular values d and beta = U'y of the centred X,
+
+    |w(alpha)|^2 = sum_j (d_j beta_j / (d_j^2 + alpha))^2,
+
+which falls strictly in alpha. By the KKT conditions the solution is least squares (alpha = 0) if
+that meets the budget, else the alpha >= 0 with |w(alpha)|^2 = t. Newton's method on
+1/sqrt(t) - 1/|w(alpha)|, which is nearly linear in alpha, climbs to it from 0 without overshoot.
+
+References: Hebden (1973); Moré & Sorensen (1983), Computing a trust region step.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core import check
+from pellucid.core.typing import Array
+
+
+class Budget:
+    """A bound on the penalty instead of its price: pass it as ``alpha``.
+
+    Parameters
+    ----------
+    t : float, optional
+        The bound: sum of squared coefficients <= t for Ridge.
+    fraction : float, optional
+        The bound as a share of the penalty of the least-squares fit.
+
+    Examples
+    --------
+    >>> from pellucid.linear import Budget, Ridge
+    >>> model = Ridge(Budget(1.0)).fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    >>> model.coef_, round(float(model.alpha_), 6)
+    (array([1.]), 1.0)
+    """
+
+    def __init__(self, t: float | None = None, *, fraction: float | None = None) -> None:
+        if (t is None) == (fraction is None):
+            raise ValueError("Budget needs either t or fraction, and not both")
+        if t is not None:
+            check.positive(t=t)
+        else:
+            check.positive(fraction=fraction)
+        self.t = t
+        self.fraction = fraction
+
+    def bound(self, penalty_of_least_squares: Array) -> Array:
+        """The bound for each target."""
+        if self.t is not None:
+            return np.full(len(penalty_of_least_squares), float(self.t))
+        return float(self.fraction or 0.0) * penalty_of_least_squares
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Budget) and (self.t, self.fraction) == (other.t, other.fraction)
+
+    def __hash__(self) -> int:
+        return hash((Budget, self.t, self.fraction))
+
+    def __repr__(self) -> str:
+        return (
+            f"Budget({self.t!r})" if self.t is not None else f"Budget(fraction={self.fraction!r})"
+        )
+
+
+def ridge_multiplier(d: Array, beta: Array, t: float) -> float:
+    """The alpha >= 0 with sum (d beta / (d^2 + alpha))^2 = t, or 0 if alpha = 0 is within t.
+
+    >>> round(ridge_multiplier(np.ones(2), np.array([3.0, 4.0]), 1.0), 9)
+    4.0
+    """
+    d, beta = d[d > 0], beta[d > 0]
+    alpha = 0.0
+    for _ in range(200):
+        w = d * beta / (d**2 + alpha)
+        size = np.sqrt(w @ w)
+        if size <= np.sqrt(t) * (1 + 1e-15):
+            return alpha
+        step = (w @ w) / (w @ (w / (d**2 + alpha))) * (size / np.sqrt(t) - 1)
+        if alpha + step == alpha:
+            return alpha
+        alpha += float(step)
+    return alpha

@@ -1,0 +1,580 @@
+r"""Linear regression by least squares.
+
+Model        y = b + X w + e,  e ~ N(0, s^2 I),   D = [1 X]
+Estimator    argmin |y - b - X w|^2, the maximum of the likelihood
+             with noise_covariance S:  argmin (y - D b)' S^-1 (y - D b)
+Algorithm    one pass for the moments of [X y], Cholesky of the centred cross-products; where the
+             unit-norm columns have condition > 1e2 one residual pass refines the answer, and above
+             1e3 the rows are factored instead (TSQR), so the condition is never squared.
+             O(n p^2 + p^3); memory O(p^2), whatever n. More columns than rows: SVD, least norm.
+
+References: Björck, Numerical Methods for Least Squares Problems; Aitken (1935) for known S;
+Lawson & Hanson (1974) for non-negative coefficients; ESL, section 3.2 and algorithm 3.1.
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import LinAlgWarning, solve_triangular
+from scipy.optimize import nnls
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from pellucid.base import with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.linalg import (
+    EPS,
+    Engine,
+    LinearFit,
+    Solved,
+    finish_wide,
+    gram_schmidt,
+    solve_svd,
+    wide_system,
+)
+from pellucid.core.records import Card, Summary
+from pellucid.core.statistics import Moments, Rows, Source, unit_weights
+from pellucid.core.threads import map_threads, single_threaded_blas
+from pellucid.core.typing import Array, ArrayLike, Map
+from pellucid.linear.inference import (
+    FTest,
+    cut,
+    f_tail,
+    log_likelihood,
+    read_aloud,
+    shares,
+    tail,
+    wald,
+)
+from pellucid.linear.smoother import LinearSmoother, Smoother, intercept_first, scores
+
+SOLVERS = ("auto", "normal", "qr", "gram_schmidt", "svd", "pinv")
+REASONS = {
+    "cholesky": "Cholesky of the cross-products: the columns are well conditioned",
+    "refined": "Cholesky of the cross-products and one residual refinement",
+    "qr": "QR of the rows (TSQR) and one residual refinement: the condition is not squared",
+    "svd": "SVD, least norm",
+    "gram_schmidt": "successive orthogonalisation (modified Gram-Schmidt) and back substitution",
+    "positive": "active set of Lawson and Hanson on the triangular factor",
+}
+
+
+def fit_tall(
+    source: Source, map_: Map, total: Moments, p: int, *, unknowns: str, solver: str
+) -> LinearFit:
+    """Least squares with more rows than columns, from its moments."""
+    engine = Engine(source, map_, total, p, unknowns=unknowns)
+    every = np.arange(len(total.mean) - p)
+    if solver == "gram_schmidt":
+        return orthogonalise(engine)
+    method = "svd" if solver == "pinv" else solver
+    return engine.solve(every, method=method)
+
+
+def fit_wide(source: Source, *, unknowns: str) -> LinearFit:
+    """Least norm with no more rows than columns."""
+    wide = wide_system(source, unknowns)
+    with single_threaded_blas():
+        solved = solve_svd(wide.Z, wide.V, max(wide.Z.shape) * EPS)
+        return finish_wide(wide, solved, unknowns, 0.0, np.arange(wide.V.shape[1]))
+
+
+def orthogonalise(engine: Engine) -> LinearFit:
+    """Regression by successive orthogonalisation of the columns of D.
+
+    It runs on the triangle of the rows, whose columns have the inner products of D.
+    """
+    with single_threaded_blas():
+        A, c, _ = engine.reduced
+        live = engine.live
+        Z, gamma = gram_schmidt(A[:, live] / engine.at.scale[live])
+        squares = (Z**2).sum(axis=0)
+        if not (squares > 0).all():
+            return engine.solve(np.arange(c.shape[1]), method="svd")
+        b = solve_triangular(gamma, (Z.T @ c) / squares[:, None], unit_diagonal=True)
+        root = solve_triangular(gamma, np.diag(1 / np.sqrt(squares)), unit_diagonal=True)
+        scale = engine.at.scale[live][:, None]
+        condition = np.linalg.cond(gamma * np.sqrt(squares)[:, None]) if len(live) else 1.0
+        solved = engine.embed(Solved(b / scale, root / scale, len(live), float(condition)))
+        return engine.finish(solved, np.arange(c.shape[1]), 0.0, "gram_schmidt")
+
+
+def fit_positive(A: Array, c: Array, alpha: Array) -> Array:
+    """argmin |c - A w|^2 + alpha |w|^2 subject to w >= 0, one column of c at a time.
+
+    >>> fit_positive(np.eye(2), np.array([[3.0], [-1.0]]), np.zeros(1)).ravel()
+    array([3., 0.])
+    """
+    q = A.shape[1]
+    W = np.zeros((q, c.shape[1]))
+    for j, a in enumerate(alpha):
+        rows, right = A, c[:, j]
+        if a > 0:
+            rows = np.vstack([A, np.sqrt(a) * np.eye(q)])
+            right = np.append(right, np.zeros(q))
+        if q:
+            W[:, j] = nnls(rows, right, maxiter=max(1000, 30 * q))[0]
+    return W
+
+
+def positive_record(engine: Engine, theta: Array) -> LinearFit:
+    """The record of a fit under w >= 0: coefficients and residuals, no inference."""
+    k = theta.shape[1]
+    empty = Solved(theta, np.zeros((len(theta), 0)), len(engine.live), np.nan)
+    return engine.finish(empty, np.arange(k), 0.0, "positive")
+
+
+def generalised(X: Array, Y: Array, S: Array, *, intercept: bool) -> tuple[Rows, float, Array]:
+    """Rows whitened by S = L L': L^-1 D and L^-1 y; ln det S; total squares of y about its mean."""
+    L = np.linalg.cholesky(S)
+    ones = np.ones((len(X), 1))
+    Z, V, u = (solve_triangular(L, M, lower=True) for M in (X, Y, ones))
+    total = (V**2).sum(axis=0) - ((u.T @ V)[0] ** 2 / (u.T @ u)[0, 0] if intercept else 0.0)
+    design = np.ascontiguousarray(np.hstack([u, Z]) if intercept else Z)
+    return Rows(design, V, unit_weights(len(X))), 2 * float(np.log(np.diag(L)).sum()), total
+
+
+class LinearRegression(LinearSmoother):
+    """Ordinary least squares, with standard errors, tests and intervals.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+    copy_X : bool, default=True
+        Accepted for scikit-learn's sake; X is never changed.
+    tol : float, default=1e-6
+        Accepted for scikit-learn's sake; the solution is exact.
+    n_jobs : int or None, default=None
+        Accepted for scikit-learn's sake; all cores are used (see ``pellucid.core.threads``).
+    positive : bool, default=False
+        Coefficients >= 0 (the intercept is free); no inference then.
+    solver : {"auto", "normal", "qr", "gram_schmidt", "svd", "pinv"}, default="auto"
+        How to solve: Cholesky of D'D, QR, successive orthogonalisation, SVD, or pinv(D'D)D'y,
+        whose least norm counts the intercept. "auto" takes the cheapest that is accurate enough.
+
+    Attributes
+    ----------
+    coef_, intercept_ : slopes (p,) or (k, p), and intercept; 0 for a constant column
+    rank_, singular_ : rank of the unit-norm centred columns, singular values of centred X
+    standard_errors_, covariance_ : of all parameters, the intercept first
+    rss_, df_, sigma2_, sigma2_ml_ : residual squares, parameters, RSS/(n - df), RSS/n
+    noise_covariance_ : (k, k) residual covariance of the targets
+    log_likelihood_ : at the maximum
+    condition_ : of the unit-norm columns
+
+    Examples
+    --------
+    >>> from pellucid import LinearRegression
+    >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    >>> round(float(model.intercept_), 4), model.coef_, round(float(model.rss_), 4)
+    (0.8333, array([1.5]), 0.1667)
+    >>> model.predict_interval([[1.5]]).round(2)
+    array([[-3.18,  9.35]])
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        solver: str = "auto",
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.solver = solver
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: Any = None) -> Self:
+        self._check_parameters()
+        rows = self._open(X, y, sample_weight)
+        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+        if noise_covariance is None:
+            self._fit_rows(rows, map_threads)
+        else:
+            self._fit_generalised(rows, noise_covariance, sample_weight)
+        context.end()
+        return self
+
+    def _check_parameters(self) -> None:
+        check.boolean(fit_intercept=self.fit_intercept, copy_X=self.copy_X, positive=self.positive)
+        check.non_negative(tol=self.tol)
+        if self.n_jobs is not None and not isinstance(self.n_jobs, int | np.integer):
+            raise ValueError(f"n_jobs must be None or a whole number, got {self.n_jobs!r}")
+        check.one_of(SOLVERS, solver=self.solver)
+        if self.positive and self.solver != "auto":
+            raise ValueError(
+                f"positive=True has its own solver: use solver='auto', got {self.solver!r}"
+            )
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        p = self.n_features_in_
+        unknowns = "centred" if self.fit_intercept else "slopes"
+        if self.solver == "pinv" and self.fit_intercept:
+            unknowns = "all"
+        wide = rows.n_rows <= p and not self.positive
+        if wide:
+            fit = fit_wide(rows, unknowns=unknowns)
+        else:
+            total = self._sums(rows, map_)
+            with single_threaded_blas():
+                if self.positive:
+                    engine = Engine(rows, map_, total, p, unknowns=unknowns)
+                    A, c, _ = engine.reduced
+                    theta = fit_positive(A, c, np.zeros(c.shape[1]))
+                    fit = positive_record(engine, theta)
+                else:
+                    fit = fit_tall(rows, map_, total, p, unknowns=unknowns, solver=self.solver)
+        tss = self._total_squares(rows, fit, unknowns, None if wide else total)
+        self._generalised = False
+        self._set(rows, fit, unknowns, tss, log_determinant=0.0)
+
+    def _total_squares(self, rows: Source, fit: LinearFit, unknowns: str, total: Any) -> Array:
+        """Squares of y about its mean (about 0 without an intercept)."""
+        if unknowns != "all":
+            return np.diag(fit.tss)
+        if total is not None:
+            return np.diag(total.scatter)[self.n_features_in_ :]
+        wide = wide_system(rows, "centred")
+        return (wide.V**2).sum(axis=0)
+
+    def _fit_generalised(self, rows: Rows, S: Any, sample_weight: Any) -> None:
+        if sample_weight is not None or self.positive or self.solver not in ("auto", "qr", "svd"):
+            raise ValueError(
+                "noise_covariance works with solver 'auto', 'qr' or 'svd', positive=False and "
+                "sample_weight=None (weights are part of the covariance)"
+            )
+        X, n = rows.X, rows.n_rows
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        self._refuse_nonfinite(X)
+        S = check_array(S, dtype=np.float64)
+        if S.shape != (n, n) or not np.allclose(S, S.T, rtol=1e-10, atol=1e-14 * np.abs(S).max()):
+            raise ValueError(
+                f"noise_covariance must be a symmetric ({n}, {n}) matrix, got {S.shape}"
+            )
+        try:
+            white, log_determinant, tss = generalised(
+                X, np.atleast_2d(rows.y.T).T, S, intercept=self.fit_intercept
+            )
+        except np.linalg.LinAlgError:
+            raise ValueError("noise_covariance must be positive definite") from None
+        q = white.X.shape[1]
+        if n <= q:
+            fit = fit_wide(white, unknowns="slopes")
+        else:
+            total = self._sums(white, map_threads)
+            fit = fit_tall(white, map_threads, total, q, unknowns="slopes", solver=self.solver)
+        if self.fit_intercept:
+            related = tuple(j - 1 for j in fit.dependent if j > 0)
+            fit = fit._replace(
+                intercept=fit.coef[0], coef=fit.coef[1:], mean=fit.mean[1:], dependent=related
+            )
+        self._generalised = True
+        self._set(rows, fit, "all" if self.fit_intercept else "slopes", tss, log_determinant)
+
+    def _set(
+        self, rows: Source, fit: LinearFit, unknowns: str, tss: Array, log_determinant: float
+    ) -> None:
+        single = len(fit.intercept) == 1 and _one_dimensional(rows)
+        pick = (lambda a: float(a[0])) if single else (lambda a: a)
+        n, squares = fit.weight, np.maximum(np.diag(fit.rss), 0.0)
+        self._smoother = smoother_of(fit, unknowns, self._not_linear())
+        self.coef_ = fit.coef[:, 0] if single else np.ascontiguousarray(fit.coef.T)
+        self.intercept_ = pick(fit.intercept) if self.fit_intercept else 0.0
+        self.rank_ = fit.rank - (unknowns == "all")
+        self.df_ = np.nan if self.positive else float(self.rank_ + self.fit_intercept)
+        self.condition_, self.solver_, self.gradient_ = fit.condition, fit.route, fit.gradient
+        self.n_observations_ = n
+        self._dependent = fit.dependent
+        self._tss = tss
+        self._shape = (rows.n_rows, self.n_features_in_)
+        self.rss_ = pick(squares)
+        self.sigma2_ml_ = pick(squares / n)
+        free = n - self.df_
+        noise = fit.rss / free if free > 1e-9 else np.full_like(fit.rss, np.nan)
+        self.noise_covariance_ = noise
+        sigma2 = np.maximum(np.diag(noise), 0.0)
+        self.sigma2_ = pick(sigma2)
+        errors = standard_errors(self._smoother, sigma2, estimable=self._estimable())
+        self.standard_errors_ = errors[0] if single else errors
+        self.log_likelihood_ = pick(log_likelihood(squares, n) - log_determinant / 2)
+        self._warn(free)
+
+    def _not_linear(self) -> str:
+        if self.positive:
+            return "a fit with positive=True is not linear in y: it has no hat matrix"
+        if self._generalised:
+            return "leverage and leave-one-out need independent noise, not a noise_covariance"
+        return ""
+
+    def _estimable(self) -> bool:
+        return not self._dependent and not self.positive
+
+    def _warn(self, free: float) -> None:
+        if self._dependent:
+            warnings.warn(
+                f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)}; "
+                "the least-norm solution is one of many (remedy: drop columns, or use Ridge)",
+                LinAlgWarning,
+                stacklevel=4,
+            )
+        elif self.solver == "normal" and self.solver_ not in ("cholesky", "refined"):
+            warnings.warn(
+                f"the normal equations are too ill-conditioned (condition {self.condition_:.2g}) "
+                "for Cholesky; the rows were factored by QR instead",
+                LinAlgWarning,
+                stacklevel=4,
+            )
+        if not free > 1e-9 and not self.positive:
+            warnings.warn(
+                f"{self.n_observations_:g} observations for {self.df_:g} parameters leave nothing "
+                "to estimate the noise from: sigma2_ and the standard errors are NaN",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def singular_(self) -> Array:
+        """Singular values of the centred X (of D where the intercept is part of the unknowns)."""
+        T = self._smoother.basis
+        if self.fit_intercept and not T[0, 1:].any():
+            T = T[1:, 1:]
+        size = min(self._shape[0], len(T))
+        found = 1 / np.linalg.svd(T, compute_uv=False)[::-1] if T.shape[1] else np.zeros(0)
+        return np.append(found, np.zeros(max(0, size - len(found))))
+
+    @property
+    def covariance_(self) -> Array:
+        """Cov(b) = sigma2 (D'D)^-1, intercept first: (q, q), or (k, q, q) for k targets."""
+        T = parameter_root(self._smoother)
+        C = T @ T.T if self._estimable() else np.full((len(T), len(T)), np.nan)
+        sigma2 = np.asarray(self.sigma2_)
+        return sigma2[..., None, None] * C
+
+    def _names(self) -> tuple[str, ...]:
+        return (("intercept",) if self.fit_intercept else ()) + self._feature_names()
+
+    def summary(self, confidence: float = 0.95, distribution: str = "t") -> Summary:
+        """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal"."""
+        check.fraction(confidence=confidence)
+        check.one_of(("t", "normal"), distribution=distribution)
+        reason = self._invalid()
+        if reason:
+            warnings.warn(f"no valid inference: {reason}", UserWarning, stacklevel=2)
+        n, df = self.n_observations_, self.df_
+        free = n - df
+        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
+        b = b if np.ndim(self.coef_) == 2 else b[0]
+        se = self.standard_errors_
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = b / se
+        half = cut(confidence, free, distribution) * se if free > 0 else np.nan * se
+        F = self._overall_f()
+        rss, logl = np.asarray(self.rss_), np.asarray(self.log_likelihood_)
+        tss = self._tss if np.ndim(rss) else self._tss[0]
+        r2 = shares(rss, tss)
+        freedom = n - self.fit_intercept
+        scalars = {
+            "r2": r2, "adjusted_r2": 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2,
+            "f_statistic": F.statistic, "f_p_value": F.p_value,
+            "log_likelihood": logl, "aic": -2 * logl + 2 * df, "bic": -2 * logl + df * np.log(n),
+            "n": n, "df_residual": free,
+        }  # fmt: skip
+        notes: list[str] = []
+        if not reason and np.ndim(b) == 1:
+            T = parameter_root(self._smoother)
+            notes = read_aloud(self._names(), b, T, se, n)
+        return Summary(
+            title="Linear regression",
+            names=self._names(),
+            arrays={
+                "estimate": b, "standard_error": se, "statistic": statistic,
+                "p_value": tail(statistic, free, distribution) if free > 0 else np.nan * se,
+                "low": b - half, "high": b + half,
+            },
+            scalars={name: _plain(value) for name, value in scalars.items()},
+            valid=not reason,
+            reason=reason,
+            notes=tuple(notes),
+        )  # fmt: skip
+
+    def _invalid(self) -> str:
+        if self.positive:
+            return "the coefficients were held at or above zero"
+        if self._dependent:
+            return "the columns are linearly dependent: the coefficients are one choice of many"
+        if not self.n_observations_ - self.df_ > 1e-9:
+            return "there are no more observations than parameters"
+        return ""
+
+    def _overall_f(self) -> FTest:
+        """All slopes that the data determine, against none."""
+        live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
+        live = live[1:] - 1 if self.fit_intercept else live
+        if self._invalid() or not len(live):
+            nothing = np.nan * np.asarray(self.rss_)
+            return FTest(nothing, len(live), self.n_observations_ - self.df_, nothing)
+        return self.f_test([int(j) for j in live])
+
+    def f_test(self, columns: Any) -> FTest:
+        """Test that the coefficients of ``columns`` (names or positions) are all zero.
+
+        >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+        >>> round(float(model.f_test(["x0"]).statistic), 6)
+        27.0
+        """
+        check_is_fitted(self)
+        smoother = self._smoother
+        if self._invalid():
+            raise ValueError(f"no valid inference: {self._invalid()}")
+        chosen = column_positions(columns, self._feature_names())
+        T = parameter_root(smoother)[self.fit_intercept :][chosen]
+        if not np.linalg.norm(T, axis=1).all():
+            raise ValueError("f_test cannot test the coefficient of a constant column")
+        b = np.atleast_2d(self.coef_)[:, chosen].T
+        free = self.n_observations_ - self.df_
+        F = wald(b, T, self.sigma2_)
+        F = F if np.ndim(self.coef_) == 2 else F[0]
+        return FTest(_plain(F), len(chosen), free, _plain(f_tail(F, len(chosen), free)))
+
+    def predict_interval(
+        self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
+    ) -> Array:
+        """Intervals (n, 2), or (n, k, 2), for new observations, for the line, or the plug-in ones.
+
+        ``kind``: "prediction"; "mean" (band of the line); "plugin", the constant width of
+        N(x'b, sigma2_ml_), which ignores that b is an estimate and is therefore too short.
+        """
+        check.fraction(confidence=confidence)
+        check.one_of(("prediction", "mean", "plugin"), kind=kind)
+        check_is_fitted(self)
+        smoother = self._smoother
+        if self._invalid():
+            raise ValueError(f"no valid inference: {self._invalid()}")
+        if kind != "mean" and self._generalised:
+            raise ValueError(
+                "after a fit with noise_covariance the noise of a new row is not known: "
+                f"only kind='mean' is possible, got {kind!r}"
+            )
+        middle = self.predict(X)
+        X = self._dense_input(X)
+        if kind == "plugin":
+            warnings.warn(
+                "plugin intervals ignore the error of the parameters: they are too short",
+                UserWarning,
+                stacklevel=2,
+            )
+            width = cut(confidence, np.inf, "normal") * np.sqrt(self.sigma2_ml_) + 0 * middle
+        else:
+            h = (scores(X, smoother) ** 2).sum(axis=1) + (kind == "prediction")
+            h = h if middle.ndim == 1 else h[:, None]
+            free = self.n_observations_ - self.df_
+            width = cut(confidence, free, "t") * np.sqrt(h * np.asarray(self.sigma2_))
+        return np.stack([middle - width, middle + width], axis=-1)
+
+    def card(self) -> Card:
+        constant = self._constant_names()
+        notes = [f"constant columns have coefficient 0: {', '.join(constant)}"] if constant else []
+        if self._dependent:
+            notes.append(dependent_sentence(self._feature_names(), self._dependent, self._shape))
+        return Card(
+            representation="y = b + x'w" if self.fit_intercept else "y = x'w",
+            evaluation="RSS = sum (y - b - x'w)^2, the likelihood of equal normal noise"
+            + (" with the given covariance" if self._generalised else ""),
+            optimisation="; ".join(self._optimisation()),
+            numbers={
+                "n": self.n_observations_, "df": self.df_, "rank": self.rank_,
+                "rss": _plain(self.rss_), "sigma2": _plain(self.sigma2_),
+                "log_likelihood": _plain(self.log_likelihood_),
+            },
+            warnings=tuple(notes),
+        )  # fmt: skip
+
+    def _optimisation(self) -> list[str]:
+        if self.positive:
+            return [REASONS[self.solver_], "convex problem: the optimum over w >= 0"]
+        many = "convex, one of many minimisers: the one of least norm"
+        return [
+            f"{REASONS[self.solver_]} (condition {self.condition_:.3g})",
+            many if self._dependent else "strictly convex: the only minimiser",
+            f"largest |x_j'r|/(|x_j||y|) = {self.gradient_:.1e}",
+        ]
+
+    def _constant_names(self) -> list[str]:
+        if self.positive:
+            return []
+        slopes = self._smoother.basis[1:] if self.fit_intercept else self._smoother.basis
+        zero = np.flatnonzero(np.linalg.norm(slopes, axis=1) == 0)
+        return [self._feature_names()[j] for j in zero]
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def _one_dimensional(source: Any) -> bool:
+    """Whether the targets came as one column of shape (n,)."""
+    rows = source if isinstance(source, Rows) else next(iter(source.spans()[0].leaves()))
+    return rows.y.ndim == 1
+
+
+def smoother_of(fit: LinearFit, unknowns: str, reason: str) -> Smoother:
+    """H of a least-squares fit."""
+    T = fit.root
+    if unknowns == "centred":
+        q, r = T.shape
+        basis = np.zeros((q + 1, r + 1))
+        basis[0, 0], basis[1:, 1:] = 1 / np.sqrt(fit.weight), T
+        T = basis
+    return Smoother(fit.mean, unknowns != "slopes", T, np.ones(T.shape[1]), reason)
+
+
+def parameter_root(smoother: Smoother) -> Array:
+    """T with Cov(b) = s^2 T T' in the units of X, the intercept first."""
+    T = smoother.basis.copy()
+    if smoother.intercept:
+        T[0] -= smoother.mean @ T[1:]
+    return T
+
+
+def standard_errors(smoother: Smoother, sigma2: Array, *, estimable: bool) -> Array:
+    """(k, q) standard errors, NaN where a parameter is not estimable."""
+    size = np.linalg.norm(parameter_root(smoother), axis=1)
+    size = np.where(size > 0, size, np.nan) if estimable else np.full(len(size), np.nan)
+    return np.sqrt(sigma2)[:, None] * size
+
+
+def dependent_sentence(
+    names: tuple[str, ...], dependent: tuple[int, ...], shape: tuple[int, int]
+) -> str:
+    """Which columns take part in exact relations."""
+    if shape[0] <= shape[1]:
+        return f"{shape[0]} rows cannot determine {shape[1]} columns"
+    shown = [names[j] for j in dependent[:10]]
+    more = f" and {len(dependent) - 10} more" if len(dependent) > 10 else ""
+    return f"columns {', '.join(shown)}{more} are linearly dependent"
+
+
+def column_positions(columns: Any, names: tuple[str, ...]) -> list[int]:
+    """Positions of columns given by name or position."""
+    columns = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
+    found = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(f"there is no column {column!r}{check.hint(column, names)}")
+            found.append(names.index(column))
+        elif isinstance(column, int | np.integer) and -len(names) <= column < len(names):
+            found.append(int(column) % len(names))
+        else:
+            raise ValueError(f"a column is a name or a position below {len(names)}, got {column!r}")
+    if not found or len(set(found)) < len(found):
+        raise ValueError("columns must name at least one column, each once")
+    return found

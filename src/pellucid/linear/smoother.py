@@ -1,0 +1,160 @@
+r"""Linear smoothers: fits that are a fixed matrix times y, yhat = H y.
+
+With z = (1, x - mean) and Cov(theta) in the coordinates of z,
+
+    h(x) = z' A z = sum_r (z'T_r)^2 g_r,     H_ij = sum_r (z_i'T_r)(z_j'T_r) g_r
+
+where A = T diag(g) T' is (D'D)^-1 for least squares and (D'D + alpha I_w)^-1 for ridge. From H
+follow, with no refit,
+
+    df = tr H,   r_i^(-i) = r_i / (1 - h_ii)   (leave one out),   GCV = MSE / (1 - tr H / n)^2.
+
+References: Craven & Wahba (1979); Golub, Heath & Wahba (1979); ESL, eq. 7.52 and 7.64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import BlockEstimator, Regressor, check_number_target, check_weights
+from pellucid.core.linalg import finite, joint_moments
+from pellucid.core.statistics import Moments, Rows, Source, is_unit
+from pellucid.core.threads import single_threaded_blas
+from pellucid.core.typing import Array, ArrayLike, Map
+
+SPARSE_COLUMNS = 5000  # a leaf of a sparse X is made dense: 4096 x 5000 numbers are 160 MB
+
+
+class Smoother(NamedTuple):
+    """What H needs: nothing of the size of the data is kept."""
+
+    mean: Array  # (p,) the point the rows are looked at from
+    intercept: bool
+    basis: Array  # (q, r) T, the intercept's row first
+    gain: Array  # (r,) or, with one penalty per target, (r, k)
+    reason: str  # why there is no H, or nothing
+
+
+def scores(X: Array, smoother: Smoother) -> Array:
+    """z'T for every row: (n, r)."""
+    slopes = smoother.basis[1:] if smoother.intercept else smoother.basis
+    Q = (X - smoother.mean) @ slopes
+    if smoother.intercept:
+        Q += smoother.basis[0]
+    return Q
+
+
+def leverages(X: Array, smoother: Smoother) -> Array:
+    """h(x) for every row: (n,) or (n, k).
+
+    >>> line = Smoother(np.zeros(1), True, np.eye(2), np.ones(2), "")
+    >>> leverages(np.array([[2.0]]), line)
+    array([5.])
+    """
+    return scores(X, smoother) ** 2 @ smoother.gain
+
+
+def leave_one_out(residuals: Array, leverage: Array) -> Array:
+    """r_i / (1 - h_ii); a row with h_ii = 1 decides its own fit and has no such residual."""
+    h = leverage if leverage.ndim == residuals.ndim else leverage[:, None]
+    room = 1 - h
+    tight = room <= 1e-10  # beyond rounding, such a row is fitted exactly whatever its y
+    if tight.any():
+        row = int(np.argwhere(tight)[0][0])
+        raise ValueError(
+            f"row {row} has leverage 1: the fit goes through it whatever its y, so leaving it out "
+            "cannot be judged from this fit"
+        )
+    return residuals / room
+
+
+def intercept_first(b: Any, coef: Array, *, intercept: bool) -> Array:
+    """All parameters of k targets, the intercept first: (k, q)."""
+    coef = np.atleast_2d(coef)
+    return np.column_stack([np.atleast_1d(b), coef]) if intercept else coef
+
+
+class LinearSmoother(Regressor, BlockEstimator):
+    """Base of the linear models whose fit is H y."""
+
+    _accepts_sparse = True
+    _smoother: Smoother
+    coef_: Array
+    intercept_: Any
+    df_: Any
+    fit_intercept: bool
+
+    def predict(self, X: ArrayLike) -> Array:
+        rows = self._check_input(X)
+        return rows @ self.coef_.T + self.intercept_
+
+    def leverage(self, X: ArrayLike) -> Array:
+        """h(x) = z'Az for any rows; on the training rows the diagonal of H, with sum ``df_``."""
+        return leverages(self._dense_input(X), self._linear())
+
+    def hat_matrix(self, X: ArrayLike) -> Array:
+        """H of the training rows X: the matrix with yhat = H y (one copy of each row)."""
+        smoother = self._linear()
+        if smoother.gain.ndim == 2:
+            raise ValueError("hat_matrix needs one alpha for all targets, got one per target")
+        Q = scores(self._dense_input(X), smoother)
+        return (Q * smoother.gain) @ Q.T
+
+    def loo_residuals(self, X: ArrayLike, y: ArrayLike) -> Array:
+        """y_i minus its prediction by the fit without row i; X, y are the training data."""
+        smoother = self._linear()
+        X = self._dense_input(X)
+        y = check_number_target(y, len(X), True, self)
+        return leave_one_out(y - self.predict(X), leverages(X, smoother))
+
+    def loocv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
+        """Mean squared leave-one-out residual; X, y, weights are the training data."""
+        r = self.loo_residuals(X, y)
+        mean = np.average(r**2, axis=0, weights=check_weights(sample_weight, r))
+        return mean if r.ndim == 2 else float(mean)
+
+    def gcv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
+        """Generalised cross-validation, MSE / (1 - tr H / n)^2, on the training data."""
+        self._linear()
+        X = self._dense_input(X)
+        y = check_number_target(y, len(X), True, self)
+        w = check_weights(sample_weight, X)
+        mse = np.average((y - self.predict(X)) ** 2, axis=0, weights=w)
+        value = mse / (1 - np.asarray(self.df_) / w.sum()) ** 2
+        return value if y.ndim == 2 else float(value)
+
+    def _linear(self) -> Smoother:
+        check_is_fitted(self)
+        if self._smoother.reason:
+            raise ValueError(self._smoother.reason)
+        return self._smoother
+
+    def _dense_input(self, X: Any) -> Array:
+        X = self._check_input(X)
+        return X.toarray() if issparse(X) else X
+
+    def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The door of fit; cells are checked by the sums where every row counts in them."""
+        deferred = sample_weight is None and not issparse(X)
+        rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
+        if rows.X.shape[0] <= rows.X.shape[1] and deferred:
+            self._refuse_nonfinite(rows.X)
+        return rows
+
+    def _sums(self, rows: Source, map_: Map) -> Moments:
+        """Moments of [X y], refused where they are not finite numbers."""
+        p = self.n_features_in_
+        if isinstance(rows, Rows) and issparse(rows.X) and p > SPARSE_COLUMNS:
+            raise ValueError(
+                f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} "
+                f"columns here, got {p}; select columns first"
+            )
+        with single_threaded_blas():
+            total = joint_moments(rows, map_)
+        if not finite(total):
+            if isinstance(rows, Rows) and is_unit(rows.w):
+                self._refuse_nonfinite(rows.X)
+            raise ValueError("the squares of X or y overflow float64; scale the columns down")
+        return total

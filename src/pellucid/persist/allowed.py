@@ -1,0 +1,182 @@
+"""Which classes a model file may name. A name is compared with the list before any import.
+
+Allowed are
+
+- the public names of Pellucid (a line in ``pellucid._HOME``) that are estimators, NamedTuples or
+  dataclasses: a new estimator is allowed as soon as it has its line;
+- estimators and NamedTuples that are defined in a module of a family that has such a line, and
+  the NamedTuples of ``pellucid.core``, under their full dotted names;
+- the records and the scikit-learn classes listed here.
+"""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import pellucid
+from pellucid.persist.format import TRANSIENT, ModelFileError, brief
+
+SCIKIT_LEARN = {
+    "sklearn.compose": ("ColumnTransformer", "TransformedTargetRegressor"),
+    "sklearn.feature_selection": ("VarianceThreshold",),
+    "sklearn.impute": ("MissingIndicator", "SimpleImputer"),
+    "sklearn.pipeline": ("FeatureUnion", "Pipeline"),
+    "sklearn.preprocessing": (
+        "Binarizer",
+        "FunctionTransformer",
+        "KBinsDiscretizer",
+        "LabelBinarizer",
+        "LabelEncoder",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "MultiLabelBinarizer",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+        "TargetEncoder",
+    ),
+}
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def _is_selection(value: Any) -> bool:
+    """A column selector takes a dtype, a name of one, or a list of them."""
+    many = value if isinstance(value, list | tuple) else [value]
+    return all(isinstance(one, str | type | np.dtype | None) for one in many)
+
+
+# Plain records that are neither estimator nor NamedTuple: their attributes and what these accept.
+RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "pellucid.core.iterate.History": {"_rows": _is_rows},
+    "pellucid.core.records.Summary": {
+        "title": _is(str),
+        "names": _is(tuple),
+        "arrays": _is(dict),
+        "scalars": _is(dict),
+        "valid": _is(bool),
+        "reason": _is(str),
+        "notes": _is(tuple),
+    },
+    "sklearn.compose.make_column_selector": {
+        "pattern": _is(str, type(None)),
+        "dtype_include": _is_selection,
+        "dtype_exclude": _is_selection,
+    },
+}
+
+# Parameters that take a function: only their empty value is accepted, at save and at load.
+ONLY_NONE = {"sklearn.preprocessing.FunctionTransformer": ("func", "inverse_func")}
+
+NOTHING = object()
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
+SCIKIT_LEARN_NAMES = frozenset(
+    f"{module}.{name}" for module, names in SCIKIT_LEARN.items() for name in names
+)
+
+
+def find_class(name: Any) -> type:
+    """The class of this name, if it is on the list.
+
+    >>> find_class("sklearn.preprocessing.StandardScaler").__name__
+    'StandardScaler'
+    >>> find_class("os.system")
+    Traceback (most recent call last):
+    pellucid.persist.format.ModelFileError: class os.system is not one a model file may hold
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ModelFileError(f"a class name must be a dotted name, got {brief(name)}")
+    module, _, last = name.rpartition(".")
+    if name in SCIKIT_LEARN_NAMES or name in RECORDS:
+        found = vars(_module(module)).get(last)
+    elif module == "pellucid" and last in pellucid._HOME:
+        found = vars(_module(f"pellucid.{pellucid._HOME[last]}")).get(last)
+    elif _is_family_module(module):
+        found = vars(_module(module)).get(last)
+        if getattr(found, "__module__", None) != module:  # imported there, not defined there
+            found = None
+    else:
+        found = None
+    if not isinstance(found, type) or not (name in RECORDS or _is_storable(found, module)):
+        raise ModelFileError(f"class {name} is not one a model file may hold")
+    return found
+
+
+def class_name(cls: type) -> str | None:
+    """The name under which ``find_class`` finds this class, or None."""
+    module, name = cls.__module__, cls.__qualname__
+    candidates: list[str] = []
+    if module.startswith("sklearn."):
+        listed = (*SCIKIT_LEARN_NAMES, *RECORDS)
+        candidates += [public for public in listed if public.rpartition(".")[2] == name]
+    if module.startswith("pellucid."):
+        candidates += [f"pellucid.{name}"] if name in pellucid._HOME else []
+        candidates.append(f"{module}.{name}")
+    for candidate in candidates:
+        try:
+            if find_class(candidate) is cls:
+                return candidate
+        except ModelFileError:
+            continue  # not under this name; perhaps under the next
+    return None
+
+
+def is_namedtuple(cls: type) -> bool:
+    return issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+
+
+def _is_storable(cls: type, module: str) -> bool:
+    """Full dotted names are for estimators and NamedTuples; public ones for dataclasses too."""
+    if issubclass(cls, BaseEstimator):
+        return not inspect.isabstract(cls)
+    return is_namedtuple(cls) or (module == "pellucid" and dataclasses.is_dataclass(cls))
+
+
+def _is_family_module(module: str) -> bool:
+    parts = module.split(".")
+    families = {"core", *(home.split(".")[0] for home in pellucid._HOME.values() if "." in home)}
+    plain = not any(part.startswith("__") for part in parts)
+    return plain and len(parts) > 2 and parts[0] == "pellucid" and parts[1] in families
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name + ".").startswith(error.name + "."):
+            raise ModelFileError(f"this version of the library has no module {name}") from error
+        raise  # an optional library is missing; its own message names it
+
+
+def check_attribute(cls: type, name: str) -> None:
+    """Refuse what is no plain data of an estimator: methods, properties, dunders, settings."""
+    if not name.isidentifier() or name.startswith("__") or name in TRANSIENT:
+        raise ModelFileError(f"{cls.__name__} cannot have a stored attribute {brief(name)}")
+    own = inspect.getattr_static(cls, name, NOTHING)
+    setting = name.startswith("_") and own is not NOTHING
+    if setting or hasattr(type(own), "__get__"):
+        raise ModelFileError(f"{cls.__name__}.{name} belongs to the class, it is not data of a fit")
+
+
+def is_cached(cls: type, name: str) -> bool:
+    """A cached property is computed again after loading, not stored."""
+    return isinstance(inspect.getattr_static(cls, name, None), cached_property)

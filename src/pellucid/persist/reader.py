@@ -1,0 +1,206 @@
+"""Read a model file that may come from a stranger."""
+
+import os
+import re
+import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+
+from pellucid.persist.container import Archive, read_archive
+from pellucid.persist.decode import KINDS, Decoder
+from pellucid.persist.format import ModelFileError, array_name, brief, expect, parse_json
+from pellucid.persist.migrate import migrate
+from pellucid.persist.npy import Layout, check_layout, read_array
+from pellucid.persist.writer import check_path
+
+FIELDS = {"format", "version", "library", "schema", "card", "object", "files"}
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Bring back a model that ``save`` wrote; see there for an example.
+
+    The seal, every array's SHA-256 and every class name are checked first. Nothing in the file is
+    executed, and there is no fall-back to another format.
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, altered, newer than this library, or holds what is not allowed.
+    OSError
+        There is no such file, or it cannot be read.
+
+    Warns
+    -----
+    sklearn.exceptions.InconsistentVersionWarning
+        The file holds transformers of another version of scikit-learn.
+
+    Examples
+    --------
+    >>> load("no_such_model.pellucid")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no_such_model.pellucid'
+    """
+    with opened(path) as (file, archive):
+        manifest = read_manifest(archive)
+        files = manifest["files"]
+
+        def read(name: str, layout: Layout) -> np.ndarray:
+            if name not in files:
+                raise ModelFileError(f"the manifest uses {brief(name)} but does not list it")
+            return read_array(file, name, archive.places[name], layout, files[name])
+
+        decoder = Decoder(read)
+        model = decoder.decode(manifest["object"])
+    unused = files.keys() - decoder.arrays.keys()
+    if unused:
+        raise ModelFileError(f"{min(unused)} is in the file but nothing uses it")
+    _warn_version(manifest)
+    return model
+
+
+def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Say what a model file holds, from its manifest alone: no array is read, no class imported.
+
+    The seal is checked, so the manifest is as it was written. The result has ``format``,
+    ``version``, ``library`` (versions), ``created`` if known, ``schema`` of the inputs, ``card``,
+    ``object`` (the tree of class, params and state; an array is shown by its dtype and shape),
+    ``classes``, ``files`` (SHA-256 and bytes of each array) and ``bytes``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pellucid
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "scaler.pellucid")
+    ...     pellucid.save(MinMaxScaler().fit([[1.0, 2.0], [3.0, 5.0]]), path)
+    ...     found = pellucid.persist.inspect(path)
+    >>> found["classes"], found["schema"]["n_features_in_"], found["object"]["state"]["scale_"]
+    (['sklearn.preprocessing.MinMaxScaler'], 2, {'dtype': '<f8', 'shape': (2,)})
+    """
+    with opened(path) as (_, archive):
+        manifest = read_manifest(archive)
+    sizes = {name: size for name, (_, size) in archive.places.items()}
+    return {
+        **manifest,
+        "object": outline(manifest["object"]),
+        "classes": sorted(set(class_names(manifest["object"]))),
+        "files": {
+            name: {"sha256": digest, "bytes": sizes[name]}
+            for name, digest in manifest["files"].items()
+        },
+        "bytes": archive.size,
+    }
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, Archive]]:
+    """The file and its verified archive."""
+    name = check_path(path)
+    mode = os.stat(name).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would block, a device not end
+        raise ModelFileError(f"{os.path.basename(name)} is not an ordinary file")
+    with open(name, "rb") as file:
+        yield file, read_archive(file, os.path.basename(name))
+
+
+def read_manifest(archive: Archive) -> dict[str, Any]:
+    """The manifest in the current version, with its frame checked; the tree is checked later."""
+    manifest = migrate(parse_json(archive.manifest))
+    if manifest.keys() - {"created"} != FIELDS:
+        raise ModelFileError(f"the manifest must have the fields {', '.join(sorted(FIELDS))}")
+    check_texts(manifest["library"], "library")
+    if not isinstance(manifest.get("created", ""), str):
+        raise ModelFileError("the manifest's time of creation must be text")
+    if manifest["card"] is not None:
+        expect(manifest["card"], dict)
+    check_schema(manifest["schema"])
+    if "class" not in expect(manifest["object"], dict):
+        raise ModelFileError("the manifest's object has no class")
+    files = check_texts(manifest["files"], "files")
+    for i, (name, digest) in enumerate(files.items()):
+        if name != array_name(i) or not DIGEST.fullmatch(digest):
+            raise ModelFileError(f"the manifest lists {brief(name)} with {brief(digest)}")
+    missing, unlisted = files.keys() - archive.places.keys(), archive.places.keys() - files.keys()
+    if missing:
+        raise ModelFileError(f"member {min(missing)} is listed in the manifest but missing")
+    if unlisted:
+        raise ModelFileError(f"member {min(unlisted)} is not listed in the manifest")
+    return manifest
+
+
+def check_texts(value: Any, what: str) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise ModelFileError(f"the manifest's {what} must map names to text")
+    return value
+
+
+def check_schema(schema: Any) -> None:
+    if not isinstance(schema, dict) or set(schema) != {"n_features_in_", "feature_names_in_"}:
+        raise ModelFileError("the manifest's schema must give n_features_in_, feature_names_in_")
+    n, names = schema["n_features_in_"], schema["feature_names_in_"]
+    if n is not None and (type(n) is not int or n < 0):
+        raise ModelFileError(f"the manifest's schema has {brief(n)} features")
+    if names is not None and not all(isinstance(name, str) for name in expect(names, list)):
+        raise ModelFileError("the manifest's schema must give feature names as text")
+
+
+def outline(node: Any) -> Any:
+    """A node for reading: arrays as dtype and shape, plain containers as themselves."""
+    if isinstance(node, list):
+        return [outline(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "class" in node:
+        parts = {key: expect(node.get(key), dict) for key in ("params", "state")}
+        inner = {
+            key: {name: outline(item) for name, item in part.items()} for key, part in parts.items()
+        }
+        return {"class": node["class"], **inner}
+    kind = node.get("is")
+    if not isinstance(kind, str) or kind not in KINDS or node.keys() != {"is", *KINDS[kind][0]}:
+        raise ModelFileError(f"the manifest holds a value of unknown kind {brief(kind)}")
+    if kind == "array":
+        layout = check_layout(node["dtype"], node["shape"], node["order"])
+        return {"dtype": layout.dtype, "shape": layout.shape}
+    if kind == "tuple":
+        return tuple(outline(expect(node["items"], list)))
+    if kind == "scalar":
+        return outline(node["value"])
+    if kind in ("float", "bytes", "dtype", "type", "slice", "range"):
+        return Decoder(read=None).decode(node)
+    return {key: value if key == "is" else outline(value) for key, value in node.items()}
+
+
+def class_names(node: Any) -> Iterator[str]:
+    """Every class named in a tree."""
+    if isinstance(node, list):
+        for item in node:
+            yield from class_names(item)
+    elif isinstance(node, dict):
+        if "class" in node:
+            yield expect(node["class"], str)
+        for item in node.values():
+            yield from class_names(item)
+
+
+def _warn_version(manifest: dict[str, Any]) -> None:
+    """scikit-learn does not promise that its attributes stay the same between versions."""
+    was = manifest["library"].get("scikit-learn", "unknown")
+    foreign = [name for name in class_names(manifest["object"]) if name.startswith("sklearn.")]
+    if foreign and was != sklearn.__version__:
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name=foreign[0].rpartition(".")[2],
+                current_sklearn_version=sklearn.__version__,
+                original_sklearn_version=was,
+            ),
+            stacklevel=3,
+        )

@@ -1,0 +1,207 @@
+"""Write a model file."""
+
+import hashlib
+import os
+import zlib
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+import pellucid
+from pellucid.core import check
+from pellucid.persist.atomic import replacing
+from pellucid.persist.container import Member, seal_comment, skeleton
+from pellucid.persist.encode import Encoder
+from pellucid.persist.format import (
+    FORMAT,
+    MANIFEST,
+    MAX_MANIFEST,
+    VERSION,
+    ModelFileError,
+    array_name,
+    check_depth,
+    dump_json,
+)
+from pellucid.persist.leaves import full_name, text
+from pellucid.persist.npy import array_digest, flat_bytes, header, layout_of
+
+
+def save(model: Any, path: str | os.PathLike[str], *, slim: bool = False) -> None:
+    """Write a model to a file that ``load`` reads back with bit-equal predictions.
+
+    The same model gives the same bytes. An old file under this name stays whole until the new one
+    is complete. A place that cannot be written raises an ``OSError`` of the usual kind.
+
+    Parameters
+    ----------
+    model : estimator
+        Any estimator of Pellucid, fitted or not, also inside a ``Pipeline``, ``FeatureUnion`` or
+        ``ColumnTransformer`` with the usual transformers of scikit-learn.
+    path : str or path
+        The usual ending is ``.pellucid``.
+    slim : bool, default=False
+        Leave out ``history_`` and what the class names in ``_training_state``: per-row results
+        of the fit that prediction does not need.
+
+    Raises
+    ------
+    ModelFileError
+        The model holds something that is not data (functions are named), or foreign classes.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pellucid
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> scaler = StandardScaler().fit([[1.0], [3.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "scaler.pellucid")
+    ...     pellucid.save(scaler, path)
+    ...     pellucid.load(path).transform([[5.0]])
+    array([[3.]])
+    """
+    check.boolean(slim=slim)
+    target = check_path(path)
+    pack = pack_model(model, slim=bool(slim))
+    bones = skeleton(pack.members)
+    seal = hashlib.sha256()
+    with replacing(target) as file:
+        for bone, data, outside in zip(bones.headers, pack.data, pack.sealed, strict=True):
+            seal.update(bone)
+            file.write(bone)
+            for part in data:
+                file.write(part)
+                if outside:
+                    seal.update(part)
+        seal.update(bones.tail)
+        file.write(bones.tail + seal_comment(seal.hexdigest()))
+
+
+def check_path(path: Any) -> str:
+    """A file name as text."""
+    try:
+        name = os.fspath(path)
+    except TypeError as error:
+        raise TypeError(f"path must be text or a path, got {type(path).__name__}") from error
+    if not isinstance(name, str):
+        raise TypeError(f"path must be text or a path, got {type(name).__name__}")
+    if not name or "\0" in name:
+        raise ValueError(f"path must name a file, got {name!r}")
+    return name
+
+
+class Pack(NamedTuple):
+    """Everything a file will hold, in memory; array data is not copied."""
+
+    members: list[Member]
+    data: list[list[Any]]  # the bytes of each member, in parts
+    sealed: list[bool]  # whether the seal covers them; arrays have their own SHA-256
+
+
+def pack_model(model: Any, *, slim: bool) -> Pack:
+    """Encode a model and lay out its file."""
+    encoder = Encoder(slim=slim)
+    name = type(model).__name__
+    tree = encoder.encode(model, name)
+    if encoder.functions:
+        raise ModelFileError(
+            f"cannot save {name}: a model file holds data only, and these are functions: "
+            + ", ".join(encoder.functions)
+        )
+    if not isinstance(tree, dict) or "class" not in tree:
+        raise ModelFileError(f"save needs an estimator, got a {full_name(type(model))}")
+    layouts = [layout_of(array) for array in encoder.arrays]
+    parts = [
+        [header(layout), flat_bytes(array, layout.order)]
+        for array, layout in zip(encoder.arrays, layouts, strict=True)
+    ]
+    names = [array_name(i) for i in range(len(parts))]
+    files = {name: array_digest(part) for name, part in zip(names, parts, strict=True)}
+    manifest = manifest_bytes(model, tree, files)
+    data: list[list[Any]] = [[manifest], *parts]
+    members = [
+        Member(name, _crc(part), sum(len(piece) for piece in part))
+        for name, part in zip([MANIFEST, *names], data, strict=True)
+    ]
+    return Pack(members, data, [True] + [False] * len(parts))
+
+
+def manifest_bytes(model: Any, tree: Any, files: dict[str, str]) -> bytes:
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": {
+            "pellucid": pellucid.__version__,
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        **created(),
+        "schema": input_schema(model),
+        "card": card_of(model),
+        "object": tree,
+        "files": files,
+    }
+    check_depth(manifest)
+    raw = dump_json(manifest)
+    if len(raw) > MAX_MANIFEST:
+        raise ModelFileError(
+            f"the model needs a manifest of {len(raw)} bytes, more than 64 MB; keep large lists "
+            "as arrays, or save with slim=True"
+        )
+    return raw
+
+
+def created() -> dict[str, str]:
+    """The time, if the environment fixes one: saving twice gives the same bytes."""
+    stamp = os.environ.get("SOURCE_DATE_EPOCH")
+    if stamp is None:
+        return {}
+    try:
+        moment = datetime.fromtimestamp(int(stamp), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ModelFileError(
+            f"SOURCE_DATE_EPOCH must be a number of seconds, got {stamp!r}"
+        ) from error
+    return {"created": moment.strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def input_schema(model: Any) -> dict[str, Any]:
+    """What the model expects of its inputs, as far as it knows."""
+    n, names = _known(model, "n_features_in_"), _known(model, "feature_names_in_")
+    return {
+        "n_features_in_": None if n is None else int(n),
+        "feature_names_in_": None
+        if names is None
+        else [text(str(name), "feature_names_in_") for name in names],
+    }
+
+
+def _known(model: Any, name: str) -> Any:
+    try:
+        return getattr(model, name)
+    except (AttributeError, IndexError):  # not fitted; IndexError from a pipeline without steps
+        return None
+
+
+def card_of(model: Any) -> dict[str, Any] | None:
+    """The card of a fitted model; that of its last step for a pipeline."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
+    if not (hasattr(last, "card") and hasattr(last, "fit")):
+        return None
+    try:
+        check_is_fitted(last)
+    except NotFittedError:
+        return None
+    return last.card().to_dict()
+
+
+def _crc(parts: list[Any]) -> int:
+    crc = 0
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    return crc

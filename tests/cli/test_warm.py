@@ -1,0 +1,103 @@
+"""`pellucid warm`: every kernel compiled, a kernel that is left out named."""
+
+import re
+import sys
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+from click.testing import CliRunner
+
+from pellucid.cli import cli
+from pellucid.cli.common import Code
+from pellucid.cli.warm import compile_all, import_all, is_cached, kernel_name
+from pellucid.core import jit
+
+warm_module = import_module("pellucid.cli.warm")
+
+
+def test_second_run_compiles_nothing(pellucid):
+    first = pellucid("warm")
+    assert first.code == Code.DONE, first.err
+    assert re.fullmatch(r"(\d+) of \1 kernels ready: \d+ compiled, .*s\n", first.out)
+    assert "pellucid.compiled" in first.err  # one line per module where there is no terminal
+    for _ in range(3):  # Numba's index has no lock: another process may drop an entry
+        again = pellucid("warm", "--json")
+        assert (again.code, again.err) == (Code.DONE, "")
+        assert again.json["ok"]
+        assert again.json["missed"] == []
+        assert again.json["kernels"] > 0
+        if again.json["compiled"] == 0:
+            return
+    pytest.fail("the kernels are compiled again and again")
+
+
+def test_quiet():
+    done = CliRunner().invoke(cli, ["warm", "--quiet"])
+    assert (done.exit_code, done.output) == (Code.DONE, "")
+
+
+def test_every_module_is_found():
+    modules, skipped = import_all()
+    names = {module.__name__ for module in modules}
+    assert {"pellucid.base", "pellucid.core.jit", "pellucid.data"} <= names
+    assert not any(name.startswith("pellucid.cli") for name in names)
+    assert skipped == []
+
+
+@pytest.fixture
+def package(monkeypatch, tmp_path):
+    """Put a package of the given files in the place of pellucid."""
+    yield lambda **files: _replace(monkeypatch, tmp_path, files)
+    for name in [name for name in sys.modules if name.split(".")[0] == "glass"]:
+        del sys.modules[name]
+
+
+def _replace(monkeypatch, tmp_path, files):
+    folder = tmp_path / "glass"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = ModuleType("pellucid")
+    module.__path__ = [str(folder)]
+    monkeypatch.setattr(warm_module, "pellucid", module)
+    real = warm_module.import_module
+    monkeypatch.setattr(
+        warm_module, "import_module", lambda name: real(name.replace("pellucid.", "glass."))
+    )
+
+
+KERNEL = "from pellucid.core.jit import jit\n@jit\ndef double(x):\n    return 2 * x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "missed"),
+    [(KERNEL, ["glass.sums.double"]), (KERNEL + "def warm():\n    double(1.0)\n", [])],
+)
+def test_a_forgotten_kernel_is_named(monkeypatch, package, text, missed):
+    monkeypatch.setattr(jit, "KERNELS", [])
+    package(sums=text)
+    said = []
+    result = compile_all(lambda *args: said.append(args))
+    assert result.missed == missed
+    assert result.kernels == 1
+    kernel = jit.KERNELS[0]
+    assert kernel_name(kernel) == "glass.sums.double"
+    assert is_cached(kernel) == (not missed)
+    assert said[-1][1:] == (1 - len(missed), 1)
+
+
+def test_only_a_missing_extra_is_skipped(package):
+    text = "raise ImportError('Torch is needed for this: pip install \"pellucid[deep]\"')"
+    package(deep=text, other="")
+    modules, skipped = import_all()
+    assert skipped == ["pellucid.deep"]
+    assert [module.__name__ for module in modules] == ["glass.other"]
+
+
+def test_any_other_import_error_is_an_error(package):
+    package(broken="import no_such_module")
+    with pytest.raises(ImportError, match="no_such_module"):
+        import_all()
