@@ -38,11 +38,12 @@ def test_scikit_learn_check(estimator, check):
     _run(estimator, check)
 
 
-@pytest.mark.skipif(not ARRAY_API, reason="run by test_array_api in a process of its own")
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), list(_cases(array_api=True)) if ARRAY_API else [])
-def test_array_api_check(estimator, check):
-    _run(estimator, check)
+if ARRAY_API:
+
+    @pytest.mark.filterwarnings("ignore")
+    @pytest.mark.parametrize(("estimator", "check"), list(_cases(array_api=True)))
+    def test_array_api_check(estimator, check):
+        _run(estimator, check)
 
 
 def test_array_api():

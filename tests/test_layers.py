@@ -26,6 +26,8 @@ def test_habits(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler):
             caught = ast.unparse(node.type) if node.type else "everything"
+            if isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None:
+                continue  # tidies up and lets the error go on
             assert caught not in ("everything", "Exception", "BaseException"), node.lineno
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in ("print", "eval", "exec"), node.lineno
@@ -38,10 +40,10 @@ def test_habits(path):
             assert not (parts[0] == "sklearn" and len(parts) > 1 and parts[1] in forbidden), (
                 f"line {node.lineno}: the algorithms are ours to write"
             )
-        if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.random."):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "np.random":
             allowed = ("default_rng", "Generator", "RandomState", "SeedSequence", "BitGenerator")
             allowed += ("PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM")
-            assert node.attr in allowed or node.attr == "random", f"global seed, {node.lineno}"
+            assert node.attr in allowed, f"global random state, line {node.lineno}"
 
 
 def test_numba_is_named_in_one_place():

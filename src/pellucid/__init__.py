@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # One line per public name: where it lives. Adding an algorithm adds a line here.
 _HOME = {
+    "Budget": "linear.budget",
     "GaussianNB": "naive_bayes.gaussian",
     "KMeans": "cluster.kmeans",
     "LinearRegression": "linear.least_squares",

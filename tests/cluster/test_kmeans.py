@@ -21,12 +21,18 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid import KMeans
-from pellucid.cluster import EmptyClusterWarning, Metric, draw_probabilities, kmeans_plusplus
+from pellucid.cluster import (
+    EmptyClusterWarning,
+    Metric,
+    draw_probabilities,
+    kmeans_plusplus,
+    lloyd,
+    seeding,
+)
 from pellucid.cluster import kmeans as module
-from pellucid.cluster import lloyd, seeding
 from pellucid.compiled import kmeans as kernels
 from pellucid.core.distances import sqeuclidean
-from pellucid.core.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
+from pellucid.core.statistics import LEAF_ROWS, Rows
 from pellucid.core.threads import limit_threads, map_threads
 
 D = np.array([(2, 10), (2, 5), (8, 4), (5, 8), (7, 5), (6, 4), (1, 2), (4, 9)], dtype=float)
@@ -142,8 +148,10 @@ def test_example_three_clusters():
     expected = [(2.00812792, 3.9427195), (3.09213305, 1.98748216), (0.95798808, 1.01830395)]
     assert np.allclose(model.cluster_centers_[order], expected, atol=1e-8)
     assert np.bincount(model.labels_)[order].tolist() == [103, 96, 101]
-    starts = {1: 1, 2: 10, 4: 30, 5: 400}  # five groups in three: the best J is hard to find
-    best = [KMeans(k, n_init=m, random_state=1).fit(X).inertia_ for k, m in starts.items()]
+    starts = {1: 1, 2: 10, 4: 30, 5: 80}  # one start in forty finds the best of five groups
+    best = [
+        KMeans(k, n_init=m, random_state=1, tol=1e-6).fit(X).inertia_ for k, m in starts.items()
+    ]
     assert np.allclose(best, [765.344, 334.300, 72.740, 62.100], rtol=0, atol=1e-3)
 
 
@@ -191,7 +199,10 @@ def test_stops_where_scikit_learn_stops():
 
 
 def naive_labels(X, C):
-    E = [[sum((a - b) ** 2 for a, b in zip(x, c, strict=True)) for c in C.tolist()] for x in X.tolist()]
+    E = [
+        [sum((a - b) ** 2 for a, b in zip(x, c, strict=True)) for c in C.tolist()]
+        for x in X.tolist()
+    ]
     return np.array([row.index(min(row)) for row in E])
 
 
@@ -215,9 +226,7 @@ def test_bounds_never_change_a_label():
         assert row["after_assignment"] == pytest.approx(D2.min(axis=1).sum(), rel=1e-11)
         C = row["centers"]
         assert np.allclose(C, [X[row["labels"] == j].mean(0) for j in range(11)], rtol=1e-13)
-        assert row["after_update"] == pytest.approx(
-            ((X - C[row["labels"]]) ** 2).sum(), rel=1e-11
-        )
+        assert row["after_update"] == pytest.approx(((X - C[row["labels"]]) ** 2).sum(), rel=1e-11)
 
 
 def test_median_and_cosine_descend_like_their_plain_forms():
@@ -262,12 +271,13 @@ def test_tile_kernels_against_numpy():
     assert np.array_equal(index, ((C**2).sum(1)[:, None] + C @ G).argmin(axis=0))
     kernels.tile_distances(G, C[0], best)
     assert np.allclose(best, ((G - C[0][:, None]) ** 2).sum(axis=0))
-    w = rng.uniform(size=kernels.BLOCK)
+    w, second = rng.uniform(size=kernels.BLOCK), rng.uniform(0, 20, kernels.BLOCK)
     w[:9] = 0
     for power in (0.0, 1.0, 2.0, 3.0):
-        expected = (w * (best > 0 if power == 0 else best ** (power / 2))).sum()
-        assert kernels.tile_potential(best, w, power) == pytest.approx(expected)
-    assert kernels.tile_potential(best, w, np.inf) == best[w > 0].max()
+        v = np.minimum(best, second)
+        expected = (w * (v > 0 if power == 0 else v ** (power / 2))).sum()
+        assert kernels.tile_potential(best, second, w, power) == pytest.approx(expected)
+    assert kernels.tile_potential(best, second, w, np.inf) == v[w > 0].max()
     j, least, next_ = kernels.nearest_two(G[:, 0].copy(), C)
     d = ((C - G[:, 0]) ** 2).sum(1)
     assert j == d.argmin()
@@ -436,7 +446,9 @@ def test_draws_follow_their_probabilities(power):
     rng = np.random.default_rng(0)
     firsts, seconds = np.zeros(4), np.zeros((4, 4))
     for _ in range(1500):
-        i, j = kmeans_plusplus(X, 2, power=power, n_local_trials=1, sample_weight=w, random_state=rng)[1]
+        i, j = kmeans_plusplus(
+            X, 2, power=power, n_local_trials=1, sample_weight=w, random_state=rng
+        )[1]
         firsts[i] += 1
         seconds[i, j] += 1
     assert np.allclose(firsts / 1500, w / 4, atol=0.05)
@@ -477,7 +489,7 @@ def test_farthest_first():
     rows = Rows(X, None, np.ones(4))
     problem = module.problem_of(rows, map_threads, space)
     for seed in range(5):
-        C = problem.starts("farthest", 3, np.random.default_rng(seed))()[:, 0].tolist()
+        C = next(problem.starts("farthest", 3, 1, np.random.default_rng(seed)))[:, 0].tolist()
         for i in (1, 2):
             distance = np.abs(X - np.array(C[:i])).min(axis=1)
             assert np.abs(C[i] - np.array(C[:i])).min() == distance.max()
@@ -487,7 +499,7 @@ def test_uniform_start_lies_in_the_box_of_the_weighted_rows():
     X = np.array([[0.0, 0.0], [1.0, 2.0], [99.0, 99.0]])
     rows = Rows(X, None, np.array([1.0, 1.0, 0.0]))
     problem = module.problem_of(rows, map_threads, module.space_of("euclidean"))
-    C = problem.starts("uniform", 500, np.random.default_rng(0))()
+    C = next(problem.starts("uniform", 500, 1, np.random.default_rng(0)))
     assert C.min() >= 0
     assert (C.max(axis=0) <= [1, 2]).all()
     assert (C.max(axis=0) > [0.9, 1.8]).all()
@@ -572,7 +584,8 @@ def test_stopping_rules():
     X = big()
     start = X[:6]
     fits = {
-        stop: KMeans(6, init=start, stop=stop, tol=0.5).fit(X) for stop in ("shift", "each", "labels")
+        stop: KMeans(6, init=start, stop=stop, tol=0.5).fit(X)
+        for stop in ("shift", "each", "labels")
     }
     assert fits["labels"].history_["changed"][-1] == 0
     assert fits["labels"].history_["shift"][-1] == 0
@@ -633,7 +646,7 @@ def test_given_centres_run_once():
 
 def test_outliers_and_scales_do_not_spoil_the_sums():
     X = np.vstack([three_clusters(), [[1e12, 1e12]]])
-    model = KMeans(4, random_state=0, n_init=10).fit(X)
+    model = KMeans(4, random_state=0, n_init=10, stop="labels").fit(X)
     rest = np.delete(np.sort(model.cluster_centers_[:, 0]), -1)
     assert np.allclose(rest, [0.95798808, 2.00812792, 3.09213305], atol=1e-8)
 
@@ -727,9 +740,6 @@ def test_leaf_functions_travel_by_name():
     rows = Rows(D, None, np.ones(8))
     space = pickle.loads(pickle.dumps(module.space_of("euclidean")))
     assert space.compiled
-    box = reduce_rows(
-        Statistic(lambda r: lloyd.leaf_box(space, r), lloyd.merge_boxes), rows, map_threads
-    )
     field = seeding.SourceField(rows, map_threads, space, 2.0)
     assert pickle.dumps((seeding.leaf_masses, seeding.draw_in_span, lloyd.leaf_assign))
-    assert field.weights().tolist() == [8]
+    assert field.begin(1).tolist() == [8]

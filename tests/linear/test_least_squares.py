@@ -70,9 +70,7 @@ def test_table_of_eight_rows(solver):
     errors = [0.73790755, 0.37491690, 0.33118722, 0.49608457]
     assert_allclose(model.standard_errors_, errors, atol=1e-8)
     summary = model.summary()
-    assert_allclose(
-        summary.statistic, [-0.54307119, 1.51378775, 3.05450022, 1.20227808], atol=1e-7
-    )
+    assert_allclose(summary.statistic, [-0.54307119, 1.51378775, 3.05450022, 1.20227808], atol=1e-7)
     assert (np.abs(summary.statistic) > 2).tolist() == [False, False, True, False]
     h = model.leverage(R)
     expected = [0.69187199, 0.71056358, 0.33729822, 0.25630133,
@@ -424,7 +422,8 @@ def test_square_invertible_design():
 @pytest.mark.parametrize("intercept", [True, False])
 def test_more_columns_than_rows_is_least_norm(intercept):
     X, y = data(6, 20)
-    with pytest.warns(LinAlgWarning, match="6 rows cannot determine 20"), pytest.warns(UserWarning):
+    few, noise = "6 rows cannot determine 20", "nothing to estimate the noise"
+    with pytest.warns(LinAlgWarning, match=few), pytest.warns(UserWarning, match=noise):
         model = LinearRegression(fit_intercept=intercept).fit(X, y)
     A, b = (X - X.mean(0), y - y.mean()) if intercept else (X, y)
     assert_allclose(model.coef_, np.linalg.lstsq(A, b)[0], rtol=1e-8)
@@ -462,7 +461,7 @@ def test_singular_values_and_rank():
 
 
 def test_one_row():
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="1 observations for 1 parameters"):
         model = LinearRegression().fit([[2.0]], [3.0])
     assert model.predict([[5.0]]) == [3.0]
 

@@ -12,12 +12,12 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from test_least_squares import Blocks, R, Y, data, parameters
 
 from pellucid.core.statistics import LEAF_ROWS
 from pellucid.core.threads import limit_threads
 from pellucid.linear import Budget, LinearRegression, Ridge
 from pellucid.linear.budget import ridge_multiplier
-from test_least_squares import R, Y, Blocks, data, parameters
 
 rng = np.random.default_rng(0)
 T = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 4.0])
@@ -361,3 +361,15 @@ def test_searches_over_alpha():
     X, y = data()
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e6, Budget(fraction=0.9)]}).fit(X, y)
     assert search.best_params_["alpha"] == 0.1
+
+
+def test_a_budget_is_saved(tmp_path):
+    import pellucid
+
+    X, y = data()
+    model = Ridge(Budget(fraction=0.5)).fit(X, y)
+    pellucid.save(model, tmp_path / "model.pellucid")
+    again = pellucid.load(tmp_path / "model.pellucid")
+    assert again.alpha == Budget(fraction=0.5)
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert_array_equal(again.leverage(X), model.leverage(X))

@@ -17,7 +17,7 @@ References: Lloyd (1982); Hamerly (2010); Arthur & Vassilvitskii (2007).
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -48,12 +48,21 @@ from pellucid.core.distances import Distance, distance, sqeuclidean, unit_rows
 from pellucid.core.iterate import ConvergenceWarning, FitContext, Iteration, iterate
 from pellucid.core.random import generator
 from pellucid.core.records import Card
-from pellucid.core.statistics import LEAF_ROWS, Node, Rows, Source, Statistic, merge_nodes, reduce_rows
+from pellucid.core.statistics import (
+    LEAF_ROWS,
+    Node,
+    Rows,
+    Source,
+    Statistic,
+    merge_nodes,
+    reduce_rows,
+)
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 
 KEPT_LABELS = 10_000_000  # labels of all rounds together that the history keeps
 DENSE_VALUES = 20_000_000  # a sparse X with fewer values is made dense at once, else by leaves
+TOGETHER = 10  # starts that are drawn in the same passes over the rows
 STOPS = ("shift", "each", "labels")
 STARTS = ("k-means++", "k-means++-distance", "random", "uniform", "farthest")
 
@@ -166,24 +175,31 @@ class Problem(NamedTuple):
         keep = isinstance(self.source, Rows)
         return SourceRows(self.source, self.map_, self.space, self.box, keep_labels=keep)
 
-    def starts(self, init: Any, k: int, rng: Rng) -> Callable[[], Array]:
-        """A function that returns new starting centres at each call."""
+    def starts(self, init: Any, k: int, n_init: int, rng: Rng) -> Iterator[Array]:
+        """Starting centres, ``n_init`` times; each start has a stream of its own."""
+        rngs = [np.random.default_rng(rng.integers(2**63, size=2)) for _ in range(n_init)]
         if callable(init):
-            return partial(self._called, init, k, rng)
-        if not isinstance(init, str):
-            centers = self._given(init, k)
-            return lambda: centers.copy()
-        if init == "uniform":
-            return lambda: self._scaled(rng.uniform(self.box.low, self.box.high, (k, len(self.box.low))))
+            yield from (self._called(init, k, own) for own in rngs)
+        elif not isinstance(init, str):
+            yield from (self._given(init, k) for _ in rngs)
+        elif init == "uniform":
+            low, high = self.box.low, self.box.high
+            yield from (self._scaled(own.uniform(low, high, (k, len(low)))) for own in rngs)
+        else:
+            yield from self._drawn(init, k, rngs)
+
+    def _drawn(self, init: str, k: int, rngs: list[Rng]) -> Iterator[Array]:
         plain = 1.0 if self.space.distance.name == "sqeuclidean" else 2.0  # others are not squared
         power = {"k-means++": 2.0, "k-means++-distance": plain, "random": 0.0}.get(init, np.inf)
         trials = default_trials(k) if init == "k-means++" else 1
         field: Any = (
-            MemoryField(*self.dense, power, trials)
+            MemoryField(*self.dense, power)
             if self.dense is not None
             else SourceField(self.source, self.map_, self.space, power)
         )
-        return lambda: choose_centers(field, k, trials, rng).centers
+        for i in range(0, len(rngs), TOGETHER):
+            for start in choose_centers(field, k, trials, rngs[i : i + TOGETHER]):
+                yield start.centers
 
     def _called(self, init: Callable[..., Any], k: int, rng: Rng) -> Array:
         if not isinstance(self.source, Rows):
@@ -195,7 +211,9 @@ class Problem(NamedTuple):
         C = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
         p = len(self.box.mean)
         if C.shape != (k, p):
-            raise ValueError(f"init must have shape ({k}, {p}) (n_clusters, columns), got {C.shape}")
+            raise ValueError(
+                f"init must have shape ({k}, {p}) (n_clusters, columns), got {C.shape}"
+            )
         if not np.abs(C).max() < LARGEST:
             raise ValueError(f"init holds values beyond {LARGEST:g}: squared distances overflow")
         return self._scaled(C)
@@ -351,15 +369,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
     def _best_run(
         self, problem: Problem, n_init: int, context: FitContext
     ) -> tuple[Run, list[float]]:
-        start = problem.starts(self.init, self.n_clusters, generator(self.random_state))
+        rng = generator(self.random_state)
+        starts = problem.starts(self.init, self.n_clusters, n_init, rng)
         rows = problem.passes()
         best: Run | None = None
         values: list[float] = []
-        for i in range(n_init):
+        for i, start in enumerate(starts):
             task = context if n_init == 1 else context.subtask(f"start {i}", self.max_iter)
             run = run_lloyd(
-                rows, start(), stop=self.stop, max_iter=self.max_iter, tol=self._gap(problem.box),
-                n=problem.box.count, name=type(self).__name__, context=task,
+                rows, start, stop=self.stop, max_iter=self.max_iter, tol=self._gap(problem.box),
+                n=problem.box.n_rows, name=type(self).__name__, context=task,
             )  # fmt: skip
             values.append(run.inertia)
             # equal up to rounding is the same clustering under other numbers: keep the first
@@ -497,9 +516,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
         }[self.stop]
         notes = []
         if not space.descends:
-            notes.append(
-                f"the {space.center} does not minimise {term}: descent is not guaranteed"
-            )
+            notes.append(f"the {space.center} does not minimise {term}: descent is not guaranteed")
         if self._end != "converged":
             notes.append(f"the best run ended by {self._end}, not by the stopping rule")
         if history["reseeded"].any():

@@ -68,15 +68,19 @@ class Space(NamedTuple):
 def dense_rows(space: Space, rows: Rows) -> tuple[Array, Array]:
     """Rows and weights as the kernels want them: dense, C-contiguous, writeable."""
     X = rows.X.toarray() if issparse(rows.X) else rows.X
-    X = unit_rows(X) if space.unit else np.require(X, np.float64, ["C", "W"])
-    w = np.ones(len(X)) if is_unit(rows.w) else np.require(rows.w, np.float64, ["C", "W"])
-    return X, w
+    X = unit_rows(X) if space.unit else plain_array(X)
+    return X, np.ones(len(X)) if is_unit(rows.w) else plain_array(rows.w)
+
+
+def plain_array(A: Array) -> Array:
+    """The one kind of array that kernels are compiled for; copied only where it is not."""
+    return np.require(A, np.float64, ["C", "W", "E"])
 
 
 class Box(NamedTuple):
     """What is known of the rows before the start."""
 
-    count: int
+    n_rows: int
     weight: float
     mean: Array  # (p,)
     scatter: Array  # (p,)  sum w (x - mean)^2
@@ -118,7 +122,7 @@ def merge_boxes(a: Box, b: Box) -> Box:
     share = b.weight / weight if weight > 0 else 0.0
     gap = b.mean - a.mean
     return Box(
-        a.count + b.count,
+        a.n_rows + b.n_rows,
         weight,
         a.mean + gap * share,
         a.scatter + b.scatter + gap**2 * (a.weight * share),
@@ -137,7 +141,7 @@ def limb_grid(box: Box) -> Array:
     """
     far = max(np.abs(box.low).max(), np.abs(box.high).max())
     exponent = np.frexp(box.heaviest * np.array([far, 1.0]))[1].astype(np.int64)
-    bits = int(2 * box.count).bit_length() + 1
+    bits = int(2 * box.n_rows).bit_length() + 1
     grid = np.empty((2, LIMBS))
     for q in range(LIMBS):
         unit = np.maximum(exponent + bits - 53, -1074)  # no number is finer than 2^-1074
@@ -166,7 +170,7 @@ def prepare(C: Array, origin: Array) -> Prepared:
     C2, cn = np.zeros((-(-k // 4) * 4, -(-p // 4) * 4)), np.full(-(-k // 4) * 4, np.inf)
     about = C - origin
     C2[:k, :p], cn[:k] = -2.0 * about, np.einsum("kt,kt->k", about, about)
-    return Prepared(np.ascontiguousarray(C), C2, cn)
+    return Prepared(plain_array(C), C2, cn)
 
 
 def label_rows(X: Array, w: Array, at: Prepared, origin: Array, grid: Array, total: Array) -> Any:
@@ -186,6 +190,7 @@ class Near(NamedTuple):
 
 def nearest(space: Space, X: Array, w: Array, C: Array) -> Near:
     """Nearest centres of prepared rows X."""
+    C = plain_array(C)
     if not space.compiled:
         D = space.distance.pairwise(X, C)
         labels = np.argmin(D, axis=1).astype(np.int32)
@@ -225,9 +230,7 @@ class Far(NamedTuple):
     total: Array  # (p + 1, LIMBS), exact
 
 
-def far_rows(
-    X: Array, w: Array, near: Near, count: int, grid: Array
-) -> tuple[Far, ...]:
+def far_rows(X: Array, w: Array, near: Near, count: int, grid: Array) -> tuple[Far, ...]:
     """The ``count`` distinct rows of positive weight with the largest terms."""
     inside = np.flatnonzero((w > 0) & (near.terms > 0))
     terms = near.terms[inside]

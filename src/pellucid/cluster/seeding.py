@@ -47,24 +47,23 @@ class Start(NamedTuple):
 
 
 class Field(Protocol):
-    """The masses of all rows, leaf by leaf."""
+    """The masses of all rows, leaf by leaf, for several starts at once."""
 
     power: float
 
-    def weights(self) -> Array:
-        """Sum of w in each leaf."""
+    def begin(self, starts: int) -> Array:
+        """Forget all centres; returns the sum of w in each leaf."""
         ...
 
     def masses(self, chosen: Array, candidates: Array) -> Array:
-        """(leaves, m): the mass of each leaf if candidate j were chosen next."""
+        """(leaves, starts, m): the mass of each leaf if candidate j were chosen next.
+
+        chosen (starts, i, p) are the centres so far, candidates (starts, m, p).
+        """
         ...
 
-    def accept(self, j: int) -> None:
-        """Candidate j of the last ``masses`` has been chosen."""
-        ...
-
-    def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: bool) -> Start:
-        """One row from each of the leaves, at the quantiles u of its mass."""
+    def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: list[bool]) -> Start:
+        """Rows (starts, m) from the leaves (starts, m), at the quantiles u of their mass."""
         ...
 
 
@@ -73,36 +72,43 @@ def default_trials(k: int) -> int:
     return 2 + int(math.log(k))
 
 
-def choose_centers(field: Field, k: int, trials: int, rng: Rng) -> Start:
-    """Draw k centres one after the other."""
-    weights = field.weights()
-    mass = weights
-    centers: list[Array] = []
-    indices: list[int] = []
+def choose_centers(field: Field, k: int, trials: int, rngs: list[Rng]) -> list[Start]:
+    """Draw k centres one after the other, one start for each generator; one pass per centre."""
+    weights = field.begin(len(rngs))
+    every = np.arange(len(rngs))
+    mass = np.repeat(weights[:, None], len(rngs), axis=1)  # (leaves, starts)
+    centers: list[Array] = []  # each (starts, p)
+    indices: list[IntArray] = []
     for i in range(k):
-        used_up = not mass.max() > 0  # fewer distinct rows than centres: repeat some
-        by_weight = i == 0 or used_up
-        m = 1 if by_weight else trials
-        u = rng.random((m, 2))
-        leaves = pick_leaves(weights if by_weight else mass, u[:, 0], by_weight, field.power)
-        chosen = np.array(centers)
-        drawn = field.draw(chosen, leaves, u[:, 1], by_weight)
-        best = 0
+        m = trials if i > 0 else 1
+        u = np.array([rng.random((m, 2)) for rng in rngs])
+        # mass used up: fewer distinct rows than centres, so repeat some
+        by_weight = [i == 0 or not mass[:, r].max() > 0 for r in every]
+        leaves = np.array(
+            [
+                pick_leaves(weights, u[r, :, 0], 2.0)
+                if by_weight[r]
+                else pick_leaves(mass[:, r], u[r, :, 0], field.power)
+                for r in every
+            ]
+        )
+        chosen = np.stack(centers, axis=1) if centers else np.empty((len(rngs), 0, 0))
+        drawn = field.draw(chosen, leaves, u[:, :, 1], by_weight)
+        best = np.zeros(len(rngs), dtype=np.intp)
         if m > 1 or i < k - 1:
             after = field.masses(chosen, drawn.centers)
-            best = int(np.argmin(after.sum(axis=0))) if m > 1 else 0
-            mass = after[:, best]
-            field.accept(best)
-        centers.append(drawn.centers[best])
-        indices.append(int(drawn.indices[best]))
-    return Start(np.array(centers), np.array(indices, dtype=np.intp))
+            best = after.sum(axis=0).argmin(axis=1) if m > 1 else best
+            mass = after[:, every, best]
+        centers.append(drawn.centers[every, best])
+        indices.append(drawn.indices[every, best])
+    return [
+        Start(np.array([c[r] for c in centers]), np.array([i[r] for i in indices])) for r in every
+    ]
 
 
-def pick_leaves(mass: Array, u: Array, by_weight: bool, power: float) -> IntArray:
+def pick_leaves(mass: Array, u: Array, power: float) -> IntArray:
     """The leaves at the quantiles u of the mass; the one with the farthest row if power is inf."""
-    if power == np.inf and not by_weight:
-        return np.full(len(u), int(np.argmax(mass)))
-    return quantiles(mass, u)
+    return np.full(len(u), int(np.argmax(mass))) if power == np.inf else quantiles(mass, u)
 
 
 def quantiles(mass: Array, u: Array) -> IntArray:
@@ -136,11 +142,15 @@ def lexicographic(X: Array) -> IntArray:
     return np.lexsort(X.T[::-1]) if (first[1:] == first[:-1]).any() else order
 
 
-def draw_rows(mass: Array, order: IntArray, u: Array, power: float) -> IntArray:
-    """Rows of one leaf at the quantiles u of their mass, in lexicographic order."""
-    if power == np.inf:
-        u = np.zeros_like(u)  # of equally far rows the first
-    return order[quantiles(mass[order], u)]
+def draw_rows(v: Array | None, w: Array, order: IntArray, u: Array, power: float) -> IntArray:
+    """Rows of one leaf at the quantiles u of their mass, in lexicographic order.
+
+    v are the squared distances, None to draw by weight alone; with power inf it is the first of
+    the farthest rows.
+    """
+    mass = w if v is None else row_masses(v, w, power)
+    at = np.zeros_like(u) if v is not None and power == np.inf else u
+    return order[quantiles(mass[order], at)]
 
 
 def tile_weights(w: Array) -> Array:
@@ -151,29 +161,33 @@ def tile_weights(w: Array) -> Array:
 
 
 def pad(C: Array) -> Array:
-    """Centres with columns padded to a multiple of four."""
-    out = np.zeros((len(C), -(-C.shape[1] // 4) * 4))
-    out[:, : C.shape[1]] = C
+    """Centres (..., p) with columns padded to a multiple of four."""
+    out = np.zeros((*C.shape[:-1], -(-C.shape[-1] // 4) * 4))
+    out[..., : C.shape[-1]] = C
+    return out
+
+
+def to_tiles(X: Array) -> Array:
+    """Rows laid out as tiles."""
+    out = np.zeros((-(-len(X) // BLOCK), -(-X.shape[1] // 4) * 4, BLOCK))
+    kernels.to_tiles(X, out)
     return out
 
 
 class MemoryField:
     """Masses of rows in memory: distances to the chosen centres are kept between passes."""
 
-    def __init__(self, X: Array, w: Array, power: float, trials: int) -> None:
+    def __init__(self, X: Array, w: Array, power: float) -> None:
         n, p = X.shape
         self.X, self.w, self.power = X, w, power
         self.tiles = np.zeros((-(-n // BLOCK), -(-p // 4) * 4, BLOCK))
         self.tile_w = tile_weights(w)
-        self.near = np.empty((len(self.tiles), 1 + trials, BLOCK))
-        self.winner = 0
         self.orders: dict[int, IntArray] = {}
         self.leaves = range(-(-n // LEAF_ROWS))
         list(map_threads(self._lay_out, self.leaves))
 
     def _lay_out(self, leaf: int) -> None:
-        rows, tiles = self._rows(leaf), self._tiles(leaf)
-        kernels.to_tiles(self.X[rows], self.tiles[tiles])
+        kernels.to_tiles(self.X[self._rows(leaf)], self.tiles[self._tiles(leaf)])
 
     @staticmethod
     def _rows(leaf: int) -> slice:
@@ -183,45 +197,52 @@ class MemoryField:
     def _tiles(leaf: int) -> slice:
         return slice(leaf * TILES, (leaf + 1) * TILES)
 
-    def weights(self) -> Array:
-        self.near[:, 0] = np.inf  # a new start
-        self.winner = 0
+    def begin(self, starts: int) -> Array:
+        self.near = np.full((len(self.tiles), starts, BLOCK), np.inf)
         return np.array([self.w[self._rows(leaf)].sum() for leaf in self.leaves])
 
+    def _pass(self, leaf: int, last: Array, candidates: Array, out: Array) -> None:
+        at = self._tiles(leaf)
+        kernels.seed_tiles(
+            self.tiles[at], self.tile_w[at], last, candidates, self.near[at], self.power, out
+        )
+
     def masses(self, chosen: Array, candidates: Array) -> Array:
-        C = pad(candidates)
-        out = np.empty((len(self.leaves), len(C)))
+        last, C = last_of(chosen, self.tiles.shape[1]), pad(candidates)
+        out = np.empty((len(self.leaves), *C.shape[:2]))
 
         def part(leaves: range) -> None:
             for leaf in leaves:
-                tiles = self._tiles(leaf)
-                kernels.seed_tiles(
-                    self.tiles[tiles], self.tile_w[tiles], C, self.winner, self.near[tiles],
-                    self.power, out[leaf],
-                )  # fmt: skip
+                self._pass(leaf, last, C, out[leaf])
 
         step = max(1, len(self.leaves) // 16)
         list(map_threads(part, [self.leaves[i : i + step] for i in self.leaves[::step]]))
         return out
 
-    def accept(self, j: int) -> None:
-        self.winner = 1 + j
+    def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: list[bool]) -> Start:
+        last = last_of(chosen, self.tiles.shape[1])
+        none = np.empty((len(leaves), 0, self.tiles.shape[1]))
+        indices = np.empty(leaves.shape, dtype=np.intp)
 
-    def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: bool) -> Start:
-        indices = np.empty(len(leaves), dtype=np.intp)
-        for i, leaf in enumerate(leaves.tolist()):
+        def part(leaf: int) -> None:
+            self._pass(leaf, last, none, np.empty((len(leaves), 0)))
             rows = self._rows(leaf)
+            w = self.w[rows]
             if leaf not in self.orders:
                 self.orders[leaf] = lexicographic(self.X[rows])
-            w = self.w[rows]
-            mass = w
-            if not by_weight:
-                v = self.near[self._tiles(leaf), self.winner].reshape(-1)[: len(w)]
-                mass = row_masses(v, w, self.power)
-            power = 2.0 if by_weight else self.power
-            row = draw_rows(mass, self.orders[leaf], u[i : i + 1], power)[0]
-            indices[i] = leaf * LEAF_ROWS + row
+            for r, j in np.argwhere(leaves == leaf).tolist():
+                near = self.near[self._tiles(leaf), r].reshape(-1)[: len(w)]
+                v = None if by_weight[r] else near
+                row = draw_rows(v, w, self.orders[leaf], u[r, j : j + 1], self.power)[0]
+                indices[r, j] = leaf * LEAF_ROWS + row
+
+        list(map_threads(part, np.unique(leaves).tolist()))
         return Start(self.X[indices], indices)
+
+
+def last_of(chosen: Array, width: int) -> Array:
+    """The centres chosen last (starts, d4), padded; none at first."""
+    return pad(chosen[:, -1]) if chosen.shape[1] else np.empty((0, width))
 
 
 class SourceField:
@@ -231,29 +252,25 @@ class SourceField:
         self.source, self.map_, self.space = source, map_, space
         self.power = power
 
-    def weights(self) -> Array:
+    def begin(self, starts: int) -> Array:
         return reduce_rows(Statistic(leaf_weight, merge_leaves), self.source, self.map_)
 
     def masses(self, chosen: Array, candidates: Array) -> Array:
         leaf = partial(leaf_masses, self.space, self.power, chosen, candidates)
         return reduce_rows(Statistic(leaf, merge_leaves), self.source, self.map_)
 
-    def accept(self, j: int) -> None:
-        """Nothing is kept: the next pass is told all chosen centres."""
-
-    def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: bool) -> Start:
-        power = -1.0 if by_weight else self.power
-        wanted = {int(leaf): np.flatnonzero(leaves == leaf) for leaf in np.unique(leaves)}
-        work = partial(draw_in_span, self.space, power, chosen, u, wanted)
+    def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: list[bool]) -> Start:
+        work = partial(draw_in_span, self.space, self.power, chosen, leaves, u, by_weight)
         spans = list(self.source.spans())
-        starts = np.array([span.start for span in spans]) // LEAF_ROWS
-        homes = sorted({int(np.searchsorted(starts, leaf, side="right")) - 1 for leaf in wanted})
-        C: list[Any] = [None] * len(u)
-        indices = np.empty(len(u), dtype=np.intp)
+        first = np.array([span.start for span in spans]) // LEAF_ROWS
+        homes = np.unique(np.searchsorted(first, leaves.ravel(), side="right") - 1)
+        C: dict[tuple[int, int], Array] = {}
+        indices = np.empty(leaves.shape, dtype=np.intp)
         for part in self.map_(work, [spans[home] for home in homes]):
             for slot, index, x in part:
                 C[slot], indices[slot] = x, index
-        return Start(np.array(C), indices)
+        starts, m = leaves.shape
+        return Start(np.array([[C[r, j] for j in range(m)] for r in range(starts)]), indices)
 
 
 def leaf_weight(rows: Rows) -> Array:
@@ -266,56 +283,55 @@ def merge_leaves(a: Array, b: Array) -> Array:
     return np.concatenate([a, b])
 
 
-def leaf_near(space: Space, X: Array, w: Array, C: Array) -> Array:
-    """v of every row of a leaf: its (squared) distance to the nearest of the centres C."""
-    if not space.compiled:
-        return space.distance.pairwise(X, C).min(axis=1)
-    tiles = np.zeros((-(-len(X) // BLOCK), -(-X.shape[1] // 4) * 4, BLOCK))
-    kernels.to_tiles(X, tiles)
-    near = np.full((len(tiles), 1 + len(C), BLOCK), np.inf)
-    kernels.seed_tiles(tiles, tile_weights(w), pad(C), 0, near, 0.0, np.empty(len(C)))
-    return near.min(axis=1).reshape(-1)[: len(X)]
+def leaf_near(space: Space, tiles: Array, X: Array, chosen: Array) -> Array:
+    """near (tiles, starts, BLOCK) of a leaf: distance of its rows to the nearest chosen centre."""
+    near = np.full((len(tiles), len(chosen), BLOCK), np.inf)
+    if chosen.shape[1] and not space.compiled:
+        for r, C in enumerate(chosen):
+            v = np.full(len(tiles) * BLOCK, np.inf)
+            v[: len(X)] = space.distance.pairwise(X, C).min(axis=1)
+            near[:, r] = v.reshape(-1, BLOCK)
+        return near
+    w = np.ones((len(tiles), BLOCK))
+    none, out = np.empty((len(chosen), 0, tiles.shape[1])), np.empty((len(chosen), 0))
+    for i in range(chosen.shape[1]):
+        kernels.seed_tiles(tiles, w, pad(chosen[:, i]), none, near, 0.0, out)
+    return near
 
 
-def leaf_masses(
-    space: Space, power: float, chosen: Array, candidates: Array, rows: Rows
-) -> Array:
-    """(1, m): the mass of a leaf if candidate j were chosen next."""
+def leaf_masses(space: Space, power: float, chosen: Array, candidates: Array, rows: Rows) -> Array:
+    """(1, starts, m): the mass of a leaf if candidate j were chosen next."""
     X, w = dense_rows(space, rows)
-    now = leaf_near(space, X, w, chosen) if len(chosen) else np.full(len(X), np.inf)
-    out = np.empty((1, len(candidates)))
-    if not space.compiled:
-        V = np.minimum(space.distance.pairwise(X, candidates), now[:, None])
-        for j, v in enumerate(V.T):
-            mass = row_masses(v, w, power)
-            out[0, j] = v[w > 0].max(initial=0.0) if power == np.inf else mass.sum()
+    tiles = to_tiles(X)
+    near = leaf_near(space, tiles, X, chosen)
+    out = np.empty((1, *candidates.shape[:2]))
+    if space.compiled:
+        none = np.empty((0, tiles.shape[1]))
+        kernels.seed_tiles(tiles, tile_weights(w), none, pad(candidates), near, power, out[0])
         return out
-    tiles = np.zeros((-(-len(X) // BLOCK), -(-X.shape[1] // 4) * 4, BLOCK))
-    kernels.to_tiles(X, tiles)
-    near = np.full((len(tiles), 1 + len(candidates), BLOCK), np.inf)
-    slot = np.full(len(tiles) * BLOCK, np.inf)
-    slot[: len(X)] = now
-    near[:, 0] = slot.reshape(-1, BLOCK)
-    kernels.seed_tiles(tiles, tile_weights(w), pad(candidates), 0, near, power, out[0])
+    for r, C in enumerate(candidates):
+        now = near[:, r].reshape(-1)[: len(X), None]
+        for j, v in enumerate(np.minimum(space.distance.pairwise(X, C), now).T):
+            far = power == np.inf
+            out[0, r, j] = v[w > 0].max(initial=0.0) if far else row_masses(v, w, power).sum()
     return out
 
 
 def draw_in_span(
-    space: Space, power: float, chosen: Array, u: Array,
-    wanted: dict[int, IntArray], span: Span,
-) -> list[tuple[int, int, Array]]:  # fmt: skip
-    """(slot, row number, row) for each draw from a leaf of this span; power -1 draws by weight."""
-    found = []
+    space: Space, power: float, chosen: Array, leaves: IntArray, u: Array, by_weight: list[bool],
+    span: Span,
+) -> list[tuple[tuple[int, int], int, Array]]:  # fmt: skip
+    """(slot, row number, row) for each draw from a leaf of this span."""
+    found: list[tuple[tuple[int, int], int, Array]] = []
     for leaf, rows in enumerate(span.leaves(), start=span.start // LEAF_ROWS):
-        if leaf not in wanted:
+        if not (leaves == leaf).any():
             continue
         X, w = dense_rows(space, rows)
-        mass = w if power < 0 else row_masses(leaf_near(space, X, w, chosen), w, power)
-        slots = wanted[leaf]
-        picked = draw_rows(mass, lexicographic(X), u[slots], power)
-        found += [
-            (int(s), leaf * LEAF_ROWS + int(i), X[i]) for s, i in zip(slots, picked, strict=True)
-        ]
+        near, order = leaf_near(space, to_tiles(X), X, chosen), lexicographic(X)
+        for r, j in np.argwhere(leaves == leaf).tolist():
+            v = None if by_weight[r] else near[:, r].reshape(-1)[: len(X)]
+            row = int(draw_rows(v, w, order, u[r, j : j + 1], power)[0])
+            found.append(((r, j), leaf * LEAF_ROWS + row, X[row]))
     return found
 
 
@@ -382,5 +398,5 @@ def kmeans_plusplus(
     rows = Rows(A, None, check_weights(sample_weight, A))
     space = Space(sqeuclidean, "mean")
     reduce_rows(Statistic(partial(leaf_box, space), merge_boxes), rows, map_threads)  # overflow?
-    field = MemoryField(*dense_rows(space, rows), float(power), trials)
-    return choose_centers(field, n_clusters, trials, generator(random_state))
+    field = MemoryField(*dense_rows(space, rows), float(power))
+    return choose_centers(field, n_clusters, trials, [generator(random_state)])[0]

@@ -124,8 +124,9 @@ def sweep(
 
     labels (n,) holds the last assignment, -1 where there is none; upper and lower its bounds,
     before the centres moved by ``moved`` (k,) and, for the others of each, by up to ``drift``.
-    total (k, p + 1, LIMBS), or empty, receives what the centres gain and lose. Returns the number of
-    changed labels and the sum of w (D_new - D_old) over them (D_old = 0 where there was none).
+    total (k, p + 1, LIMBS), or empty, receives what the centres gain and lose. Returns the
+    number of changed labels and the sum of w (D_new - D_old) over them (D_old = 0 where there
+    was none).
     (One long function: a second level of calls would double the time to compile it.)
     """
     n, p = X.shape
@@ -218,49 +219,55 @@ def tile_distances(tile: Any, c: Any, out: Any) -> None:
 
 
 @jit(reassociate=True)
-def tile_potential(v: Any, w: Any, power: float) -> float:
-    """sum_i w_i v_i^(power / 2) over one tile; power 0 counts v > 0, inf is the largest v."""
+def tile_potential(new: Any, now: Any, w: Any, power: float) -> float:
+    """sum_i w_i v_i^(power / 2) over one tile, v = min(new, now).
+
+    Power 0 counts the v > 0, power inf finds the largest v of a row of positive weight.
+    """
     s = 0.0
     if power == 2.0:
         for i in range(BLOCK):
-            s += w[i] * v[i]
+            s += w[i] * min(new[i], now[i])
     elif power == 0.0:
         for i in range(BLOCK):
-            s += w[i] if v[i] > 0.0 else 0.0
+            s += w[i] if min(new[i], now[i]) > 0.0 else 0.0
     elif power == np.inf:
         for i in range(BLOCK):
-            s = max(s, v[i] if w[i] > 0.0 else 0.0)
+            s = max(s, min(new[i], now[i]) if w[i] > 0.0 else 0.0)
     else:
         for i in range(BLOCK):
-            s += w[i] * v[i] ** (0.5 * power)
+            s += w[i] * min(new[i], now[i]) ** (0.5 * power)
     return s
 
 
 @jit
-def seed_tiles(tiles: Any, w: Any, candidates: Any, winner: int, near: Any, power: float,
-               potential: Any) -> None:  # fmt: skip
-    """For each candidate centre: the squared distance of every row to the nearest centre with it.
+def seed_tiles(
+    tiles: Any, w: Any, last: Any, candidates: Any, near: Any, power: float, potential: Any
+) -> None:
+    """Several starts at once: what each candidate centre would leave to draw from.
 
-    near (n / BLOCK, 1 + m, BLOCK): slot 0 is the distance to the centres chosen so far (first
-    brought up to date with slot ``winner``), slot 1 + j the one with candidate j added.
-    potential (m,) receives the sums of ``tile_potential``.
+    near (n / BLOCK, starts, BLOCK) is the squared distance of every row to the nearest centre of
+    each start; it is first brought up to date with ``last`` (starts or 0, d4), the centres chosen
+    last. potential (starts, m) receives ``tile_potential`` summed over the rows if candidates
+    (starts, m, d4) were chosen next.
     """
-    m = candidates.shape[0]
-    for j in range(m):
-        potential[j] = 0.0
+    new = np.empty(BLOCK)
+    for r in range(candidates.shape[0]):
+        for j in range(candidates.shape[1]):
+            potential[r, j] = 0.0
     for b in range(tiles.shape[0]):
-        now = near[b, 0]
-        if winner > 0:
-            last = near[b, winner]
-            for i in range(BLOCK):
-                now[i] = last[i]
-        for j in range(m):
-            new = near[b, 1 + j]
-            tile_distances(tiles[b], candidates[j], new)
-            for i in range(BLOCK):
-                new[i] = min(new[i], now[i])
-            s = tile_potential(new, w[b], power)
-            potential[j] = max(potential[j], s) if power == np.inf else potential[j] + s
+        for r in range(candidates.shape[0]):
+            now = near[b, r]
+            if last.shape[0] > 0:
+                tile_distances(tiles[b], last[r], new)
+                for i in range(BLOCK):
+                    now[i] = min(new[i], now[i])
+            for j in range(candidates.shape[1]):
+                tile_distances(tiles[b], candidates[r, j], new)
+                s = tile_potential(new, now, w[b], power)
+                potential[r, j] = (
+                    max(potential[r, j], s) if power == np.inf else potential[r, j] + s
+                )
 
 
 def warm() -> None:
@@ -273,6 +280,7 @@ def warm() -> None:
     sweep(X, w, C, C2, cn, zero[:1], grid, labels, bound, bound.copy(), zero, zero, zero, total)
     group_rows(X, w, labels, grid, total)
     own_distances(X, C, labels, bound)
-    tiles, near = np.zeros((1, 4, BLOCK)), np.full((1, 2, BLOCK), np.inf)
+    tiles, near = np.zeros((1, 4, BLOCK)), np.full((1, 1, BLOCK), np.inf)
     to_tiles(X, tiles)
-    seed_tiles(tiles, np.ones((1, BLOCK)), C2[:1], 0, near, 2.0, zero[:1])
+    one = np.ones((1, BLOCK))
+    seed_tiles(tiles, one, C2[:1], C2[None, :1], near, 2.0, np.zeros((1, 1)))

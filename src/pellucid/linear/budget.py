@@ -11,7 +11,7 @@ that meets the budget, else the alpha >= 0 with |w(alpha)|^2 = t. Newton's metho
 References: Hebden (1973); Moré & Sorensen (1983), Computing a trust region step.
 """
 
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from pellucid.core import check
 from pellucid.core.typing import Array
 
 
+@dataclass(frozen=True, repr=False)
 class Budget:
     """A bound on the penalty instead of its price: pass it as ``alpha``.
 
@@ -37,27 +38,22 @@ class Budget:
     (array([1.]), 1.0)
     """
 
-    def __init__(self, t: float | None = None, *, fraction: float | None = None) -> None:
-        if (t is None) == (fraction is None):
+    t: float | None = None
+    fraction: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if (self.t is None) == (self.fraction is None):
             raise ValueError("Budget needs either t or fraction, and not both")
-        if t is not None:
-            check.positive(t=t)
+        if self.t is not None:
+            check.positive(t=self.t)
         else:
-            check.positive(fraction=fraction)
-        self.t = t
-        self.fraction = fraction
+            check.positive(fraction=self.fraction)
 
     def bound(self, penalty_of_least_squares: Array) -> Array:
         """The bound for each target."""
         if self.t is not None:
             return np.full(len(penalty_of_least_squares), float(self.t))
         return float(self.fraction or 0.0) * penalty_of_least_squares
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Budget) and (self.t, self.fraction) == (other.t, other.fraction)
-
-    def __hash__(self) -> int:
-        return hash((Budget, self.t, self.fraction))
 
     def __repr__(self) -> str:
         return (

@@ -292,7 +292,12 @@ class Ridge(LinearSmoother):
     def _alphas(self, k: int) -> Array | Budget:
         if isinstance(self.alpha, Budget):
             return self.alpha
-        alphas = np.asarray(self.alpha, dtype=np.float64)
+        try:
+            alphas = np.asarray(self.alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"alpha must be a number, one number per target or a Budget, got {self.alpha!r}"
+            ) from None
         if alphas.ndim > 1 or (alphas.ndim == 1 and len(alphas) not in (1, k)):
             raise ValueError(
                 f"alpha must be one number or one per target ({k}), got shape {alphas.shape}"

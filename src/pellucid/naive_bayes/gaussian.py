@@ -86,8 +86,8 @@ def pool(moments: ClassMoments) -> Pooled:
     _, W, m, S = moments
     total = W.sum(axis=0)
     n = np.where(total > 0, total, np.nan)
-    within = S.sum(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow stays to be found: inf
+        within = S.sum(axis=0)
         mean = (W * m).sum(axis=0) / n
         between = (W * (m - mean) ** 2).sum(axis=0)
     return Pooled(mean, (within + between) / n, within / n)
@@ -286,7 +286,7 @@ class GaussianNB(NaiveBayes, BlockEstimator):
         """The statistic of the fit; infinite cells show in it and are named."""
         summarise = partial(class_moments, n_classes=len(self.classes_))
         moments = reduce_rows(Statistic(summarise, merge_class_moments), rows, map_)
-        if isinstance(rows, Rows) and not np.isfinite(moments.mean + moments.scatter).all():
+        if isinstance(rows, Rows) and not np.isfinite(moments[2:]).all():
             self._refuse_nonfinite(rows.X)
         return moments
 
@@ -297,7 +297,7 @@ class GaussianNB(NaiveBayes, BlockEstimator):
         check.non_negative(var_smoothing=self.var_smoothing)
         check.boolean(shared_variance=self.shared_variance)
         priors = check_priors(self.priors, len(self.classes_))
-        unsound = ~np.isfinite(moments.mean + moments.scatter).all(axis=0)
+        unsound = ~np.isfinite(moments[2:]).all(axis=(0, 1))  # mean and scatter
         unsound |= ~np.isfinite(pool(moments).var) & (moments.weight > 0).any(axis=0)
         if unsound.any():
             raise ValueError(
