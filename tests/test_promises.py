@@ -93,6 +93,26 @@ def test_saves_unfitted(name, tmp_path):
     assert repr(again) == repr(model)
 
 
+@all_estimators
+def test_a_model_file_whose_arrays_do_not_fit_together_is_refused(name, tmp_path, monkeypatch):
+    """Compiled prediction must never index with arrays that came from a file unchecked."""
+    model, X, _ = fitted(name)
+    before, card = outputs(model, X), model.card()
+    monkeypatch.setattr(CLASSES[name], "card", lambda self: card)
+    for attribute, value in list(vars(model).items()):
+        if not isinstance(value, np.ndarray) or value.ndim == 0 or value.dtype.kind != "f":
+            continue
+        setattr(model, attribute, value[..., :-1].copy())
+        pellucid.save(model, tmp_path / "cut.pellucid")
+        setattr(model, attribute, value)
+        try:
+            after = outputs(pellucid.load(tmp_path / "cut.pellucid"), X)
+        except ValueError:  # ModelFileError is one
+            continue
+        for method, values in before.items():  # the attribute has no part in any prediction
+            np.testing.assert_array_equal(after[method], values, err_msg=attribute)
+
+
 # --- callbacks and history -----------------------------------------------------------------
 
 

@@ -128,6 +128,20 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Unsupervised estimators ignore y."""
         return None
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the fitted arrays that prediction indexes without looking."""
+        return {}
+
+    def _check_state(self) -> None:
+        """Called on a model from a file: compiled code must not be led outside its arrays."""
+        if not hasattr(self, "n_features_in_"):
+            return
+        for name, shape in self._state_shapes().items():
+            value = getattr(self, name)
+            if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype.kind != "f":
+                found = getattr(value, "shape", type(value).__name__)
+                raise ValueError(f"{name} must be an array of shape {shape}, got {found}")
+
     def _iterate(
         self,
         step: Callable[[Any], tuple[Any, float]],

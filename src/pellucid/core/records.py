@@ -2,9 +2,12 @@
 
 import math
 from html import escape
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
+
+WIDTH = 100  # columns of a terminal
 
 
 def plain(value: Any) -> Any:
@@ -42,6 +45,13 @@ def text_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
         rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
         lines.append("  ".join([row[0].ljust(widths[0]), *rest]).rstrip())
     return "\n".join(lines)
+
+
+def wrapped(text: str) -> str:
+    """Sentences folded at WIDTH columns; the lines of a table are left as they are."""
+    if "\n" in text:
+        return text
+    return fill(text, WIDTH, subsequent_indent="  ", break_long_words=False) or text
 
 
 def html_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
@@ -85,7 +95,10 @@ class Card(NamedTuple):
         ]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<15} {text}" for name, text in self._lines())
+        return "\n".join(
+            fill(f"{name:<15} {text}", WIDTH, subsequent_indent=16 * " ", break_long_words=False)
+            for name, text in self._lines()
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -156,7 +169,8 @@ class Summary:
         lines += [", ".join(scalars[i : i + 5]) for i in range(0, len(scalars), 5)]
         if not self.valid:
             lines.append(f"Not valid for inference: {self.reason}")
-        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+        lines += [f"- {note}" for note in self.notes]
+        return "\n".join(wrapped(line) for line in lines)
 
     __repr__ = __str__
 

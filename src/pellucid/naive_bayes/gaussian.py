@@ -348,6 +348,11 @@ class GaussianNB(NaiveBayes, BlockEstimator):
         k, j = np.argwhere(cells)[0]
         return self.classes_[k].item(), self._column_name(int(j))
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        K, p = len(self.classes_), self.n_features_in_
+        per_class = {"class_count_": (K,), "class_prior_": (K,)}
+        return per_class | {"theta_": (K, p), "var_": (K, p), "moments_": (3, K, p)}
+
     def _fitted(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
