@@ -26,6 +26,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 from scipy.sparse import issparse
 
+from pellucid.core import gram
 from pellucid.core.statistics import (
     Moments,
     Rows,
@@ -40,8 +41,6 @@ from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array, IntArray, Map
 
 EPS = float(np.finfo(np.float64).eps)
-CENTRED_ENOUGH = 100.0  # mean^2/variance up to which centring after the product costs <= 2 digits
-CACHED_ROWS = 1024  # 50 columns are 400 kB: the second product finds them in the cache
 FACTOR_ABOVE = 1e3  # condition of the unit-norm columns from which the rows are factored (TSQR)
 REFINE_ABOVE = 1e2  # ... and from which a residual pass is added, up to REFINE_CELLS cells of X:
 REFINE_CELLS = (
@@ -61,9 +60,6 @@ def dense_leaf(rows: Rows) -> tuple[Array, Array]:
 def leaf_moments(rows: Rows) -> Moments:
     """Moments of [X y] over one leaf.
 
-    Columns whose mean is small beside their spread need no centred copy: X'X - n m m' loses at
-    most two digits then, and runs at the speed of one BLAS call. Others are centred first.
-
     >>> rows = Rows(np.array([[1.0], [3.0]]), np.array([0.0, 4.0]), np.ones(2))
     >>> leaf_moments(rows).scatter
     array([[2., 4.],
@@ -71,33 +67,9 @@ def leaf_moments(rows: Rows) -> Moments:
     """
     X, Y = dense_leaf(rows)
     with np.errstate(all="ignore"):  # overflow and NaN show in the result, and are refused there
-        if is_unit(rows.w):
-            direct = _uncentred_moments(X, Y)
-            if direct is not None:
-                return direct
+        if X.shape[1] <= gram.WIDEST:
+            return gram.joint_moments(X, Y, rows.w)
         return moments(np.hstack([X, Y]), rows.w)
-
-
-def _uncentred_moments(X: Array, Y: Array) -> Moments | None:
-    n, p = X.shape
-    y_mean = Y[0] + (Y - Y[0]).mean(axis=0)
-    right = np.ones((n, 1 + Y.shape[1]))
-    np.subtract(Y, y_mean, out=right[:, 1:])
-    S = np.empty((p + Y.shape[1], p + Y.shape[1]))
-    G, products = np.zeros((p, p)), np.zeros((p, 1 + Y.shape[1]))  # X'X; the sums and X'y
-    for start in range(0, n, CACHED_ROWS):
-        block = X[start : start + CACHED_ROWS]
-        G += block.T @ block
-        products += block.T @ right[start : start + CACHED_ROWS]
-    mean = products[:, 0] / n
-    S[:p, :p] = G - np.outer(mean, n * mean)
-    squares = np.diag(S)[:p]
-    if not ((n * mean**2 <= CENTRED_ENOUGH * squares) & ((squares > 0) | (mean == 0))).all():
-        return None
-    S[:p, p:] = products[:, 1:] - np.outer(mean, right[:, 1:].sum(axis=0))
-    S[p:, :p] = S[:p, p:].T
-    S[p:, p:] = right[:, 1:].T @ right[:, 1:]
-    return Moments(float(n), np.concatenate([mean, y_mean]), S)
 
 
 def joint_moments(source: Source, map_: Map) -> Moments:

@@ -1,0 +1,97 @@
+"""One vector instruction sequence that Numba does not find by itself: a tile of S'S in registers.
+
+For rows s_i of a block S, a tile keeps TILE_ROWS x (vectors x LANES) sums in registers,
+
+    G[a + r, b + c] += sum_i S[i, a + r] S[i, b + c],
+
+so that each row costs a few loads and only fused multiply-adds. It is written in LLVM's own
+terms: vectors of LANES doubles, which become AVX-512, AVX2 or NEON instructions as the machine
+has them. Everything else in the project is plain Numba.
+"""
+
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_AVX512 = bool(llvm.get_host_cpu_features().get("avx512f", False))
+LANES = 8 if _AVX512 else 4  # doubles in a register
+TILE_ROWS = 8 if _AVX512 else 4  # 2 x TILE_ROWS sums fit in half of the registers
+
+_DOUBLE, _INT, _LANE = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_VECTOR = ir.VectorType(_DOUBLE, LANES)
+
+
+def _tile(vectors: int) -> Any:
+    """A function tile(S, m, a, b, G) that works on ``vectors`` x LANES columns from b on."""
+
+    @intrinsic
+    def tile(typing_context, S, m, a, b, G):
+        def generate(context, build, signature, arguments):
+            s_array, m, a, b, g_array = arguments
+            S, G = (
+                context.make_array(signature.args[k])(context, build, array)
+                for k, array in ((0, s_array), (4, g_array))
+            )
+            _emit(build, (S.data, _columns(build, S)), (G.data, _columns(build, G)), m, a, b)
+            return context.get_dummy_value()
+
+        return types.void(S, types.int64, types.int64, types.int64, G), generate
+
+    def _emit(build: Any, S: tuple, G: tuple, m: Any, a: Any, b: Any) -> None:
+        before = build.block
+        loop, store = (build.append_basic_block(name) for name in ("rows", "store"))
+        build.branch(loop)
+        build.position_at_end(loop)  # one pass of this block per row i of S
+        i = build.phi(_INT)
+        i.add_incoming(_INT(0), before)
+        sums = [[build.phi(_VECTOR) for _ in range(vectors)] for _ in range(TILE_ROWS)]
+        row = build.gep(S[0], [build.mul(i, S[1])])
+        right = [_load(build, build.gep(row, [_plus(build, b, v * LANES)])) for v in range(vectors)]
+        added = []
+        for r in range(TILE_ROWS):
+            left = _spread(build, build.load(build.gep(row, [_plus(build, a, r)])))
+            products = [build.fmul(left, x, flags=["contract"]) for x in right]
+            pairs = zip(sums[r], products, strict=True)
+            added.append([build.fadd(old, new, flags=["contract"]) for old, new in pairs])
+        following = build.add(i, _INT(1))
+        i.add_incoming(following, loop)
+        for old_row, new_row in zip(sums, added, strict=True):
+            for old, new in zip(old_row, new_row, strict=True):
+                old.add_incoming(_VECTOR([0.0] * LANES), before)
+                old.add_incoming(new, loop)
+        build.cbranch(build.icmp_signed("<", following, m), loop, store)
+        build.position_at_end(store)
+        for r, new_row in enumerate(added):
+            for v, new in enumerate(new_row):
+                offset = build.mul(_plus(build, a, r), G[1])
+                place = build.gep(G[0], [build.add(offset, _plus(build, b, v * LANES))])
+                place = build.bitcast(place, _VECTOR.as_pointer())
+                build.store(build.fadd(build.load(place, align=8), new), place, align=8)
+
+    return tile
+
+
+def _columns(build: Any, array: Any) -> Any:
+    return build.extract_value(array.shape, 1)
+
+
+def _plus(build: Any, number: Any, constant: int) -> Any:
+    return build.add(number, _INT(constant))
+
+
+def _load(build: Any, place: Any) -> Any:
+    return build.load(build.bitcast(place, _VECTOR.as_pointer()), align=8)
+
+
+def _spread(build: Any, number: Any) -> Any:
+    """One number in every lane."""
+    nothing = ir.Constant(_VECTOR, ir.Undefined)
+    first = build.insert_element(nothing, number, _LANE(0))
+    return build.shuffle_vector(first, nothing, ir.VectorType(_LANE, LANES)([0] * LANES))
+
+
+narrow_tile = _tile(1)
+wide_tile = _tile(2)
