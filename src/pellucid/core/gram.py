@@ -13,16 +13,16 @@ lost in the difference; where the rows have a trend and m is not small, the leaf
 about its mean. A constant column has scatter 0 exactly.    n p^2 / 2 multiply-adds
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.jit import jit
-from pellucid.core.simd import LANES, TILE_ROWS, narrow_tile, wide_tile
+from pellucid.core.simd import LANES, TILE_ROWS, prefetch, tile_1, tile_2, tile_3
 from pellucid.core.statistics import Moments, is_unit
 from pellucid.core.typing import Array
 
 BLOCK_ROWS = 64  # of 56 columns: 28 kB, two thirds of a first-level cache
+AHEAD_ROWS = 4 * BLOCK_ROWS  # asked for before they are needed
+LINE = 8  # doubles in a line of the cache
 FIRST_ROWS = 64  # whose mean is the shift
 CENTRED_ENOUGH = 100.0  # m^2 / variance up to which scatter = G - W m m' loses two digits at most
 WIDEST = 256  # columns up to which the tiles beat BLAS, which packs its operands
@@ -33,7 +33,7 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
     """G += S'S (lower triangle) of S = sqrt(w) [X - x_shift, Y - y_shift, 1], block by block.
 
     X (n, p), Y (n, k), root_w (n,); S (BLOCK_ROWS, d) is scratch whose columns beyond p + k + 1
-    are 0; G (d, d) with d a multiple of the tile.
+    are 0; G (d, d) with d a multiple of LANES (a tile is square, so none crosses the edge).
     """
     n, p = X.shape
     k = Y.shape[1]
@@ -41,6 +41,8 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
     for start in range(0, n, rows):
         m = min(rows, n - start)
         for i in range(m):
+            for j in range(0, p, LINE):  # rows to come arrive while the tiles compute
+                prefetch(X, start + AHEAD_ROWS + i, j)
             for j in range(p):
                 S[i, j] = X[start + i, j] - x_shift[j]
             for j in range(k):
@@ -51,14 +53,75 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
                 for j in range(p + k + 1):
                     S[i, j] *= root_w[start + i]
         for a in range(0, d, TILE_ROWS):
-            b = 0
-            while b < a + TILE_ROWS:
-                if a + TILE_ROWS - b > LANES:
-                    wide_tile(S, m, a, b, G)
-                    b += 2 * LANES
-                else:
-                    narrow_tile(S, m, a, b, G)
-                    b += LANES
+            b, end = 0, a + TILE_ROWS
+            while end - b > 2 * LANES:
+                tile_3(S, m, a, b, G)
+                b += 3 * LANES
+            if end - b > LANES:
+                tile_2(S, m, a, b, G)
+            elif end - b > 0:
+                tile_1(S, m, a, b, G)
+
+
+@jit
+def centre_products(G, shift, mean, scatter):
+    """Mean and centred scatter from the cross-products about ``shift``; the weight, and whether
+    the shift was near enough to the mean for the difference to be exact.
+
+    G as ``add_products`` leaves it, shift (q,); mean (q,) and scatter (q, q) are filled.
+    """
+    q = len(shift)
+    weight = G[q, q]
+    if weight == 0.0:
+        mean[:] = 0.0
+        scatter[:] = 0.0
+        return weight, True
+    near = True
+    for a in range(q):
+        m = G[q, a] / weight
+        mean[a] = shift[a] + m
+        for b in range(a + 1):
+            scatter[a, b] = G[a, b] - G[q, a] * (G[q, b] / weight)
+            scatter[b, a] = scatter[a, b]
+        near &= weight * m * m <= CENTRED_ENOUGH * scatter[a, a]
+    return weight, near
+
+
+@jit
+def choose_shift(X, w, weighted, shift):
+    """The mean of the first rows that weigh something; exact where they are all the same."""
+    n, p = X.shape
+    seen = 0
+    for i in range(n):
+        if weighted and w[i] == 0.0:
+            continue
+        if seen == 0:
+            first = i
+            shift[:] = 0.0
+        for j in range(p):
+            shift[j] += X[i, j] - X[first, j]
+        seen += 1
+        if seen == FIRST_ROWS:
+            break
+    if seen > 0:
+        for j in range(p):
+            shift[j] = X[first, j] + shift[j] / seen
+
+
+@jit
+def fill_moments(X, Y, root_w, weighted, S, G, shift, mean, scatter):
+    """Fill mean (q,) and scatter (q, q) of [X Y] and return the weight; S, G, shift are 0."""
+    p = X.shape[1]
+    choose_shift(X, root_w, weighted, shift[:p])
+    choose_shift(Y, root_w, weighted, shift[p:])
+    add_products(X, Y, root_w, weighted, shift[:p], shift[p:], S, G)
+    weight, near = centre_products(G, shift, mean, scatter)
+    if not near:
+        shift[:] = mean
+        G[:] = 0.0
+        add_products(X, Y, root_w, weighted, shift[:p], shift[p:], S, G)
+        weight, near = centre_products(G, shift, mean, scatter)
+    return weight
 
 
 def joint_moments(X: Array, Y: Array, w: Array) -> Moments:
@@ -69,45 +132,16 @@ def joint_moments(X: Array, Y: Array, w: Array) -> Moments:
     array([[2., 4.],
            [4., 8.]])
     """
-    weighted = not is_unit(w)
-    heavy = np.flatnonzero(w[:FIRST_ROWS]) if weighted else slice(FIRST_ROWS)
-    x_shift, y_shift = _about(X, heavy), _about(Y, heavy)
-    root_w = np.sqrt(w) if weighted else np.zeros(0)
-    found, representative = _moments_about(X, Y, root_w, x_shift, y_shift)
-    if not representative:
-        p = X.shape[1]
-        found, _ = _moments_about(X, Y, root_w, found.mean[:p].copy(), found.mean[p:].copy())
-    return found
-
-
-def _about(X: Array, rows: Any) -> Array:
-    """The mean of some rows, exact where they are all the same."""
-    chosen = X[rows]
-    if len(chosen) == 0:  # the first rows weigh nothing: any point serves
-        return X[-1].copy()
-    return chosen[0] + (chosen - chosen[0]).mean(axis=0)
-
-
-def _moments_about(
-    X: Array, Y: Array, root_w: Array, x_shift: Array, y_shift: Array
-) -> tuple[Moments, bool]:
-    """Moments from the cross-products about a shift, and whether the shift was near enough."""
-    q = X.shape[1] + Y.shape[1]
-    step = 2 * max(LANES, TILE_ROWS)  # a wide tile may reach one vector past the diagonal
-    d = -(-(q + 1) // step) * step
-    S, G = np.zeros((BLOCK_ROWS, d)), np.zeros((d, d))
     X = X if X.flags.writeable else X.copy()  # a read-only array would compile anew
     Y = Y if Y.flags.writeable else Y.copy()
-    add_products(X, Y, root_w, len(root_w) > 0, x_shift, y_shift, S, G)
-    weight = float(G[q, q])
-    if weight == 0:
-        return Moments(0.0, np.zeros(q), np.zeros((q, q))), True
-    m = G[q, :q] / weight
-    scatter = np.tril(G[:q, :q])
-    scatter += np.tril(scatter, -1).T
-    scatter -= np.outer(m, weight * m)
-    near = bool((weight * m**2 <= CENTRED_ENOUGH * np.diag(scatter)).all() or not m.any())
-    return Moments(weight, np.concatenate([x_shift, y_shift]) + m, scatter), near
+    weighted = not is_unit(w)
+    root_w = np.sqrt(w) if weighted else np.zeros(0)
+    q = X.shape[1] + Y.shape[1]
+    d = -(-(q + 1) // LANES) * LANES
+    mean, scatter = np.empty(q), np.empty((q, q))
+    scratch = np.zeros((BLOCK_ROWS, d)), np.zeros((d, d)), np.zeros(q)
+    weight = fill_moments(X, Y, root_w, weighted, *scratch, mean, scatter)
+    return Moments(weight, mean, scatter)
 
 
 def warm() -> None:

@@ -1,4 +1,4 @@
-"""One vector instruction sequence that Numba does not find by itself: a tile of S'S in registers.
+"""Two things Numba does not find by itself: a tile of S'S in registers, and asking for memory.
 
 For rows s_i of a block S, a tile keeps TILE_ROWS x (vectors x LANES) sums in registers,
 
@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 
 _AVX512 = bool(llvm.get_host_cpu_features().get("avx512f", False))
 LANES = 8 if _AVX512 else 4  # doubles in a register
-TILE_ROWS = 8 if _AVX512 else 4  # 2 x TILE_ROWS sums fit in half of the registers
+TILE_ROWS = 8 if _AVX512 else 4  # 3 x TILE_ROWS sums leave registers for the operands
 
 _DOUBLE, _INT, _LANE = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
@@ -93,5 +93,26 @@ def _spread(build: Any, number: Any) -> Any:
     return build.shuffle_vector(first, nothing, ir.VectorType(_LANE, LANES)([0] * LANES))
 
 
-narrow_tile = _tile(1)
-wide_tile = _tile(2)
+tile_1, tile_2, tile_3 = _tile(1), _tile(2), _tile(3)  # 3 fill the registers
+
+
+def _prefetch(typing_context, X, i, j):
+    """Have the cache line of X[i, j] brought near; a place beyond the array is ignored."""
+
+    def generate(context, build, signature, arguments):
+        x_array, i, j = arguments
+        X = context.make_array(signature.args[0])(context, build, x_array)
+        place = build.gep(X.data, [build.add(build.mul(i, _columns(build, X)), j)])
+        byte = ir.IntType(8).as_pointer()
+        hint = build.module.declare_intrinsic(
+            "llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, _LANE, _LANE, _LANE])
+        )
+        build.call(
+            hint, [build.bitcast(place, byte), _LANE(0), _LANE(2), _LANE(1)]
+        )  # to read, second-level cache, data
+        return context.get_dummy_value()
+
+    return types.void(X, types.int64, types.int64), generate
+
+
+prefetch: Any = intrinsic(_prefetch)

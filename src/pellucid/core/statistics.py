@@ -49,9 +49,9 @@ class Rows(NamedTuple):
         return Rows(self.X[start:stop], y, self.w[start:stop])
 
     def spans(self) -> list["MemorySpan"]:
-        """Cut the rows into spans of whole leaves, about 16 for the thread pool to share."""
+        """Cut the rows into spans of whole leaves, about 32 for the thread pool to share."""
         n_leaves = -(-self.n_rows // LEAF_ROWS)
-        step = max(1, n_leaves // 16) * LEAF_ROWS
+        step = max(1, n_leaves // 32) * LEAF_ROWS
         starts = range(0, self.n_rows, step)
         return [MemorySpan(self, start, min(start + step, self.n_rows)) for start in starts]
 
@@ -197,5 +197,7 @@ def merge_moments(a: Moments, b: Moments) -> Moments:
     weight = a.weight + b.weight
     gap = b.mean - a.mean
     mean = a.mean + gap * (b.weight / weight)
-    scatter = a.scatter + b.scatter + np.outer(gap, gap) * (a.weight * b.weight / weight)
+    scatter = np.outer(gap, gap * (a.weight * b.weight / weight))
+    scatter += a.scatter
+    scatter += b.scatter
     return Moments(weight, mean, scatter)
