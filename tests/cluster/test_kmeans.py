@@ -261,16 +261,18 @@ def test_cosine_with_the_plain_mean():
 
 def test_tile_kernels_against_numpy():
     rng = np.random.default_rng(0)
-    G, C = rng.normal(size=(4, kernels.BLOCK)), rng.normal(size=(8, 4))
-    acc, best, second = np.empty((4, kernels.BLOCK)), *np.empty((2, kernels.BLOCK))
-    index = np.empty(kernels.BLOCK, np.int32)
-    kernels.tile_scores(G, C, (C**2).sum(1), acc, best, second, index)
+    G, C = rng.normal(size=(4, kernels.GATHER)), rng.normal(size=(8, 4))
+    scratch, best, second = np.empty((8, kernels.GATHER)), *np.empty((2, kernels.GATHER))
+    index = np.empty(kernels.GATHER, np.int64)
+    kernels.tile_scores(G, C.T.copy(), (C**2).sum(1), scratch, best, second, index)
     scores = np.sort((C**2).sum(1)[:, None] + C @ G, axis=0)
     assert np.allclose(best, scores[0])
     assert np.allclose(second, scores[1])
     assert np.array_equal(index, ((C**2).sum(1)[:, None] + C @ G).argmin(axis=0))
-    kernels.tile_distances(G, C[0], best)
-    assert np.allclose(best, ((G - C[0][:, None]) ** 2).sum(axis=0))
+    G, D = rng.normal(size=(4, kernels.BLOCK)), np.empty((8, kernels.BLOCK))
+    kernels.tile_distances(G, C.T.copy(), D)
+    assert np.allclose(D, ((C[:, :, None] - G) ** 2).sum(axis=1))
+    best = D[0]
     w, second = rng.uniform(size=kernels.BLOCK), rng.uniform(0, 20, kernels.BLOCK)
     w[:9] = 0
     for power in (0.0, 1.0, 2.0, 3.0):
@@ -293,7 +295,7 @@ def test_exact_sums_do_not_depend_on_order():
     grid, zero = lloyd.limb_grid(box), np.zeros(500, np.int32)
 
     def total(order):
-        out = np.zeros((1, 4, kernels.LIMBS))
+        out = np.zeros((1, kernels.LIMBS, 4))
         kernels.group_rows(X[order], w[order], zero, grid, out)
         return out
 

@@ -22,6 +22,7 @@ from scipy.sparse import issparse
 from pellucid.compiled import kmeans as kernels
 from pellucid.compiled.kmeans import LIMBS
 from pellucid.core.distances import Distance, unit_rows
+from pellucid.core.simd import TILE_ROWS
 from pellucid.core.statistics import (
     LEAF_ROWS,
     Node,
@@ -35,6 +36,7 @@ from pellucid.core.statistics import (
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, Map
 
+SMALLEST_CHUNK = 6  # leaves that a thread takes at a time: below, handing out costs more
 LARGEST = 1e150  # beyond it squares of differences overflow
 
 
@@ -151,8 +153,8 @@ def limb_grid(box: Box) -> Array:
 
 
 def collapse(total: Array) -> tuple[Array, Array]:
-    """Weights (k,) and sums (k, p) of exact totals (k, p + 1, LIMBS)."""
-    S = total[..., 0] + (total[..., 1] + total[..., 2])
+    """Weights (k,) and sums (k, p) of exact totals (k, LIMBS, p + 1)."""
+    S = total[..., 0, :] + (total[..., 1, :] + total[..., 2, :])
     return S[:, -1], S[:, :-1]
 
 
@@ -160,16 +162,17 @@ class Prepared(NamedTuple):
     """Centres padded for the tile, about the origin."""
 
     C: Array  # (k, p)
-    C2: Array  # (k4, d4)  -2 (c - origin)
-    cn: Array  # (k4,)  |c - origin|^2, inf in the padding
+    C2: Array  # (p, k8)  -2 (c - origin)'
+    cn: Array  # (k8,)  |c - origin|^2, inf in the padding
 
 
 def prepare(C: Array, origin: Array) -> Prepared:
-    """Pad the centres to multiples of four."""
+    """Pad the centres to whole tiles."""
     k, p = C.shape
-    C2, cn = np.zeros((-(-k // 4) * 4, -(-p // 4) * 4)), np.full(-(-k // 4) * 4, np.inf)
+    k8 = -(-k // TILE_ROWS) * TILE_ROWS
+    C2, cn = np.zeros((p, k8)), np.full(k8, np.inf)
     about = C - origin
-    C2[:k, :p], cn[:k] = -2.0 * about, np.einsum("kt,kt->k", about, about)
+    C2[:, :k], cn[:k] = -2.0 * about.T, np.einsum("kt,kt->k", about, about)
     return Prepared(plain_array(C), C2, cn)
 
 
@@ -196,7 +199,7 @@ def nearest(space: Space, X: Array, w: Array, C: Array) -> Near:
         labels = np.argmin(D, axis=1).astype(np.int32)
         return Near(labels, D[np.arange(len(X)), labels])
     origin = C.mean(axis=0)
-    grid, total = np.zeros((2, LIMBS)), np.zeros((0, X.shape[1] + 1, LIMBS))
+    grid, total = np.zeros((2, LIMBS)), np.zeros((0, LIMBS, X.shape[1] + 1))
     labels = label_rows(X, w, prepare(C, origin), origin, grid, total)
     return Near(labels, own_terms(space, X, C, labels))
 
@@ -216,7 +219,7 @@ def own_terms(space: Space, X: Array, C: Array, labels: Any) -> Array:
 class Assigned(NamedTuple):
     """What an assignment leaves behind."""
 
-    total: Array  # (k, p + 1, LIMBS), exact
+    total: Array  # (k, LIMBS, p + 1), exact
     objective: float  # J of the new labels with the old centres
     changed: int | None
 
@@ -227,7 +230,7 @@ class Far(NamedTuple):
     term: float
     row: tuple[float, ...]
     label: int
-    total: Array  # (p + 1, LIMBS), exact
+    total: Array  # (LIMBS, p + 1), exact
 
 
 def far_rows(X: Array, w: Array, near: Near, count: int, grid: Array) -> tuple[Far, ...]:
@@ -241,7 +244,7 @@ def far_rows(X: Array, w: Array, near: Near, count: int, grid: Array) -> tuple[F
     for i in inside:
         row, label = tuple(X[i].tolist()), int(near.labels[i])
         if row not in found:
-            none = np.zeros((X.shape[1] + 1, LIMBS))
+            none = np.zeros((LIMBS, X.shape[1] + 1))
             found[row] = Far(float(near.terms[i]), row, label, none)
         kernels.add_row(found[row].total, X[i], float(w[i]), grid)
     return first_far(found.values(), count)
@@ -328,7 +331,7 @@ def leaf_assign(
 ) -> tuple[Array, float, Any]:
     """Exact sums, J and, if kept, the labels of one leaf."""
     X, w = dense_rows(space, rows)
-    total = np.zeros((len(C), X.shape[1] + 1, LIMBS))
+    total = np.zeros((len(C), LIMBS, X.shape[1] + 1))
     if space.compiled:
         labels = label_rows(X, w, prepare(C, origin), origin, grid, total)
         terms = own_terms(space, X, C, labels)
@@ -386,8 +389,7 @@ class MemoryRows:
         n = len(X)
         self.labels = np.full(n, -1, np.int32)
         self.upper, self.lower = np.zeros(n), np.zeros(n)
-        leaves = -(-n // LEAF_ROWS)
-        step = max(1, leaves // 16) * LEAF_ROWS
+        step = max(SMALLEST_CHUNK, -(-n // LEAF_ROWS) // 64) * LEAF_ROWS
         self.chunks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def begin(self) -> None:
@@ -402,7 +404,7 @@ class MemoryRows:
         moved, drift, half = bounds(self.C, at) if self.C is not None else (np.zeros(k),) * 3
 
         def part(rows: slice) -> tuple[Array, int, float]:
-            total = np.zeros((k, p + 1, LIMBS))
+            total = np.zeros((k, LIMBS, p + 1))
             changed, gain = kernels.sweep(
                 self.X[rows], self.w[rows], *at, self.origin, self.grid, self.labels[rows],
                 self.upper[rows], self.lower[rows], moved, drift, half, total,
@@ -411,7 +413,7 @@ class MemoryRows:
 
         parts = list(map_threads(part, self.chunks))
         gain = sum(g for _, _, g in parts)
-        start = np.zeros((k, p + 1, LIMBS)) if self.total is None else self.total
+        start = np.zeros((k, LIMBS, p + 1)) if self.total is None else self.total
         self.total = sum((total for total, _, _ in parts), start)
         first, self.C = self.C is None, C
         return Assigned(
@@ -465,7 +467,7 @@ def bounds(old: Array, at: Prepared) -> tuple[Array, Array, Array]:
         top, next_ = np.argsort(moved)[[-1, -2]]
         drift[:] = moved[top]
         drift[top] = moved[next_]
-        cn, about = at.cn[:k], -0.5 * at.C2[:k]
+        cn, about = at.cn[:k], -0.5 * at.C2[:, :k].T
         both = cn[:, None] + cn
         D = both * (1 - 2 * slack) - 2.0 * about @ about.T
         np.fill_diagonal(D, np.inf)

@@ -4,7 +4,7 @@ r"""Sweeps of k-means over rows: which centre is nearest, and what each centre t
 
     D_j = sum_t (x_t - c_jt)^2,      summed directly, in a fixed order (``squared_distance``).
 
-A tile of BLOCK rows and four centres first computes ``|c|^2 - 2 c'x`` about a common origin,
+A tile of GATHER rows and eight centres first computes ``|c|^2 - 2 c'x`` about a common origin,
 which costs one multiplication per coordinate instead of two operations, and whose rounding error
 is at most ``slack (3 |x|^2 + 2 D)``. Where that cannot tell the best from the second, the direct
 sums decide. So labels do not depend on how rows were grouped.
@@ -28,59 +28,55 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.jit import jit
+from pellucid.core.simd import LANES, TILE_ROWS, distance_tile_2, prefetch, set_tile_3
 
+GATHER = 96  # rows that are settled together: four tiles of three AVX-512 vectors
+BOUNDED = 1024  # rows whose bounds are checked before any is settled
+AHEAD = 12  # rows asked for before they are gathered
+LINE = 8  # doubles in a line of the cache
 BLOCK = 128  # rows in a tile: 20 columns of them are 20 kB, which stays in the first cache
 LIMBS = 3
 
 
-@jit(reassociate=True)
-def tile_scores(G: Any, C2: Any, cn: Any, acc: Any, best: Any, second: Any, index: Any) -> None:
-    """Least and second least of ``cn_j + C2_j'g`` for the BLOCK columns g of G, and which j.
+@jit
+def tile_scores(G: Any, C2: Any, cn: Any, scores: Any, best: Any, second: Any, index: Any) -> None:
+    """Least and second least of ``cn_j + C2_j'g`` for the GATHER columns g of G, and which j.
 
-    G (d4, BLOCK); C2 = -2 C (k4, d4) and cn = |c|^2 (k4,), padded to multiples of four with 0
-    and inf; acc (4, BLOCK) is scratch.
+    G (p, GATHER); C2 = -2 C' (p, k8) and cn = |c|^2 (k8,), padded to multiples of TILE_ROWS with
+    0 and inf; scores (k8, GATHER) is scratch.
     """
-    for i in range(BLOCK):
+    p, k8 = C2.shape
+    for a in range(0, k8, TILE_ROWS):
+        for b in range(0, GATHER, 3 * LANES):
+            set_tile_3(C2, G, p, a, b, scores)
+    for i in range(GATHER):
         best[i] = np.inf
         second[i] = np.inf
         index[i] = 0
-    for j in range(0, C2.shape[0], 4):
-        a0, a1, a2, a3 = acc[0], acc[1], acc[2], acc[3]
-        n0, n1, n2, n3 = cn[j], cn[j + 1], cn[j + 2], cn[j + 3]
-        for i in range(BLOCK):
-            a0[i] = n0
-            a1[i] = n1
-            a2[i] = n2
-            a3[i] = n3
-        for t in range(0, C2.shape[1], 4):
-            x0, x1, x2, x3 = G[t], G[t + 1], G[t + 2], G[t + 3]
-            c00, c01, c02, c03 = C2[j, t], C2[j, t + 1], C2[j, t + 2], C2[j, t + 3]
-            c10, c11, c12, c13 = C2[j + 1, t], C2[j + 1, t + 1], C2[j + 1, t + 2], C2[j + 1, t + 3]
-            c20, c21, c22, c23 = C2[j + 2, t], C2[j + 2, t + 1], C2[j + 2, t + 2], C2[j + 2, t + 3]
-            c30, c31, c32, c33 = C2[j + 3, t], C2[j + 3, t + 1], C2[j + 3, t + 2], C2[j + 3, t + 3]
-            for i in range(BLOCK):
-                p, q, r, s = x0[i], x1[i], x2[i], x3[i]
-                a0[i] += c00 * p + c01 * q + c02 * r + c03 * s
-                a1[i] += c10 * p + c11 * q + c12 * r + c13 * s
-                a2[i] += c20 * p + c21 * q + c22 * r + c23 * s
-                a3[i] += c30 * p + c31 * q + c32 * r + c33 * s
-        for m in range(4):
-            a = acc[m]
-            for i in range(BLOCK):
-                v, b = a[i], best[i]
-                second[i] = min(second[i], max(v, b))
-                index[i] = j + m if v < b else index[i]
-                best[i] = min(v, b)
+    for j in range(k8):
+        row, shift = scores[j], cn[j]
+        for i in range(GATHER):
+            v, b = row[i] + shift, best[i]
+            second[i] = min(second[i], max(v, b))
+            index[i] = j if v < b else index[i]
+            best[i] = min(v, b)
 
 
 @jit
 def squared_distance(x: Any, c: Any) -> float:
-    """sum_t (x_t - c_t)^2, from the first t to the last."""
-    total = 0.0
-    for t in range(len(x)):
+    """sum_t (x_t - c_t)^2: four sums side by side (t mod 4), then those; always in this order."""
+    p = len(x)
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for t in range(0, p - 3, 4):
+        e0, e1, e2, e3 = x[t] - c[t], x[t + 1] - c[t + 1], x[t + 2] - c[t + 2], x[t + 3] - c[t + 3]
+        s0 += e0 * e0
+        s1 += e1 * e1
+        s2 += e2 * e2
+        s3 += e3 * e3
+    for t in range(p - p % 4, p):
         e = x[t] - c[t]
-        total += e * e
-    return total
+        s0 += e * e
+    return (s0 + s1) + (s2 + s3)
 
 
 @jit
@@ -98,21 +94,27 @@ def nearest_two(x: Any, C: Any) -> tuple[int, float, float]:
 
 @jit
 def add_row(total: Any, x: Any, weight: float, grid: Any) -> None:
-    """Add ``weight (x, 1)`` to total (p + 1, LIMBS); a negative weight takes it away again.
+    """Add ``weight (x, 1)`` to total (LIMBS, p + 1); a negative weight takes it away again.
 
     grid (2, LIMBS) holds the M of the values and those of the weights.
     """
     p = len(x)
-    for t in range(p + 1):
-        row = 0 if t < p else 1
-        v = weight * x[t] if t < p else weight
-        hi = (v + grid[row, 0]) - grid[row, 0]
+    first, second, third = total[0], total[1], total[2]
+    M0, M1, M2 = grid[0, 0], grid[0, 1], grid[0, 2]
+    for t in range(p):
+        v = weight * x[t]
+        hi = (v + M0) - M0
         v -= hi
-        mid = (v + grid[row, 1]) - grid[row, 1]
+        mid = (v + M1) - M1
         v -= mid
-        total[t, 0] += hi
-        total[t, 1] += mid
-        total[t, 2] += (v + grid[row, 2]) - grid[row, 2]
+        first[t] += hi
+        second[t] += mid
+        third[t] += (v + M2) - M2
+    v = weight
+    for q in range(LIMBS):
+        piece = (v + grid[1, q]) - grid[1, q]
+        v -= piece
+        total[q, p] += piece
 
 
 @jit
@@ -124,39 +126,43 @@ def sweep(
 
     labels (n,) holds the last assignment, -1 where there is none; upper and lower its bounds,
     before the centres moved by ``moved`` (k,) and, for the others of each, by up to ``drift``.
-    total (k, p + 1, LIMBS), or empty, receives what the centres gain and lose. Returns the
+    total (k, LIMBS, p + 1), or empty, receives what the centres gain and lose. Returns the
     number of changed labels and the sum of w (D_new - D_old) over them (D_old = 0 where there
     was none).
     (One long function: a second level of calls would double the time to compile it.)
     """
     n, p = X.shape
-    acc, best, second = np.empty((4, BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
-    index, chosen = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int64)
-    G, norm = np.zeros((C2.shape[1], BLOCK)), np.empty(BLOCK)
+    scores, best, second = np.empty((len(cn), GATHER)), np.empty(GATHER), np.empty(GATHER)
+    index, waiting = np.empty(GATHER, np.int64), np.empty(BOUNDED + GATHER, np.int64)
+    G, norm = np.zeros((p, GATHER)), np.empty(GATHER)
     slack = 4.0 * (p + 8) * 2.0**-52
     count, changed, gain = 0, 0, 0.0
-    for i in range(n):
-        own = labels[i]
-        skip = False
-        if own >= 0:
+    for start in range(0, n, BOUNDED):
+        stop = min(start + BOUNDED, n)
+        for i in range(start, stop):  # without branches: which rows may change is hard to guess
+            own = max(labels[i], 0)
             u = (upper[i] + moved[own]) * (1.0 + 2.0**-51)  # rounded away from the label
             low = (lower[i] - drift[own]) * (1.0 - 2.0**-51)
             upper[i] = u
             lower[i] = low
-            skip = u * (1.0 + slack) < max(low, half[own])
-        if not skip:  # gather
-            xx = 0.0
-            for t in range(p):
-                v = X[i, t] - origin[t]
-                G[t, count] = v
-                xx += v * v
-            norm[count] = xx
-            chosen[count] = i
-            count += 1
-        if count == BLOCK or (i == n - 1 and count > 0):  # settle what was gathered
-            tile_scores(G, C2, cn, acc, best, second, index)
-            for s in range(count):
-                g, xx, j = chosen[s], norm[s], index[s]
+            waiting[count] = i
+            count += 0 if labels[i] >= 0 and u * (1.0 + slack) < max(low, half[own]) else 1
+        done = 0
+        while count - done >= GATHER or (stop == n and count > done):
+            m = min(GATHER, count - done)
+            for s in range(m):
+                for t in range(0, p, LINE):
+                    prefetch(X, waiting[min(done + s + AHEAD, count - 1)], t)
+                i = waiting[done + s]
+                xx = 0.0
+                for t in range(p):
+                    v = X[i, t] - origin[t]
+                    G[t, s] = v
+                    xx += v * v
+                norm[s] = xx
+            tile_scores(G, C2, cn, scores, best, second, index)
+            for s in range(m):
+                g, xx, j = waiting[done + s], norm[s], index[s]
                 high = max(best[s] + xx, 0.0) * (1.0 + 2.0 * slack) + 3.0 * slack * xx
                 low = (second[s] + xx) * (1.0 - 2.0 * slack) - 3.0 * slack * xx
                 if not high < low:
@@ -176,13 +182,16 @@ def sweep(
                         change -= squared_distance(X[g], C[old])
                         add_row(total[old], X[g], -w[g], grid)
                     gain += w[g] * change
-            count = 0
+            done += m
+        for s in range(done, count):  # fewer than a tile: they wait for the next rows
+            waiting[s - done] = waiting[s]
+        count -= done
     return changed, gain
 
 
 @jit
 def group_rows(X: Any, w: Any, labels: Any, grid: Any, total: Any) -> None:
-    """Add every row to the exact sum (k, p + 1, LIMBS) of its label."""
+    """Add every row to the exact sum (k, LIMBS, p + 1) of its label."""
     for i in range(X.shape[0]):
         add_row(total[labels[i]], X[i], w[i], grid)
 
@@ -205,17 +214,15 @@ def to_tiles(X: Any, tiles: Any) -> None:
                 tiles[b, t, i] = X[start + i, t]
 
 
-@jit(reassociate=True)
-def tile_distances(tile: Any, c: Any, out: Any) -> None:
-    """out_i = sum_t (tile_ti - c_t)^2 for the BLOCK columns of one tile."""
-    for i in range(BLOCK):
-        out[i] = 0.0
-    for t in range(0, len(c), 4):
-        x0, x1, x2, x3 = tile[t], tile[t + 1], tile[t + 2], tile[t + 3]
-        c0, c1, c2, c3 = c[t], c[t + 1], c[t + 2], c[t + 3]
-        for i in range(BLOCK):
-            e0, e1, e2, e3 = x0[i] - c0, x1[i] - c1, x2[i] - c2, x3[i] - c3
-            out[i] += e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3
+@jit
+def tile_distances(tile: Any, C: Any, out: Any) -> None:
+    """out_ji = sum_t (tile_ti - C_tj)^2 for the BLOCK columns of a tile and the columns of C.
+
+    tile (d4, BLOCK), C (d4, m8) with m8 a multiple of TILE_ROWS, out (m8, BLOCK).
+    """
+    for a in range(0, C.shape[1], TILE_ROWS):
+        for b in range(0, BLOCK, 2 * LANES):
+            distance_tile_2(C, tile, C.shape[0], a, b, out)
 
 
 @jit(reassociate=True)
@@ -251,20 +258,26 @@ def seed_tiles(
     last. potential (starts, m) receives ``tile_potential`` summed over the rows if candidates
     (starts, m, d4) were chosen next.
     """
-    new = np.empty(BLOCK)
-    for r in range(candidates.shape[0]):
-        for j in range(candidates.shape[1]):
-            potential[r, j] = 0.0
+    starts, m, d4 = candidates.shape
+    first = len(last)  # columns of C: the last centres, then the candidates start by start
+    columns = -(-(first + starts * m) // TILE_ROWS) * TILE_ROWS
+    C, D = np.zeros((d4, columns)), np.empty((columns, BLOCK))
+    for t in range(d4):
+        for r in range(first):
+            C[t, r] = last[r, t]
+        for r in range(starts):
+            for j in range(m):
+                C[t, first + r * m + j] = candidates[r, j, t]
+    potential[:] = 0.0
     for b in range(tiles.shape[0]):
-        for r in range(candidates.shape[0]):
+        tile_distances(tiles[b], C, D)
+        for r in range(starts):
             now = near[b, r]
-            if last.shape[0] > 0:
-                tile_distances(tiles[b], last[r], new)
+            if first > 0:
                 for i in range(BLOCK):
-                    now[i] = min(new[i], now[i])
-            for j in range(candidates.shape[1]):
-                tile_distances(tiles[b], candidates[r, j], new)
-                s = tile_potential(new, now, w[b], power)
+                    now[i] = min(D[r, i], now[i])
+            for j in range(m):
+                s = tile_potential(D[first + r * m + j], now, w[b], power)
                 potential[r, j] = (
                     max(potential[r, j], s) if power == np.inf else potential[r, j] + s
                 )
@@ -273,14 +286,14 @@ def seed_tiles(
 def warm() -> None:
     """Compile every kernel by calling it once on tiny arrays."""
     X, w, C = np.array([[0.0], [1.0], [5.0]]), np.ones(3), np.array([[0.0], [5.0]])
-    C2, cn = np.zeros((4, 4)), np.full(4, np.inf)
-    C2[:2, :1], cn[:2] = -2.0 * C, C[:, 0] ** 2
+    C2, cn = np.zeros((1, TILE_ROWS)), np.full(TILE_ROWS, np.inf)
+    C2[0, :2], cn[:2] = -2.0 * C[:, 0], C[:, 0] ** 2
     labels, bound, zero = np.full(3, -1, np.int32), np.zeros(3), np.zeros(2)
-    total, grid = np.zeros((2, 2, LIMBS)), np.full((2, LIMBS), 2.0**53)
+    total, grid = np.zeros((2, LIMBS, 2)), np.full((2, LIMBS), 2.0**53)
     sweep(X, w, C, C2, cn, zero[:1], grid, labels, bound, bound.copy(), zero, zero, zero, total)
     group_rows(X, w, labels, grid, total)
     own_distances(X, C, labels, bound)
     tiles, near = np.zeros((1, 4, BLOCK)), np.full((1, 1, BLOCK), np.inf)
     to_tiles(X, tiles)
     one = np.ones((1, BLOCK))
-    seed_tiles(tiles, one, C2[:1], C2[None, :1], near, 2.0, np.zeros((1, 1)))
+    seed_tiles(tiles, one, np.zeros((1, 4)), np.zeros((1, 1, 4)), near, 2.0, np.zeros((1, 1)))

@@ -16,7 +16,7 @@ about its mean. A constant column has scatter 0 exactly.    n p^2 / 2 multiply-a
 import numpy as np
 
 from pellucid.core.jit import jit
-from pellucid.core.simd import LANES, TILE_ROWS, prefetch, tile_1, tile_2, tile_3
+from pellucid.core.simd import LANES, TILE_ROWS, add_tile_1, add_tile_2, add_tile_3, prefetch
 from pellucid.core.statistics import Moments, is_unit
 from pellucid.core.typing import Array
 
@@ -55,12 +55,12 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
         for a in range(0, d, TILE_ROWS):
             b, end = 0, a + TILE_ROWS
             while end - b > 2 * LANES:
-                tile_3(S, m, a, b, G)
+                add_tile_3(S, S, m, a, b, G)
                 b += 3 * LANES
             if end - b > LANES:
-                tile_2(S, m, a, b, G)
+                add_tile_2(S, S, m, a, b, G)
             elif end - b > 0:
-                tile_1(S, m, a, b, G)
+                add_tile_1(S, S, m, a, b, G)
 
 
 @jit

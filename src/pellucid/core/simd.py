@@ -1,12 +1,13 @@
-"""Two things Numba does not find by itself: a tile of S'S in registers, and asking for memory.
+"""What Numba does not find by itself: tiles of sums in registers, and asking for memory.
 
-For rows s_i of a block S, a tile keeps TILE_ROWS x (vectors x LANES) sums in registers,
+For blocks L and R of m rows, a tile keeps TILE_ROWS x (vectors x LANES) sums in registers,
 
-    G[a + r, b + c] += sum_i S[i, a + r] S[i, b + c],
+    out[a + r, b + c] (+)= sum_i L[i, a + r] R[i, b + c]            (products)
+    out[a + r, b + c]   =  sum_i (L[i, a + r] - R[i, b + c])^2      (distances)
 
-so that each row costs a few loads and only fused multiply-adds. It is written in LLVM's own
-terms: vectors of LANES doubles, which become AVX-512, AVX2 or NEON instructions as the machine
-has them. Everything else in the project is plain Numba.
+so that each row costs a few loads and otherwise only fused multiply-adds. It is written in LLVM's
+own terms: vectors of LANES doubles, which become AVX-512, AVX2 or NEON instructions as the
+machine has them. Everything else in the project is plain Numba.
 """
 
 from typing import Any
@@ -24,54 +25,65 @@ _DOUBLE, _INT, _LANE = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 
 
-def _tile(vectors: int) -> Any:
-    """A function tile(S, m, a, b, G) that works on ``vectors`` x LANES columns from b on."""
+def _tile(vectors: int, *, add: bool = False, distances: bool = False) -> Any:
+    """A function tile(L, R, m, a, b, out) on ``vectors`` x LANES columns of R from b on."""
 
     @intrinsic
-    def tile(typing_context, S, m, a, b, G):
+    def tile(typing_context, L, R, m, a, b, out):
         def generate(context, build, signature, arguments):
-            s_array, m, a, b, g_array = arguments
-            S, G = (
-                context.make_array(signature.args[k])(context, build, array)
-                for k, array in ((0, s_array), (4, g_array))
-            )
-            _emit(build, (S.data, _columns(build, S)), (G.data, _columns(build, G)), m, a, b)
+            places = []
+            for k in (0, 1, 5):
+                array = context.make_array(signature.args[k])(context, build, arguments[k])
+                places.append((array.data, _columns(build, array)))
+            _emit(build, places, arguments[2:5], vectors, add, distances)
             return context.get_dummy_value()
 
-        return types.void(S, types.int64, types.int64, types.int64, G), generate
-
-    def _emit(build: Any, S: tuple, G: tuple, m: Any, a: Any, b: Any) -> None:
-        before = build.block
-        loop, store = (build.append_basic_block(name) for name in ("rows", "store"))
-        build.branch(loop)
-        build.position_at_end(loop)  # one pass of this block per row i of S
-        i = build.phi(_INT)
-        i.add_incoming(_INT(0), before)
-        sums = [[build.phi(_VECTOR) for _ in range(vectors)] for _ in range(TILE_ROWS)]
-        row = build.gep(S[0], [build.mul(i, S[1])])
-        right = [_load(build, build.gep(row, [_plus(build, b, v * LANES)])) for v in range(vectors)]
-        added = []
-        for r in range(TILE_ROWS):
-            left = _spread(build, build.load(build.gep(row, [_plus(build, a, r)])))
-            products = [build.fmul(left, x, flags=["contract"]) for x in right]
-            pairs = zip(sums[r], products, strict=True)
-            added.append([build.fadd(old, new, flags=["contract"]) for old, new in pairs])
-        following = build.add(i, _INT(1))
-        i.add_incoming(following, loop)
-        for old_row, new_row in zip(sums, added, strict=True):
-            for old, new in zip(old_row, new_row, strict=True):
-                old.add_incoming(_VECTOR([0.0] * LANES), before)
-                old.add_incoming(new, loop)
-        build.cbranch(build.icmp_signed("<", following, m), loop, store)
-        build.position_at_end(store)
-        for r, new_row in enumerate(added):
-            for v, new in enumerate(new_row):
-                offset = build.mul(_plus(build, a, r), G[1])
-                place = build.gep(G[0], [build.add(offset, _plus(build, b, v * LANES))])
-                place = build.bitcast(place, _VECTOR.as_pointer())
-                build.store(build.fadd(build.load(place, align=8), new), place, align=8)
+        return types.void(L, R, types.int64, types.int64, types.int64, out), generate
 
     return tile
+
+
+def _emit(
+    build: Any, arrays: list, numbers: list, vectors: int, add: bool, distances: bool
+) -> None:
+    """Write the loop over the rows i and the stores after it; arrays are (pointer, columns)."""
+    (L, R, out), (m, a, b) = arrays, numbers
+    before = build.block
+    loop, store = (build.append_basic_block(name) for name in ("rows", "store"))
+    build.branch(loop)
+    build.position_at_end(loop)
+    i = build.phi(_INT)
+    i.add_incoming(_INT(0), before)
+    sums = [[build.phi(_VECTOR) for _ in range(vectors)] for _ in range(TILE_ROWS)]
+    left_row, right_row = (build.gep(x[0], [build.mul(i, x[1])]) for x in (L, R))
+    right = [
+        _load(build, build.gep(right_row, [_plus(build, b, v * LANES)])) for v in range(vectors)
+    ]
+    added = []
+    for r in range(TILE_ROWS):
+        left = _spread(build, build.load(build.gep(left_row, [_plus(build, a, r)])))
+        pairs = [(left, x) for x in right]
+        if distances:
+            pairs = [(gap, gap) for gap in (build.fsub(left, x) for x in right)]
+        products = [build.fmul(x, y, flags=["contract"]) for x, y in pairs]
+        terms = zip(sums[r], products, strict=True)
+        added.append([build.fadd(old, new, flags=["contract"]) for old, new in terms])
+    following = build.add(i, _INT(1))
+    i.add_incoming(following, loop)
+    for old_row, new_row in zip(sums, added, strict=True):
+        for old, new in zip(old_row, new_row, strict=True):
+            old.add_incoming(_VECTOR([0.0] * LANES), before)
+            old.add_incoming(new, loop)
+    build.cbranch(build.icmp_signed("<", following, m), loop, store)
+
+    build.position_at_end(store)
+    for r, new_row in enumerate(added):
+        for v, new in enumerate(new_row):
+            offset = build.mul(_plus(build, a, r), out[1])
+            place = build.gep(out[0], [build.add(offset, _plus(build, b, v * LANES))])
+            place = build.bitcast(place, _VECTOR.as_pointer())
+            value = build.fadd(build.load(place, align=8), new) if add else new
+            build.store(value, place, align=8)
 
 
 def _columns(build: Any, array: Any) -> Any:
@@ -93,7 +105,9 @@ def _spread(build: Any, number: Any) -> Any:
     return build.shuffle_vector(first, nothing, ir.VectorType(_LANE, LANES)([0] * LANES))
 
 
-tile_1, tile_2, tile_3 = _tile(1), _tile(2), _tile(3)  # 3 fill the registers
+add_tile_1, add_tile_2, add_tile_3 = (_tile(vectors, add=True) for vectors in (1, 2, 3))
+set_tile_3 = _tile(3)  # three vectors fill the registers
+distance_tile_2 = _tile(2, distances=True)
 
 
 def _prefetch(typing_context, X, i, j):
