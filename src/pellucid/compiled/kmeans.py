@@ -62,21 +62,24 @@ def tile_scores(G: Any, C2: Any, cn: Any, scores: Any, best: Any, second: Any, i
             best[i] = min(v, b)
 
 
+@jit(reassociate=True)
+def quick_distance(x: Any, c: Any) -> float:
+    """sum_t (x_t - c_t)^2 in any order, where labels do not hang on it."""
+    total = 0.0
+    for t in range(len(x)):
+        e = x[t] - c[t]
+        total += e * e
+    return total
+
+
 @jit
 def squared_distance(x: Any, c: Any) -> float:
-    """sum_t (x_t - c_t)^2: four sums side by side (t mod 4), then those; always in this order."""
-    p = len(x)
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for t in range(0, p - 3, 4):
-        e0, e1, e2, e3 = x[t] - c[t], x[t + 1] - c[t + 1], x[t + 2] - c[t + 2], x[t + 3] - c[t + 3]
-        s0 += e0 * e0
-        s1 += e1 * e1
-        s2 += e2 * e2
-        s3 += e3 * e3
-    for t in range(p - p % 4, p):
+    """sum_t (x_t - c_t)^2, from the first t to the last."""
+    total = 0.0
+    for t in range(len(x)):
         e = x[t] - c[t]
-        s0 += e * e
-    return (s0 + s1) + (s2 + s3)
+        total += e * e
+    return total
 
 
 @jit
@@ -176,12 +179,13 @@ def sweep(
                     changed += 1
                     if total.shape[0] == 0:  # only the labels are wanted
                         continue
-                    change = squared_distance(X[g], C[j])
                     add_row(total[j], X[g], w[g], grid)
-                    if old >= 0:
-                        change -= squared_distance(X[g], C[old])
-                        add_row(total[old], X[g], -w[g], grid)
-                    gain += w[g] * change
+                    if old < 0:
+                        gain += w[g] * quick_distance(X[g], C[j])
+                        continue
+                    add_row(total[old], X[g], -w[g], grid)
+                    fall = quick_distance(X[g], C[old]) - quick_distance(X[g], C[j])
+                    gain -= w[g] * max(fall, 0.0)  # not below 0, but for rounding
             done += m
         for s in range(done, count):  # fewer than a tile: they wait for the next rows
             waiting[s - done] = waiting[s]
@@ -200,7 +204,7 @@ def group_rows(X: Any, w: Any, labels: Any, grid: Any, total: Any) -> None:
 def own_distances(X: Any, C: Any, labels: Any, out: Any) -> None:
     """out_i = D of each row to the centre of its label."""
     for i in range(X.shape[0]):
-        out[i] = squared_distance(X[i], C[labels[i]])
+        out[i] = quick_distance(X[i], C[labels[i]])
 
 
 @jit

@@ -6,10 +6,11 @@ Results come back in the order of the items, so nothing depends on who finished 
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import count
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -102,9 +103,35 @@ def map_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterato
     with single_threaded_blas():
         if n <= 1:
             return iter([function(item) for item in items])
-        if n not in _pools:
-            _pools[n] = ThreadPoolExecutor(n, "pellucid", initializer=_mark)
-        return iter(list(_pools[n].map(function, items)))
+        return iter(_share(function, items, n))
+
+
+def _share(function: Callable[[Any], Any], items: list[Any], n: int) -> list[Any]:
+    """The caller and n - 1 threads of the pool take item after item until none is left."""
+    results: list[Any] = [None] * len(items)
+    tickets = count()  # next() on it is atomic
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        while (i := next(tickets)) < len(items) and not failed:
+            try:
+                results[i] = function(items[i])
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+    if n not in _pools:
+        _pools[n] = ThreadPoolExecutor(n - 1, "pellucid", initializer=_mark)
+    helpers = [_pools[n].submit(work) for _ in range(n - 1)]
+    _inside.pool = True
+    try:
+        work()
+    finally:
+        _inside.pool = False
+        wait(helpers)
+    for helper in helpers:
+        helper.result()
+    return results
 
 
 def _mark() -> None:
