@@ -57,11 +57,11 @@ from sklearn.preprocessing import (
 )
 
 import pellucid
+from pellucid.core import atomic
 from pellucid.core.iterate import History
 from pellucid.core.records import Card, Summary
 from pellucid.persist import (
     ModelFileError,
-    atomic,
     inspect,
     load,
     migrate,

@@ -25,8 +25,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import BlockEstimator, check_weights, with_callbacks
 from pellucid.cluster.lloyd import (
     LARGEST,
     Box,
@@ -298,6 +299,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
     """
 
     _accepts_sparse = True
+    _training_state = ("labels_",)
 
     def __init__(
         self,
@@ -451,6 +453,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
                 stacklevel=5,
             )
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
+
     def _near(self, X: Any, function: Callable[[Array, Array], Any], w: Any = None) -> list[Any]:
         """``function(rows, weights)`` of every leaf of checked X, in order."""
         space = space_of(self.metric)
@@ -485,8 +490,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
 
     def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
         """Minus J of X at the fitted centres."""
-        from pellucid.base import check_weights
-
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_
         parts = self._near(
@@ -498,8 +501,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
 
     def card(self) -> Card:
         """What was minimised, how, and how far it got."""
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self)
         space, history = space_of(self.metric), self.history_
         term = {

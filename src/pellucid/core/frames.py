@@ -4,13 +4,23 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from pellucid.core.typing import Array
 
 
 def is_frame(X: Any) -> bool:
-    """Whether ``X`` is a data frame of a library that narwhals knows."""
-    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
+    """Whether ``X`` is a data frame of a library that narwhals knows.
+
+    >>> import pandas
+    >>> is_frame(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+    Traceback (most recent call last):
+    ValueError: the frame has two columns with the same name; rename one
+    """
+    try:
+        return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
+    except DuplicateError:
+        raise ValueError("the frame has two columns with the same name; rename one") from None
 
 
 def frame_matrix(frame: Any) -> Array:

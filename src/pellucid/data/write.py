@@ -1,12 +1,11 @@
 """Tables out: CSV that a spreadsheet will not take for formulas, whole or not at all."""
 
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from pellucid.core.atomic import replacing
 from pellucid.data.opening import to_frame
 
 FORMULA = r"^[=+\-@]"
@@ -35,7 +34,8 @@ def write_csv(frame: Any, path: Any) -> None:
     if hasattr(path, "write"):
         write_stream(path, text)
         return
-    replace_file(os.fspath(path), text.encode("utf-8"))
+    with replacing(os.fspath(path)) as file:
+        file.write(text.encode("utf-8"))
 
 
 def safe_cells(frame: pl.DataFrame) -> pl.DataFrame:
@@ -65,32 +65,3 @@ def write_stream(stream: Any, text: str) -> None:
         stream.write(text)
     except TypeError:
         stream.write(text.encode("utf-8"))
-
-
-def replace_file(path: str, data: bytes) -> None:
-    """Write beside the file, then put it in place at once."""
-    folder = Path(path).resolve().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(folder)!r} to write {path!r} in")
-    if os.path.isdir(path):
-        raise ValueError(f"{path} is a folder; the name of a file is needed")
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".pellucid-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, file_mode(path))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def file_mode(path: str) -> int:
-    """The mode of the file to be replaced, or what a new file would get."""
-    if os.path.exists(path):
-        return os.stat(path).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import pellucid
 from pellucid.core import check
-from pellucid.persist.atomic import replacing
+from pellucid.core.atomic import replacing
 from pellucid.persist.container import Member, seal_comment, skeleton
 from pellucid.persist.encode import Encoder
 from pellucid.persist.format import (

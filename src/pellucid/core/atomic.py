@@ -52,7 +52,8 @@ def replacing(path: str) -> Iterator[BinaryIO]:
             raise
         sync_folder(folder)
     except OSError as error:
-        raise OSError(error.errno, f"cannot save to {path}: {error.strerror}") from error
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"cannot save to {path}: {reason}") from error
 
 
 def check_target(path: str, target: str, folder: str) -> None:
