@@ -8,8 +8,18 @@ import unittest
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import pellucid
 from estimators import every_public_estimator
 
+# Options that lead to other code than the defaults; every default is found by itself.
+VARIANTS = [
+    pellucid.GaussianNB(shared_variance=True),
+    pellucid.KMeans(init="farthest", n_init=2, random_state=0),
+    pellucid.KMeans(metric="manhattan", random_state=0),
+    pellucid.LinearRegression(solver="qr"),
+    pellucid.LinearRegression(positive=True),
+    pellucid.Ridge(shrink_intercept=True),
+]
 ARRAY_API = bool(os.environ.get("SCIPY_ARRAY_API"))
 
 
@@ -18,11 +28,11 @@ def _name(check):
 
 
 def _cases(array_api):
-    for estimator in every_public_estimator():
+    for estimator in [*every_public_estimator(), *VARIANTS]:
         for instance, check in estimator_checks_generator(estimator):
             name = _name(check)
             if name.startswith("check_array_api") == array_api:
-                yield pytest.param(instance, check, id=f"{type(estimator).__name__}-{name}")
+                yield pytest.param(instance, check, id=f"{estimator!r}-{name}")
 
 
 def _run(estimator, check):
@@ -57,4 +67,4 @@ def test_array_api():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout, done.stdout
-    assert f"{len(every_public_estimator())} passed" in done.stdout, done.stdout
+    assert f"{len(every_public_estimator()) + len(VARIANTS)} passed" in done.stdout, done.stdout

@@ -3,8 +3,7 @@
 Every public name is imported on first use, so ``import pellucid`` costs nothing.
 """
 
-from importlib import import_module
-from typing import Any
+from pellucid._lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -22,19 +21,4 @@ _HOME = {
 
 _PACKAGES = ("backends", "cluster", "data", "linear", "naive_bayes", "persist")
 
-__all__ = sorted([*_HOME, *_PACKAGES, "__version__"])
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME, _PACKAGES)

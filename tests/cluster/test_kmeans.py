@@ -18,7 +18,6 @@ from sklearn.callback import ProgressBar
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid import KMeans
 from pellucid.cluster import (
@@ -78,14 +77,6 @@ def big(n=3 * LEAF_ROWS + 77, p=3, centers=6, seed=0):
 
 
 # --- the contract -----------------------------------------------------------------------------
-
-
-# the checks themselves fit 8 clusters on 4 distinct points, and stop at max_iter
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::pellucid.cluster.EmptyClusterWarning")
-@parametrize_with_checks([KMeans(), KMeans(init="farthest", n_init=2), KMeans(metric="manhattan")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_every_keyword_of_scikit_learn_is_here():

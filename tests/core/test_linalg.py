@@ -8,22 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.core.linalg import (
+from pellucid.core.leastsquares import (
     Engine,
     coordinates,
     finite,
     gather,
-    gram_schmidt,
     joint_moments,
     leaf_moments,
     leaf_triangle,
     merge_triangles,
-    solve_cholesky,
-    solve_svd,
-    solve_triangle,
-    triangle,
     tsqr,
 )
+from pellucid.core.linalg import gram_schmidt, solve_cholesky, solve_svd, solve_triangle, triangle
 from pellucid.core.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.threads import limit_threads, map_threads
 

@@ -8,8 +8,7 @@ every backend gives the same bits.
 [2, 3]
 """
 
-from importlib import import_module
-from typing import Any
+from pellucid._lazy import lazy_names
 
 _HOME = {
     "Dask": "dask_backend",
@@ -18,17 +17,4 @@ _HOME = {
     "use": "current",
 }
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -1,6 +1,13 @@
 """Groups in data without labels."""
 
-from pellucid.cluster.kmeans import EmptyClusterWarning, KMeans, Metric
-from pellucid.cluster.seeding import draw_probabilities, kmeans_plusplus
+from pellucid._lazy import lazy_names
 
-__all__ = ["EmptyClusterWarning", "KMeans", "Metric", "draw_probabilities", "kmeans_plusplus"]
+_HOME = {
+    "EmptyClusterWarning": "kmeans",
+    "KMeans": "kmeans",
+    "Metric": "kmeans",
+    "draw_probabilities": "seeding",
+    "kmeans_plusplus": "seeding",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

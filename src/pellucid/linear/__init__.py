@@ -1,7 +1,6 @@
 """Linear models with their inference."""
 
-from importlib import import_module
-from typing import Any
+from pellucid._lazy import lazy_names
 
 _HOME = {
     "Budget": "budget",
@@ -9,17 +8,4 @@ _HOME = {
     "Ridge": "ridge",
 }
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

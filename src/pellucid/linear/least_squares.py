@@ -18,36 +18,20 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import LinAlgWarning, solve_triangular
 from scipy.optimize import nnls
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from pellucid.base import with_callbacks
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
-from pellucid.core.linalg import (
-    EPS,
-    Engine,
-    LinearFit,
-    Solved,
-    finish_wide,
-    gram_schmidt,
-    solve_svd,
-    wide_system,
-)
-from pellucid.core.records import Card, Summary
+from pellucid.core.leastsquares import Engine, LinearFit, finish_wide, wide_system
+from pellucid.core.linalg import EPS, Solved, gram_schmidt, solve_svd
+from pellucid.core.records import Card
 from pellucid.core.statistics import Moments, Rows, Source, unit_weights
 from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Map
-from pellucid.linear.inference import (
-    FTest,
-    cut,
-    f_tail,
-    log_likelihood,
-    read_aloud,
-    shares,
-    tail,
-    wald,
-)
-from pellucid.linear.smoother import LinearSmoother, Smoother, intercept_first, scores
+from pellucid.core.typing import Array, Map
+from pellucid.linear.inference import log_likelihood
+from pellucid.linear.smoother import Smoother
+from pellucid.linear.summary import LinearInference, bare, standard_errors
 
 SOLVERS = ("auto", "normal", "qr", "gram_schmidt", "svd", "pinv")
 REASONS = {
@@ -135,7 +119,7 @@ def generalised(X: Array, Y: Array, S: Array, *, intercept: bool) -> tuple[Rows,
     return Rows(design, V, unit_weights(len(X))), 2 * float(np.log(np.diag(L)).sum()), total
 
 
-class LinearRegression(LinearSmoother):
+class LinearRegression(LinearInference):
     """Ordinary least squares, with standard errors, tests and intervals.
 
     Parameters
@@ -350,135 +334,6 @@ class LinearRegression(LinearSmoother):
         found = 1 / np.linalg.svd(T, compute_uv=False)[::-1] if T.shape[1] else np.zeros(0)
         return np.append(found, np.zeros(max(0, size - len(found))))
 
-    @property
-    def covariance_(self) -> Array:
-        """Cov(b) = sigma2 (D'D)^-1, intercept first: (q, q), or (k, q, q) for k targets."""
-        T = parameter_root(self._smoother)
-        C = T @ T.T if self._estimable() else np.full((len(T), len(T)), np.nan)
-        sigma2 = np.asarray(self.sigma2_)
-        return sigma2[..., None, None] * C
-
-    def _names(self) -> tuple[str, ...]:
-        return (("intercept",) if self.fit_intercept else ()) + self._feature_names()
-
-    def summary(self, confidence: float = 0.95, distribution: str = "t") -> Summary:
-        """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal"."""
-        check.fraction(confidence=confidence)
-        check.one_of(("t", "normal"), distribution=distribution)
-        reason = self._invalid()
-        if reason:
-            warnings.warn(f"no valid inference: {reason}", UserWarning, stacklevel=2)
-        n, df = self.n_observations_, self.df_
-        free = n - df
-        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
-        b = b if np.ndim(self.coef_) == 2 else b[0]
-        se = self.standard_errors_
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = b / se
-        half = cut(confidence, free, distribution) * se if free > 0 else np.nan * se
-        F = self._overall_f()
-        rss, logl = np.asarray(self.rss_), np.asarray(self.log_likelihood_)
-        tss = self._tss if np.ndim(rss) else self._tss[0]
-        r2 = shares(rss, tss)
-        freedom = n - self.fit_intercept
-        scalars = {
-            "r2": r2, "adjusted_r2": 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2,
-            "f_statistic": F.statistic, "f_p_value": F.p_value,
-            "log_likelihood": logl, "aic": -2 * logl + 2 * df, "bic": -2 * logl + df * np.log(n),
-            "n": n, "df_residual": free,
-        }  # fmt: skip
-        notes: list[str] = []
-        if not reason and np.ndim(b) == 1:
-            T = parameter_root(self._smoother)
-            notes = read_aloud(self._names(), b, T, se, n)
-        return Summary(
-            title="Linear regression",
-            names=self._names(),
-            arrays={
-                "estimate": b, "standard_error": se, "statistic": statistic,
-                "p_value": tail(statistic, free, distribution) if free > 0 else np.nan * se,
-                "low": b - half, "high": b + half,
-            },
-            scalars={name: _plain(value) for name, value in scalars.items()},
-            valid=not reason,
-            reason=reason,
-            notes=tuple(notes),
-        )  # fmt: skip
-
-    def _invalid(self) -> str:
-        if self.positive:
-            return "the coefficients were held at or above zero"
-        if self._dependent:
-            return "the columns are linearly dependent: the coefficients are one choice of many"
-        if not self.n_observations_ - self.df_ > 1e-9:
-            return "there are no more observations than parameters"
-        return ""
-
-    def _overall_f(self) -> FTest:
-        """All slopes that the data determine, against none."""
-        live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
-        live = live[1:] - 1 if self.fit_intercept else live
-        if self._invalid() or not len(live):
-            nothing = np.nan * np.asarray(self.rss_)
-            return FTest(nothing, len(live), self.n_observations_ - self.df_, nothing)
-        return self.f_test([int(j) for j in live])
-
-    def f_test(self, columns: Any) -> FTest:
-        """Test that the coefficients of ``columns`` (names or positions) are all zero.
-
-        >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
-        >>> round(float(model.f_test(["x0"]).statistic), 6)
-        27.0
-        """
-        check_is_fitted(self)
-        smoother = self._smoother
-        if self._invalid():
-            raise ValueError(f"no valid inference: {self._invalid()}")
-        chosen = column_positions(columns, self._feature_names())
-        T = parameter_root(smoother)[self.fit_intercept :][chosen]
-        if not np.linalg.norm(T, axis=1).all():
-            raise ValueError("f_test cannot test the coefficient of a constant column")
-        b = np.atleast_2d(self.coef_)[:, chosen].T
-        free = self.n_observations_ - self.df_
-        F = wald(b, T, self.sigma2_)
-        F = F if np.ndim(self.coef_) == 2 else F[0]
-        return FTest(_plain(F), len(chosen), free, _plain(f_tail(F, len(chosen), free)))
-
-    def predict_interval(
-        self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
-    ) -> Array:
-        """Intervals (n, 2), or (n, k, 2), for new observations, for the line, or the plug-in ones.
-
-        ``kind``: "prediction"; "mean" (band of the line); "plugin", the constant width of
-        N(x'b, sigma2_ml_), which ignores that b is an estimate and is therefore too short.
-        """
-        check.fraction(confidence=confidence)
-        check.one_of(("prediction", "mean", "plugin"), kind=kind)
-        check_is_fitted(self)
-        smoother = self._smoother
-        if self._invalid():
-            raise ValueError(f"no valid inference: {self._invalid()}")
-        if kind != "mean" and self._generalised:
-            raise ValueError(
-                "after a fit with noise_covariance the noise of a new row is not known: "
-                f"only kind='mean' is possible, got {kind!r}"
-            )
-        middle = self.predict(X)
-        X = self._dense_input(X)
-        if kind == "plugin":
-            warnings.warn(
-                "plugin intervals ignore the error of the parameters: they are too short",
-                UserWarning,
-                stacklevel=2,
-            )
-            width = cut(confidence, np.inf, "normal") * np.sqrt(self.sigma2_ml_) + 0 * middle
-        else:
-            h = (scores(X, smoother) ** 2).sum(axis=1) + (kind == "prediction")
-            h = h if middle.ndim == 1 else h[:, None]
-            free = self.n_observations_ - self.df_
-            width = cut(confidence, free, "t") * np.sqrt(h * np.asarray(self.sigma2_))
-        return np.stack([middle - width, middle + width], axis=-1)
-
     def card(self) -> Card:
         constant = self._constant_names()
         notes = [f"constant columns have coefficient 0: {', '.join(constant)}"] if constant else []
@@ -491,8 +346,8 @@ class LinearRegression(LinearSmoother):
             optimisation="; ".join(self._optimisation()),
             numbers={
                 "n": self.n_observations_, "df": self.df_, "rank": self.rank_,
-                "rss": _plain(self.rss_), "sigma2": _plain(self.sigma2_),
-                "log_likelihood": _plain(self.log_likelihood_),
+                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
+                "log_likelihood": bare(self.log_likelihood_),
             },
             warnings=tuple(notes),
         )  # fmt: skip
@@ -515,10 +370,6 @@ class LinearRegression(LinearSmoother):
         return [self._feature_names()[j] for j in zero]
 
 
-def _plain(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else value
-
-
 def _one_dimensional(source: Any) -> bool:
     """Whether the targets came as one column of shape (n,)."""
     rows = source if isinstance(source, Rows) else next(iter(source.spans()[0].leaves()))
@@ -536,21 +387,6 @@ def smoother_of(fit: LinearFit, unknowns: str, reason: str) -> Smoother:
     return Smoother(fit.mean, unknowns != "slopes", T, np.ones(T.shape[1]), reason)
 
 
-def parameter_root(smoother: Smoother) -> Array:
-    """T with Cov(b) = s^2 T T' in the units of X, the intercept first."""
-    T = smoother.basis.copy()
-    if smoother.intercept:
-        T[0] -= smoother.mean @ T[1:]
-    return T
-
-
-def standard_errors(smoother: Smoother, sigma2: Array, *, estimable: bool) -> Array:
-    """(k, q) standard errors, NaN where a parameter is not estimable."""
-    size = np.linalg.norm(parameter_root(smoother), axis=1)
-    size = np.where(size > 0, size, np.nan) if estimable else np.full(len(size), np.nan)
-    return np.sqrt(sigma2)[:, None] * size
-
-
 def dependent_sentence(
     names: tuple[str, ...], dependent: tuple[int, ...], shape: tuple[int, int]
 ) -> str:
@@ -560,21 +396,3 @@ def dependent_sentence(
     shown = [names[j] for j in dependent[:10]]
     more = f" and {len(dependent) - 10} more" if len(dependent) > 10 else ""
     return f"columns {', '.join(shown)}{more} are linearly dependent"
-
-
-def column_positions(columns: Any, names: tuple[str, ...]) -> list[int]:
-    """Positions of columns given by name or position."""
-    columns = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
-    found = []
-    for column in columns:
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(f"there is no column {column!r}{check.hint(column, names)}")
-            found.append(names.index(column))
-        elif isinstance(column, int | np.integer) and -len(names) <= column < len(names):
-            found.append(int(column) % len(names))
-        else:
-            raise ValueError(f"a column is a name or a position below {len(names)}, got {column!r}")
-    if not found or len(set(found)) < len(found):
-        raise ValueError("columns must name at least one column, each once")
-    return found

@@ -21,19 +21,15 @@ from scipy.linalg import LinAlgWarning, solve_triangular
 from pellucid.base import with_callbacks
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
-from pellucid.core.linalg import (
-    EPS,
+from pellucid.core.leastsquares import (
     FACTOR_ABOVE,
     Engine,
     LinearFit,
-    Solved,
     Wide,
     finish_wide,
-    solve_cholesky,
-    solve_svd,
-    triangle,
     wide_system,
 )
+from pellucid.core.linalg import EPS, Solved, solve_cholesky, solve_svd, triangle
 from pellucid.core.random import generator
 from pellucid.core.records import Card, Summary
 from pellucid.core.statistics import Source
@@ -44,13 +40,12 @@ from pellucid.linear.inference import cut
 from pellucid.linear.least_squares import (
     REASONS,
     _one_dimensional,
-    _plain,
     dependent_sentence,
     fit_positive,
-    parameter_root,
     positive_record,
 )
 from pellucid.linear.smoother import LinearSmoother, Smoother, intercept_first
+from pellucid.linear.summary import bare, parameter_root
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 METHODS = {"svd": "qr", "cholesky": "normal"}
@@ -375,7 +370,7 @@ class Ridge(LinearSmoother):
             )
         if not (room > 1e-9).all() and not self.positive:
             warnings.warn(
-                f"{self.n_observations_:g} observations for {_plain(np.max(self.df_)):g} degrees "
+                f"{self.n_observations_:g} observations for {bare(np.max(self.df_)):g} degrees "
                 "of freedom leave nothing to estimate the noise from: sigma2_ is NaN",
                 UserWarning,
                 stacklevel=4,
@@ -414,8 +409,8 @@ class Ridge(LinearSmoother):
             names=names,
             arrays=arrays,
             scalars={
-                "alpha": _plain(self.alpha_), "df": _plain(self.df_), "n": self.n_observations_,
-                "rss": _plain(self.rss_), "sigma2": _plain(self.sigma2_),
+                "alpha": bare(self.alpha_), "df": bare(self.df_), "n": self.n_observations_,
+                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
             },
             valid=False,
             reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
@@ -449,9 +444,9 @@ class Ridge(LinearSmoother):
             evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
             optimisation=f"{REASONS[self.solver_]}; {unique}{certificate}",
             numbers={
-                "alpha": _plain(alpha), "n": n, "df": _plain(self.df_), "rss": _plain(self.rss_),
-                "sigma2": _plain(self.sigma2_), "budget": _plain(self.budget_),
-                "budget_ols": _plain(self.budget_ols_), "shrinkage": _plain(self.shrinkage_),
+                "alpha": bare(alpha), "n": n, "df": bare(self.df_), "rss": bare(self.rss_),
+                "sigma2": bare(self.sigma2_), "budget": bare(self.budget_),
+                "budget_ols": bare(self.budget_ols_), "shrinkage": bare(self.shrinkage_),
             },
             scales=tuple(scales),
             warnings=tuple(notes),

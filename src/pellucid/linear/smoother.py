@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, Regressor, check_number_target, check_weights
-from pellucid.core.linalg import finite, joint_moments
+from pellucid.core.leastsquares import finite, joint_moments
 from pellucid.core.statistics import Moments, Rows, Source, is_unit
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike, Map

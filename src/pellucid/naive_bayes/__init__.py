@@ -5,8 +5,7 @@
 array([0])
 """
 
-from importlib import import_module
-from typing import Any
+from pellucid._lazy import lazy_names
 
 _HOME = {
     "GaussianNB": "gaussian",
@@ -14,17 +13,4 @@ _HOME = {
     "ZeroVarianceWarning": "gaussian",
 }
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

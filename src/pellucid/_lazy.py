@@ -1,0 +1,27 @@
+"""Public names that are imported on first use, for the ``__init__`` of a package.
+
+It needs little of the standard library and nothing else: ``import pellucid`` must cost nothing.
+"""
+
+from importlib import import_module
+
+
+def lazy_names(package: str, home: dict[str, str], packages: tuple[str, ...] = ()) -> tuple:
+    """``(__getattr__, __dir__, __all__)`` of a package whose names live where ``home`` says.
+
+    >>> get, _, names = lazy_names("pellucid", {"KMeans": "cluster.kmeans"})
+    >>> names, get("KMeans").__name__
+    (['KMeans'], 'KMeans')
+    """
+    names = sorted([*home, *packages])
+
+    def find(name: str) -> object:
+        if name in packages:
+            return import_module(f"{package}.{name}")
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        setattr(import_module(package), name, value)
+        return value
+
+    return find, lambda: names, names
