@@ -163,13 +163,6 @@ def console(*, stderr: bool = False) -> Any:
     )
 
 
-def one_line(text: str) -> Any:
-    """A cell that is cut, not wrapped, where the line is too short for it."""
-    from rich.text import Text
-
-    return Text(text, no_wrap=True, overflow="ellipsis")
-
-
 def grid(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Iterable[int] = ()
 ) -> Any:

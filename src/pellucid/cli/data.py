@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import check_output, common, console, grid, nearest, one_line, print_json
+from pellucid.cli.common import check_output, common, console, grid, nearest, print_json
 
 WIDTH = 100  # of a shown table; columns that do not fit are named below it
 CELL = 24  # the widest cell
@@ -29,7 +29,7 @@ def list_command(as_json: bool, quiet: bool) -> None:
         print_json({"data": [entry._asdict() for entry in entries]})
     elif not quiet:
         rows = [
-            (e.name, e.kind, cell_text(e.rows), cell_text(e.columns), one_line(e.description))
+            (e.name, e.kind, cell_text(e.rows), cell_text(e.columns), e.description)
             for e in entries
         ]
         columns = ("name", "kind", "rows", "columns", "what it is")
