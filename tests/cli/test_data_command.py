@@ -15,7 +15,9 @@ def test_list(pellucid):
     assert done.code == Code.DONE
     assert all(entry.name in done.out for entry in list_data())
     assert max(map(len, done.out.splitlines())) <= 100
-    assert len(done.out.splitlines()) == len(list_data()) + 1
+    words = " ".join(done.out.split())
+    assert all(" ".join(e.description.split()[:3]) in words for e in list_data())
+    assert "…" not in done.out  # folded, not cut
     record = pellucid("data", "list", "--json").json
     assert [entry["name"] for entry in record["data"]] == [entry.name for entry in list_data()]
 

@@ -136,6 +136,7 @@ class LinearInference(LinearSmoother):
     def f_test(self, columns: Any) -> FTest:
         """Test that the coefficients of ``columns`` (names or positions) are all zero.
 
+        >>> from pellucid import LinearRegression
         >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
         >>> round(float(model.f_test(["x0"]).statistic), 6)
         27.0
