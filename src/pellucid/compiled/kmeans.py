@@ -149,7 +149,8 @@ def sweep(
             upper[i] = u
             lower[i] = low
             waiting[count] = i
-            count += 0 if labels[i] >= 0 and u * (1.0 + slack) < max(low, half[own]) else 1
+            far = half[own] if half[own] > low else low
+            count += 1 - int((labels[i] >= 0) & (u * (1.0 + slack) < far))
         done = 0
         while count - done >= GATHER or (stop == n and count > done):
             m = min(GATHER, count - done)
