@@ -67,6 +67,16 @@ def test_pages_run(page):
 
 
 @pytest.mark.parametrize("page", _pages())
+def test_blocks_run(page, tmp_path, monkeypatch):
+    """And ```python blocks without prompts; one that needs the reader's own files says ```py."""
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
+        if ">>>" not in block:
+            exec(compile(block, str(page), "exec"), scope)
+
+
+@pytest.mark.parametrize("page", _pages())
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
         if "://" not in target:
