@@ -129,6 +129,11 @@ def test_thread_count(monkeypatch):
     assert thread_count() == 3
     with limit_threads(1):
         assert thread_count() == 1
+    monkeypatch.delenv("PELLUCID_NUM_THREADS")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1,4")
+    assert thread_count() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    assert thread_count() >= 1
     monkeypatch.setenv("PELLUCID_NUM_THREADS", "lots")
     with pytest.raises(ValueError, match=r"PELLUCID_NUM_THREADS must be .*got 'lots'"):
         thread_count()

@@ -21,7 +21,10 @@ _inside = threading.local()
 
 
 def thread_count() -> int:
-    """Threads in use: ``limit_threads``, else PELLUCID_NUM_THREADS, else the cores we may use."""
+    """Threads in use: ``limit_threads``, else PELLUCID_NUM_THREADS, else the cores we may use.
+
+    OMP_NUM_THREADS lowers the last: joblib sets it in its workers, so that they share the cores.
+    """
     limit = _limit.get()
     if limit is not None:
         return limit
@@ -30,7 +33,10 @@ def thread_count() -> int:
         if not asked.isdigit() or int(asked) < 1:
             raise ValueError(f"PELLUCID_NUM_THREADS must be a whole number >= 1, got {asked!r}")
         return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    shared = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]  # a list is for nested regions
+    return min(cores, int(shared)) if shared.isdigit() and int(shared) > 0 else cores
 
 
 @contextmanager
