@@ -1,5 +1,9 @@
 """The compiled moments against their NumPy twin, ``core.statistics.moments``."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,3 +92,40 @@ def test_read_only_rows():
         strict=True,
     ):
         assert_array_equal(a, b)
+
+
+NARROW = """
+import llvmlite.binding as llvm
+
+features = llvm.get_host_cpu_features()
+features["avx512f"] = False
+llvm.get_host_cpu_features = lambda: features
+
+import numpy as np
+import pellucid
+from pellucid.core import simd
+from pellucid.core.gram import joint_moments
+from pellucid.core.statistics import moments, unit_weights
+
+assert (simd.LANES, simd.TILE_ROWS) == (4, 4)
+rng = np.random.default_rng(0)
+for p in (1, 3, 4, 11, 20):
+    X, Y = rng.normal(size=(300, p)) + 2, rng.normal(size=(300, 1))
+    w = unit_weights(300)
+    found, twin = joint_moments(X, Y, w), moments(np.hstack([X, Y]), w)
+    np.testing.assert_allclose(found.scatter, twin.scatter, rtol=1e-10, atol=1e-10)
+X = np.vstack([rng.normal(size=(200, 3)) + 9 * i for i in range(5)])
+model = pellucid.KMeans(5, random_state=0, n_init=3).fit(X)
+means = np.array([X[200 * i : 200 * i + 200].mean(axis=0) for i in range(5)])
+order = np.argsort(model.cluster_centers_[:, 0])
+np.testing.assert_allclose(model.cluster_centers_[order], means, rtol=1e-12)
+"""
+
+
+def test_machines_with_shorter_vectors(tmp_path):
+    """The tiles of a machine without AVX-512, compiled here into a cache of their own."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", NARROW], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
