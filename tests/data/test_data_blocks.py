@@ -45,7 +45,9 @@ def table():
 
 @pytest.fixture(scope="module")
 def sources(table, tmp_path_factory):
-    return {kind: make_source(kind, table, tmp_path_factory.mktemp("s")) for kind in KINDS}
+    made = {kind: make_source(kind, table, tmp_path_factory.mktemp("s")) for kind in KINDS}
+    yield made
+    made["sqlite"].close()
 
 
 def make_source(kind, table, folder):

@@ -30,9 +30,11 @@ def query_frames(source: Any, sql: str, limit: int | None = None) -> Iterator[pl
     """The rows of a query as frames of at most FETCH_ROWS rows; always at least one frame.
 
     >>> import sqlite3
-    >>> frames = query_frames(sqlite3.connect(":memory:"), "SELECT 1 AS a, 'x' AS b")
+    >>> connection = sqlite3.connect(":memory:")
+    >>> frames = query_frames(connection, "SELECT 1 AS a, 'x' AS b")
     >>> [frame.to_dict(as_series=False) for frame in frames]
     [{'a': [1], 'b': ['x']}]
+    >>> connection.close()
     """
     if not isinstance(sql, str) or not sql.strip():
         raise ValueError(f"sql must be the text of a query, got {sql!r}")
