@@ -25,7 +25,7 @@ from pellucid.cluster import (
     Metric,
     draw_probabilities,
     kmeans_plusplus,
-    lloyd,
+    passes,
     seeding,
 )
 from pellucid.cluster import kmeans as module
@@ -203,7 +203,7 @@ def test_labels_are_exact_with_ties_everywhere(offset):
     X = rng.integers(0, 4, size=(700, 3)) + offset
     C = rng.integers(0, 4, size=(9, 3)) + offset
     space = module.space_of("euclidean")
-    assert np.array_equal(lloyd.nearest(space, X, np.ones(700), C).labels, naive_labels(X, C))
+    assert np.array_equal(passes.nearest(space, X, np.ones(700), C).labels, naive_labels(X, C))
 
 
 def test_bounds_never_change_a_label():
@@ -282,8 +282,8 @@ def test_exact_sums_do_not_depend_on_order():
     X = rng.normal(size=(500, 3)) * np.array([1e-6, 1.0, 1e6])
     w = rng.uniform(0, 2, 500)
     space = module.space_of("euclidean")
-    box = lloyd.leaf_box(space, Rows(X, None, w))
-    grid, zero = lloyd.limb_grid(box), np.zeros(500, np.int32)
+    box = passes.leaf_box(space, Rows(X, None, w))
+    grid, zero = passes.limb_grid(box), np.zeros(500, np.int32)
 
     def total(order):
         out = np.zeros((1, kernels.LIMBS, 4))
@@ -292,7 +292,7 @@ def test_exact_sums_do_not_depend_on_order():
 
     plain = total(np.arange(500))
     assert np.array_equal(plain, total(rng.permutation(500)))
-    weight, S = lloyd.collapse(plain)
+    weight, S = passes.collapse(plain)
     exact = [float(sum(map(_fraction, w * X[:, t]))) for t in range(3)]
     assert np.allclose(S[0], exact, rtol=1e-13, atol=1e-16)
     assert weight[0] == pytest.approx(w.sum(), rel=1e-15)
@@ -703,7 +703,7 @@ def test_progress_bar(n_init, capsys):
 
 def test_history_keeps_labels_only_while_they_fit(monkeypatch):
     X = big()
-    monkeypatch.setattr(module, "KEPT_LABELS", 2 * len(X))
+    monkeypatch.setattr("pellucid.cluster.lloyd.KEPT_LABELS", 2 * len(X))
     history = KMeans(6, random_state=0, tol=0).fit(X).history_
     kept = ["labels" in row and "centers" in row for row in history]
     assert kept == [True, True] + [False] * (len(history) - 2)
@@ -734,5 +734,5 @@ def test_leaf_functions_travel_by_name():
     space = pickle.loads(pickle.dumps(module.space_of("euclidean")))
     assert space.compiled
     field = seeding.SourceField(rows, map_threads, space, 2.0)
-    assert pickle.dumps((seeding.leaf_masses, seeding.draw_in_span, lloyd.leaf_assign))
+    assert pickle.dumps((seeding.leaf_masses, seeding.draw_in_span, passes.leaf_assign))
     assert field.begin(1).tolist() == [8]

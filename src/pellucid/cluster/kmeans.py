@@ -10,8 +10,8 @@ Variants     manhattan: d = |x - c|_1, c_k = coordinate median
              Metric(distance, center) pairs any other two; then J may rise, and the card says so
 Empty        a centre without rows takes the row farthest from its own centre
 
-The passes over the rows are in ``lloyd``, the starts in ``seeding``, the kernels in
-``compiled.kmeans``.
+The rounds are in ``lloyd``, their passes over the rows in ``passes``, the starts in ``seeding``,
+the kernels in ``compiled.kmeans``.
 
 References: Lloyd (1982); Hamerly (2010); Arthur & Vassilvitskii (2007).
 """
@@ -28,12 +28,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, check_weights, with_callbacks
-from pellucid.cluster.lloyd import (
+from pellucid.cluster.lloyd import Run, State, run_lloyd
+from pellucid.cluster.passes import (
     LARGEST,
     Box,
     MemoryRows,
     Passes,
-    Round,
     SourceRows,
     Space,
     dense_rows,
@@ -41,12 +41,11 @@ from pellucid.cluster.lloyd import (
     merge_boxes,
     merge_sum,
     nearest,
-    round_of,
 )
 from pellucid.cluster.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.core import check
 from pellucid.core.distances import Distance, distance, sqeuclidean, unit_rows
-from pellucid.core.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.iterate import ConvergenceWarning, FitContext
 from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.statistics import (
@@ -61,7 +60,6 @@ from pellucid.core.statistics import (
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 
-KEPT_LABELS = 10_000_000  # labels of all rounds together that the history keeps
 DENSE_VALUES = 20_000_000  # a sparse X with fewer values is made dense at once, else by leaves
 TOGETHER = 10  # starts that are drawn in the same passes over the rows
 STOPS = ("shift", "each", "labels")
@@ -101,64 +99,6 @@ def space_of(metric: str | Metric) -> Space:
     if metric.center == "direction" and d.name != "cosine":
         raise ValueError(f"center='direction' needs distance='cosine', got {metric.distance!r}")
     return Space(d, metric.center)
-
-
-class State(NamedTuple):
-    """Where a run stands."""
-
-    step: int
-    centers: Array
-    round: Round | None
-
-
-class Run(NamedTuple):
-    """One finished run."""
-
-    centers: Array  # (k, p)
-    inertia: float
-    labels: Any  # (n,) int32, None over blocks
-    weights: Array  # (k,)
-    iteration: Iteration
-
-
-def run_lloyd(
-    rows: Passes, start: Array, *, stop: str, max_iter: int, tol: float, n: int, name: str,
-    context: FitContext | None,
-) -> Run:  # fmt: skip
-    """Rounds from one start until nothing moves, or less than ``tol``; then one last E step."""
-
-    def step(state: State) -> tuple[State, float]:
-        value = 0.0 if state.round is None else state.round.after_update
-        done = round_of(rows, state.centers, value)
-        gap = float(done.moved.max() if stop == "each" else (done.moved**2).sum())
-        return State(state.step + 1, done.centers, done), gap
-
-    def record(state: State) -> dict[str, Any]:
-        done = state.round
-        assert done is not None  # there is no row for the start
-        row: dict[str, Any] = {
-            "objective": done.after_update,
-            "after_assignment": done.after_assignment,
-            "after_update": done.after_update,
-            "shift": float(np.sqrt((done.moved**2).sum())),
-            "reseeded": done.reseeded,
-        }
-        if done.changed is not None:
-            row["changed"] = done.changed
-        if n * state.step <= KEPT_LABELS:
-            row["centers"] = done.centers
-            if rows.labels is not None:
-                row["labels"] = rows.labels.copy()
-        return row
-
-    rows.begin()
-    run = iterate(
-        step, State(0, start, None), max_iter=max_iter, tol=tol, record=record, start_row=False,
-        name=name, context=context, warn=False,
-    )  # fmt: skip
-    inertia, weights = rows.finish(run.state.centers)
-    labels = None if rows.labels is None else rows.labels.copy()
-    return Run(run.state.centers, inertia, labels, weights, run)
 
 
 class Problem(NamedTuple):

@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from pellucid.base import check_weights, find_nonfinite
-from pellucid.cluster.lloyd import Space, dense_rows, leaf_box, merge_boxes
+from pellucid.cluster.passes import Space, dense_rows, leaf_box, merge_boxes
 from pellucid.compiled import kmeans as kernels
 from pellucid.compiled.kmeans import BLOCK
 from pellucid.core import check
