@@ -26,6 +26,9 @@ SETTINGS = {"Ridge": {}, "GaussianNB": {}, "KMeans": {"n_clusters": K, "random_s
 TARGET = {"Ridge": "number", "GaussianNB": "label", "KMeans": None}
 
 
+WATCHED = {}  # what the test wants to know besides the numbers
+
+
 def make_file(path, n_rows):
     """Four groups, a linear signal; written in pieces so that memory stays small."""
     import polars as pl
@@ -89,12 +92,20 @@ def fit(name, path, block_rows, backend):
         Client(cluster) as client,
     ):
         victim = next(iter(client.run(os.getpid).values()))
-        killer = threading.Timer(1.0, os.kill, (victim, signal.SIGKILL))
+        killed = []
+
+        def kill():
+            os.kill(victim, signal.SIGKILL)
+            killed.append(time.perf_counter())
+
+        killer = threading.Timer(1.0, kill)
         killer.start()
         try:
             model = estimator(name).fit_blocks(source, backend=backends.Dask(client))
+            ended = time.perf_counter()
         finally:
             killer.join()
+        WATCHED["killed during the fit"] = killed[0] < ended
         alive = set(client.run(os.getpid).values()) if client.scheduler_info()["workers"] else set()
         assert victim not in alive, "the worker outlived its killing"
     return model
@@ -131,6 +142,7 @@ def main(command, *arguments):
             {
                 "bits": hashlib.sha256(values.tobytes()).hexdigest(),
                 "values": values.tolist(),
+                **WATCHED,
                 "megabytes": peak_megabytes(),
                 "seconds": time.perf_counter() - began,
             }

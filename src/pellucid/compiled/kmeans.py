@@ -64,7 +64,10 @@ def tile_scores(G: Any, C2: Any, cn: Any, scores: Any, best: Any, second: Any, i
 
 @jit(reassociate=True)
 def quick_distance(x: Any, c: Any) -> float:
-    """sum_t (x_t - c_t)^2 in any order, where labels do not hang on it."""
+    """sum_t (x_t - c_t)^2 in any order, where labels do not hang on it.
+
+    (Not one body compiled twice: Numba's cache would not tell the two apart.)
+    """
     total = 0.0
     for t in range(len(x)):
         e = x[t] - c[t]

@@ -28,14 +28,21 @@ Finish = Callable[[Array, Array, Any], None]  # joint (n, K), log prior (K,), wh
 
 
 @jit
+def largest(row):
+    """The largest of a row: taken off before exp, so that nothing overflows."""
+    top = row[0]
+    for c in range(1, len(row)):
+        top = max(top, row[c])
+    return top
+
+
+@jit
 def write_posterior(joint, log_prior, out):
     """out[i, c] = p(c | x_i) of a joint log density (n, K)."""
     n, K = joint.shape
     for i in range(n):
         row = joint[i]
-        top = row[0]
-        for c in range(1, K):
-            top = max(top, row[c])
+        top = largest(row)
         if top == -np.inf:  # density 0 in every class: the prior decides
             row, top = log_prior, 0.0
         total = 0.0
@@ -52,9 +59,7 @@ def write_log_posterior(joint, log_prior, out):
     n, K = joint.shape
     for i in range(n):
         row = joint[i]
-        top = row[0]
-        for c in range(1, K):
-            top = max(top, row[c])
+        top = largest(row)
         if top == -np.inf:
             row, top = log_prior, 0.0
         total = 0.0
@@ -69,9 +74,7 @@ def write_evidence(joint, log_prior, out):
     """out[i] = log p(x_i)."""
     n, K = joint.shape
     for i in range(n):
-        top = joint[i, 0]
-        for c in range(1, K):
-            top = max(top, joint[i, c])
+        top = largest(joint[i])
         total = 0.0
         if top > -np.inf:
             for c in range(K):
