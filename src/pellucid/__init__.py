@@ -19,6 +19,17 @@ _HOME = {
     "save": "persist",
 }
 
-_PACKAGES = ("backends", "cluster", "data", "linear", "naive_bayes", "persist")
+_PACKAGES = (
+    "backends",
+    "cluster",
+    "data",
+    "features",
+    "linear",
+    "maths",
+    "naive_bayes",
+    "persist",
+    "plots",
+    "solvers",
+)
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME, _PACKAGES)

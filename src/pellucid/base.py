@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
+    _check_feature_names_in,
     _check_sample_weight,
     _check_y,
     check_array,
@@ -50,7 +51,14 @@ from pellucid.core.statistics import (
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, IntArray, Map
 
-__all__ = ["BlockEstimator", "Classifier", "Estimator", "Regressor", "with_callbacks"]
+__all__ = [
+    "BlockEstimator",
+    "Classifier",
+    "Estimator",
+    "Regressor",
+    "Transformer",
+    "with_callbacks",
+]
 
 logger = logging.getLogger("pellucid")
 
@@ -198,6 +206,19 @@ class Classifier(ClassifierMixin, Estimator):
     def _check_target(self, y: Any, n: int) -> IntArray:
         self.classes_, codes = encode_labels(check_labels(y, n, self))
         return codes
+
+
+class Transformer(TransformerMixin, Estimator):
+    """Base of the transformers: a leaf says ``transform`` and the names of its columns.
+
+    scikit-learn's ``fit_transform`` and ``set_output`` come with it; ``get_feature_names_out`` is
+    what makes the latter work. Columns that stay in place: also ``OneToOneFeatureMixin``.
+    """
+
+    def _names_in(self, input_features: Any = None) -> Any:
+        """The names of the inputs, checked against what the fit saw."""
+        check_is_fitted(self)
+        return _check_feature_names_in(self, input_features)
 
 
 class BlockEstimator(Estimator):

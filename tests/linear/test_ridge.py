@@ -158,7 +158,7 @@ def test_sparse_equals_dense():
 
 
 def test_wide_sparse_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.setattr("pellucid.linear.smoother.SPARSE_COLUMNS", 3)
+    monkeypatch.setattr("pellucid.linear.base.SPARSE_COLUMNS", 3)
     X, y = data()
     with pytest.raises(ValueError, match="at most 3 columns here, got 4"):
         Ridge().fit(sparse.csr_matrix(X), y)

@@ -23,6 +23,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
 from pellucid.core import gram
@@ -389,3 +390,71 @@ def finish_wide(
 def finite(total: Moments) -> bool:
     """Whether every moment is a finite number."""
     return bool(np.isfinite(total.mean).all() and np.isfinite(total.scatter).all())
+
+
+class Compact(NamedTuple):
+    """A few rows that stand for all: |y - b - X w|^2 = |c - A w|^2 + rest for every w, best b.
+
+    Without an intercept b = 0 and the means are 0. Methods written for rows (LAR, subsets,
+    principal components, partial least squares) run on (A, c) unchanged, whatever n was.
+    """
+
+    A: Array  # (m, p), m <= min(n, p); a constant column is 0 exactly
+    c: Array  # (m, k)
+    rest: Array  # (k, k)
+    mean: Array  # (p,) of X; 0 without an intercept
+    y_mean: Array  # (k,)
+    weight: float  # n, the sum of the weights
+    condition: float  # of the unit-norm columns; inf where they are dependent or p >= n
+
+    def intercept(self, coef: Array) -> Array:
+        """The intercept of coefficients (p, k) or (p,): (k,)."""
+        return self.y_mean - self.mean @ coef
+
+    def rss(self, coef: Array) -> Array:
+        """Residual sums of squares of coefficients (p, k): (k,)."""
+        E = self.c - self.A @ coef
+        return (E**2).sum(axis=0) + np.diag(self.rest)
+
+    @property
+    def tss(self) -> Array:
+        """Squares of y about its mean (about 0 without an intercept): (k,)."""
+        return (self.c**2).sum(axis=0) + np.diag(self.rest)
+
+
+def compact_rows(
+    source: Source, map_: Map, total: Moments | None, p: int, *, intercept: bool
+) -> Compact:
+    """The compact rows: Cholesky of the sums, TSQR of ill-conditioned rows, or the rows (n <= p).
+
+    ``total`` is needed for tables with more rows than columns.
+
+    >>> from pellucid.core.threads import map_threads
+    >>> rows = Rows(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 4.0]), np.ones(3))
+    >>> small = compact_rows(rows, map_threads, joint_moments(rows, map_threads), 1, intercept=True)
+    >>> (small.A**2).round(6), small.tss.round(6)
+    (array([[2.]]), array([4.666667]))
+    """
+    unknowns = "centred" if intercept else "slopes"
+    with single_threaded_blas():
+        if total is None:
+            wide = wide_system(source, unknowns)
+            nothing = np.zeros((wide.V.shape[1], wide.V.shape[1]))
+            return Compact(wide.Z, wide.V, nothing, wide.mean, wide.y_mean, wide.weight, np.inf)
+        engine = Engine(source, map_, total, p, unknowns=unknowns)
+        live, at = engine.live, engine.at
+        G, B, Y = engine.system
+        solved = solve_cholesky(G[np.ix_(live, live)], B[live])
+        if solved is not None and solved.condition <= FACTOR_ABOVE:
+            scale = at.scale[live]
+            L = np.linalg.cholesky(G[np.ix_(live, live)] / np.outer(scale, scale))
+            A, c = (
+                np.zeros((len(live), p)),
+                solve_triangular(L, B[live] / scale[:, None], lower=True),
+            )
+            A[:, live] = L.T * scale
+            rest = Y - c.T @ c
+        else:
+            A, c, rest = engine.reduced
+        condition = np.inf if solved is None else solved.condition
+        return Compact(A, c, rest, at.shift, at.y_shift, total.weight, condition)

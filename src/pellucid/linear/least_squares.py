@@ -29,6 +29,7 @@ from pellucid.core.records import Card
 from pellucid.core.statistics import Moments, Rows, Source, unit_weights
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, Map
+from pellucid.linear.base import dependent_sentence, one_dimensional
 from pellucid.linear.inference import log_likelihood
 from pellucid.linear.smoother import Smoother
 from pellucid.linear.summary import LinearInference, bare, standard_errors
@@ -266,7 +267,7 @@ class LinearRegression(LinearInference):
     def _set(
         self, rows: Source, fit: LinearFit, unknowns: str, tss: Array, log_determinant: float
     ) -> None:
-        single = len(fit.intercept) == 1 and _one_dimensional(rows)
+        single = len(fit.intercept) == 1 and one_dimensional(rows)
         pick = (lambda a: float(a[0])) if single else (lambda a: a)
         n, squares = fit.weight, np.maximum(np.diag(fit.rss), 0.0)
         self._smoother = smoother_of(fit, unknowns, self._not_linear())
@@ -370,12 +371,6 @@ class LinearRegression(LinearInference):
         return [self._feature_names()[j] for j in zero]
 
 
-def _one_dimensional(source: Any) -> bool:
-    """Whether the targets came as one column of shape (n,)."""
-    rows = source if isinstance(source, Rows) else next(iter(source.spans()[0].leaves()))
-    return rows.y.ndim == 1
-
-
 def smoother_of(fit: LinearFit, unknowns: str, reason: str) -> Smoother:
     """H of a least-squares fit."""
     T = fit.root
@@ -385,14 +380,3 @@ def smoother_of(fit: LinearFit, unknowns: str, reason: str) -> Smoother:
         basis[0, 0], basis[1:, 1:] = 1 / np.sqrt(fit.weight), T
         T = basis
     return Smoother(fit.mean, unknowns != "slopes", T, np.ones(T.shape[1]), reason)
-
-
-def dependent_sentence(
-    names: tuple[str, ...], dependent: tuple[int, ...], shape: tuple[int, int]
-) -> str:
-    """Which columns take part in exact relations."""
-    if shape[0] <= shape[1]:
-        return f"{shape[0]} rows cannot determine {shape[1]} columns"
-    shown = [names[j] for j in dependent[:10]]
-    more = f" and {len(dependent) - 10} more" if len(dependent) > 10 else ""
-    return f"columns {', '.join(shown)}{more} are linearly dependent"

@@ -35,12 +35,11 @@ from pellucid.core.records import Card, Summary
 from pellucid.core.statistics import Source
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, IntArray, Map
+from pellucid.linear.base import dependent_sentence, one_dimensional
 from pellucid.linear.budget import Budget, ridge_multiplier
 from pellucid.linear.inference import cut
 from pellucid.linear.least_squares import (
     REASONS,
-    _one_dimensional,
-    dependent_sentence,
     fit_positive,
     positive_record,
 )
@@ -322,7 +321,7 @@ class Ridge(LinearSmoother):
         self._set(rows, fit, unknowns)
 
     def _set(self, rows: Source, fit: RidgeFit, unknowns: str) -> None:
-        single = fit.coef.shape[1] == 1 and _one_dimensional(rows)
+        single = fit.coef.shape[1] == 1 and one_dimensional(rows)
         pick = (lambda a: float(a[0])) if single else (lambda a: a)
         first, k = fit.parts[0], fit.coef.shape[1]
         n = first.weight

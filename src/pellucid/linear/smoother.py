@@ -15,16 +15,11 @@ References: Craven & Wahba (1979); Golub, Heath & Wahba (1979); ESL, eq. 7.52 an
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Regressor, check_number_target, check_weights
-from pellucid.core.leastsquares import finite, joint_moments
-from pellucid.core.statistics import Moments, Rows, Source, is_unit
-from pellucid.core.threads import single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Map
-
-SPARSE_COLUMNS = 5000  # a leaf of a sparse X is made dense: 4096 x 5000 numbers are 160 MB
+from pellucid.base import check_number_target, check_weights
+from pellucid.core.typing import Array, ArrayLike
+from pellucid.linear.base import LinearModel
 
 
 class Smoother(NamedTuple):
@@ -76,19 +71,12 @@ def intercept_first(b: Any, coef: Array, *, intercept: bool) -> Array:
     return np.column_stack([np.atleast_1d(b), coef]) if intercept else coef
 
 
-class LinearSmoother(Regressor, BlockEstimator):
+class LinearSmoother(LinearModel):
     """Base of the linear models whose fit is H y."""
 
-    _accepts_sparse = True
     _smoother: Smoother
-    coef_: Array
-    intercept_: Any
     df_: Any
     fit_intercept: bool
-
-    def predict(self, X: ArrayLike) -> Array:
-        rows = self._check_input(X)
-        return rows @ self.coef_.T + self.intercept_
 
     def leverage(self, X: ArrayLike) -> Array:
         """h(x) = z'Az for any rows; on the training rows the diagonal of H, with sum ``df_``."""
@@ -130,31 +118,3 @@ class LinearSmoother(Regressor, BlockEstimator):
         if self._smoother.reason:
             raise ValueError(self._smoother.reason)
         return self._smoother
-
-    def _dense_input(self, X: Any) -> Array:
-        X = self._check_input(X)
-        return X.toarray() if issparse(X) else X
-
-    def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The door of fit; cells are checked by the sums where every row counts in them."""
-        deferred = sample_weight is None and not issparse(X)
-        rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
-        if rows.X.shape[0] <= rows.X.shape[1] and deferred:
-            self._refuse_nonfinite(rows.X)
-        return rows
-
-    def _sums(self, rows: Source, map_: Map) -> Moments:
-        """Moments of [X y], refused where they are not finite numbers."""
-        p = self.n_features_in_
-        if isinstance(rows, Rows) and issparse(rows.X) and p > SPARSE_COLUMNS:
-            raise ValueError(
-                f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} "
-                f"columns here, got {p}; select columns first"
-            )
-        with single_threaded_blas():
-            total = joint_moments(rows, map_)
-        if not finite(total):
-            if isinstance(rows, Rows) and is_unit(rows.w):
-                self._refuse_nonfinite(rows.X)
-            raise ValueError("the squares of X or y overflow float64; scale the columns down")
-        return total

@@ -1,0 +1,7 @@
+"""Columns a model can use: scaled, expanded, encoded, filled, selected."""
+
+from pellucid._lazy import lazy_names
+
+_HOME: dict[str, str] = {}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)
