@@ -39,12 +39,12 @@ class Groups(NamedTuple):
         return np.diff(self.start)
 
     def sums(self, values: Array) -> Array:
-        """Sum of values (p, ...) over each group."""
-        return np.add.reduceat(values, self.start[:-1], axis=0)
+        """Sum of values (p,) over each group."""
+        return np.add.reduceat(values[self.order], self.start[:-1])
 
-    def rows(self, chosen: IntArray) -> IntArray:
-        """Positions (in order) of the columns of the chosen groups."""
-        return np.concatenate([np.arange(self.start[i], self.start[i + 1]) for i in chosen])
+    def columns(self, chosen: IntArray) -> IntArray:
+        """The columns of the chosen groups, side by side."""
+        return np.concatenate([self.order[self.start[i] : self.start[i + 1]] for i in chosen])
 
 
 def group_columns(labels: Any) -> Groups:
@@ -61,25 +61,21 @@ def group_columns(labels: Any) -> Groups:
     return Groups(order, start.astype(np.intp), tuple(seen))
 
 
-class Rotated(NamedTuple):
-    """A with the columns of every group rotated to be orthogonal."""
+def rotations(A: Array, sizes: IntArray) -> list[Array]:
+    """V_l with orthogonal A_l V_l, the eigenvectors of A_l'A_l; the groups lie side by side."""
+    ends = np.cumsum(sizes)
+    blocks = [A[:, end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    return [np.eye(1) if b.shape[1] == 1 else np.linalg.eigh(b.T @ b)[1] for b in blocks]
 
-    A: Array  # (m, p) in the order of the groups
-    turns: list[Array]  # V_l per group
 
-
-def rotate(A: Array, groups: Groups) -> Rotated:
-    """A_l V_l with V_l the eigenvectors of A_l'A_l; a single column stays as it is."""
-    Z, turns = A[:, groups.order].copy(), []
-    for lo, hi in zip(groups.start[:-1], groups.start[1:], strict=True):
-        V = np.eye(hi - lo) if hi - lo == 1 else np.linalg.svd(Z[:, lo:hi], full_matrices=True)[2].T
-        Z[:, lo:hi] = Z[:, lo:hi] if hi - lo == 1 else Z[:, lo:hi] @ V
-        turns.append(V)
-    return Rotated(Z, turns)
+def turn(W: Array, V: list[Array]) -> Array:
+    """V_l W_l, block by block."""
+    ends = np.cumsum([len(v) for v in V])
+    return np.vstack([v @ W[end - len(v) : end] for v, end in zip(V, ends, strict=True)])
 
 
 class State(NamedTuple):
-    """One round: the coefficients (rotated), the working set, and how good they are."""
+    """One round: the coefficients, the working set, and how good they are."""
 
     W: Array  # (p, k)
     working: BoolArray  # (L,)
@@ -91,31 +87,28 @@ class BlockProblem:
     """The penalised problem on given rows: rounds of sweeps on a growing set of groups."""
 
     def __init__(self, A: Array, c: Array, groups: Groups, t: Array) -> None:
-        self.groups, self.t = groups, t
-        self.Z, self.turns = rotate(A, groups)
-        self.c = c
-        norms = np.sqrt(groups.sums((self.Z**2).sum(axis=0)))
-        self.live = norms > len(A) * EPS * norms.max(initial=0.0)  # a group of constant columns
-        self.Q = self.Z.T @ c
+        self.A, self.c, self.groups, self.t = A, c, groups, t
+        norms = np.sqrt(groups.sums(np.einsum("ij,ij->j", A, A)))
+        self.live = norms > max(A.shape) * EPS * norms.max(initial=0.0)  # else constant columns
+        self.Q = A.T @ c
         self.scale = float((c**2).sum())
 
     def group_norms(self, W: Array) -> Array:
         return np.sqrt(self.groups.sums((W**2).sum(axis=1)))
 
     def look(self, W: Array, working: BoolArray) -> tuple[State, Array]:
-        """Objective, duality gap, and the correlations |Z_l'R| relative to t_l."""
-        rows = np.flatnonzero(W.any(axis=1))
-        R = self.c - self.Z[:, rows] @ W[rows]
-        pull = self.group_norms(self.Z.T @ R) / self.t
+        """Objective, duality gap, and the correlations |A_l'R| relative to t_l."""
+        used = np.flatnonzero(W.any(axis=1))
+        R = self.c - self.A[:, used] @ W[used]
+        pull = self.group_norms(self.A.T @ R) / self.t
         penalty = float(self.t @ self.group_norms(W))
         s = min(1.0, 1.0 / max(float(pull.max(initial=0.0)), 1e-300))
-        squares = float((R**2).sum())
-        primal = squares / 2 + penalty
+        primal = float((R**2).sum()) / 2 + penalty
         dual = (self.scale - float(((self.c - s * R) ** 2).sum())) / 2
         return State(W, working, primal, max(primal - dual, 0.0)), pull
 
     def start(self, W: Array | None = None) -> State:
-        W = np.zeros((self.Z.shape[1], self.c.shape[1])) if W is None else W
+        W = np.zeros((self.A.shape[1], self.c.shape[1])) if W is None else W
         state, pull = self.look(W, self.group_norms(W) > 0)
         return state._replace(working=self.grown(state.working, pull))
 
@@ -127,40 +120,29 @@ class BlockProblem:
         working[offers[np.argsort(-pull[offers], kind="stable")[:room]]] = True
         return working
 
+    def sweep(self, W: Array, working: BoolArray, tol: float) -> Array:
+        """Minimise over the groups of the working set, in the rotated columns."""
+        chosen = np.flatnonzero(working)
+        columns = self.groups.columns(chosen)
+        sizes = self.groups.sizes[chosen]
+        V = rotations(self.A[:, columns], sizes)
+        Z = turn(self.A[:, columns].T, [v.T for v in V])
+        part = turn(W[columns], [v.T for v in V])
+        G = Z @ Z.T
+        g = Z @ self.c - G @ part
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        block_sweeps(G, part, g, start, self.t[chosen], 0.01 * tol * self.scale, SWEEPS)
+        W = W.copy()
+        W[columns] = turn(part, V)
+        return W
+
     def step(self, tol: float) -> Callable[[State], tuple[State, float]]:
         """One round; its gap is the duality gap relative to |c|^2."""
 
         def advance(state: State) -> tuple[State, float]:
-            chosen = np.flatnonzero(state.working)
-            W = state.W.copy()
-            if len(chosen):
-                rows = self.groups.rows(chosen)
-                Z = self.Z[:, rows]
-                G, part = Z.T @ Z, W[rows]
-                sizes = self.groups.sizes[chosen]
-                start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-                g = np.ascontiguousarray(self.Q[rows] - G @ part)
-                rest = 0.01 * tol * self.scale
-                block_sweeps(np.ascontiguousarray(G), part, g, start, self.t[chosen], rest, SWEEPS)
-                W[rows] = part
+            W = self.sweep(state.W, state.working, tol) if state.working.any() else state.W
             new, pull = self.look(W, state.working)
             gap = new.gap / self.scale if self.scale > 0 else 0.0
             return new._replace(working=self.grown(state.working, pull)), gap
 
         return advance
-
-    def coefficients(self, W: Array) -> Array:
-        """(p, k) in the original columns and their order."""
-        back = np.empty_like(W)
-        pieces = zip(self.groups.start[:-1], self.groups.start[1:], self.turns, strict=True)
-        for lo, hi, V in pieces:
-            back[self.groups.order[lo:hi]] = V @ W[lo:hi]
-        return back
-
-    def rotated(self, coef: Array) -> Array:
-        """The inverse of ``coefficients``, for a warm start."""
-        W = coef[self.groups.order].copy()
-        pieces = zip(self.groups.start[:-1], self.groups.start[1:], self.turns, strict=True)
-        for lo, hi, V in pieces:
-            W[lo:hi] = V.T @ W[lo:hi]
-        return W

@@ -122,7 +122,7 @@ class GroupLasso(LinearModel):
         n, rest = small.weight, float(small.rest[0, 0])
 
         def attributes(state: State) -> dict[str, Any]:
-            coef = problem.coefficients(state.W)[:, 0]
+            coef = state.W[:, 0]
             active = np.flatnonzero(problem.group_norms(state.W))
             intercept = float(small.intercept(coef)[0]) if self.fit_intercept else 0.0
             return {

@@ -124,7 +124,7 @@ class MultiTaskLasso(LinearModel):
         limit = 1000 if self.max_iter is None else self.max_iter
 
         def attributes(state: State) -> dict[str, Any]:
-            coef = problem.coefficients(state.W)
+            coef = state.W
             b = small.intercept(coef) if self.fit_intercept else np.zeros(coef.shape[1])
             return {"coef_": coef.T.copy(), "intercept_": b, "dual_gap_": state.gap / n}
 
@@ -136,7 +136,7 @@ class MultiTaskLasso(LinearModel):
         if self.warm_start and np.shape(getattr(self, "coef_", None)) == (
             problem.c.shape[1], self.n_features_in_,
         ):  # fmt: skip
-            before = problem.rotated(self.coef_.T)
+            before = np.ascontiguousarray(self.coef_.T)
         run = self._iterate(
             problem.step(self.tol), problem.start(before), max_iter=limit, tol=self.tol,
             record=lambda state: {"objective": (state.objective + rest / 2) / n},
