@@ -5,7 +5,7 @@ Allowed are
 - the public names of Pellucid (a line in ``pellucid._HOME``) that are estimators, NamedTuples or
   dataclasses: a new estimator is allowed as soon as it has its line;
 - estimators and NamedTuples that are defined in a module of a family that has such a line, and
-  the NamedTuples of ``pellucid.core``, under their full dotted names;
+  those of ``pellucid.core`` and ``pellucid.solvers``, under their full dotted names;
 - the records and the scikit-learn classes listed here.
 """
 
@@ -87,6 +87,10 @@ RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
 # Parameters that take a function: only their empty value is accepted, at save and at load.
 ONLY_NONE = {"sklearn.preprocessing.FunctionTransformer": ("func", "inverse_func")}
 
+# Functions that a parameter may name: pure functions of arrays, found by their public name.
+SCORES = ("f_classif", "f_regression", "mutual_info_regression", "r_regression")
+FUNCTION_NAMES = frozenset(f"pellucid.features.{name}" for name in SCORES)
+
 NOTHING = object()
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 SCIKIT_LEARN_NAMES = frozenset(
@@ -140,6 +144,31 @@ def class_name(cls: type) -> str | None:
     return None
 
 
+def find_function(name: Any) -> Any:
+    """The function of this public name, if it is on the list.
+
+    >>> find_function("pellucid.features.f_classif").__name__
+    'f_classif'
+    >>> find_function("os.system")
+    Traceback (most recent call last):
+    pellucid.persist.format.ModelFileError: function 'os.system' is not one a model file may name
+    """
+    if not isinstance(name, str) or name not in FUNCTION_NAMES:
+        raise ModelFileError(f"function {brief(name)} is not one a model file may name")
+    module, _, last = name.rpartition(".")
+    return getattr(_module(module), last)
+
+
+def public_function(value: Any) -> str | None:
+    """The name under which ``find_function`` finds this function, or None."""
+    for name in FUNCTION_NAMES:
+        if name.rpartition(".")[2] == getattr(value, "__name__", None) and (
+            find_function(name) is value
+        ):
+            return name
+    return None
+
+
 def is_namedtuple(cls: type) -> bool:
     return issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
 
@@ -153,7 +182,8 @@ def _is_storable(cls: type, module: str) -> bool:
 
 def _is_family_module(module: str) -> bool:
     parts = module.split(".")
-    families = {"core", *(home.split(".")[0] for home in pellucid._HOME.values() if "." in home)}
+    listed = {home.split(".")[0] for home in pellucid._HOME.values() if "." in home}
+    families = {"core", "solvers", *listed}
     plain = not any(part.startswith("__") for part in parts)
     return plain and len(parts) > 2 and parts[0] == "pellucid" and parts[1] in families
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.persist.allowed import find_class
+from pellucid.persist.allowed import find_class, find_function
 from pellucid.persist.build import build_estimator, build_record
 from pellucid.persist.format import ModelFileError, brief, expect
 from pellucid.persist.generators import make_generator
@@ -166,6 +166,9 @@ class Decoder:
             raise ModelFileError(f"the manifest holds the type {brief(node['name'])}")
         return TYPES[node["name"]]
 
+    def _function(self, node: Node) -> Any:
+        return find_function(node["name"])
+
     def _generator(self, node: Node) -> Any:
         return make_generator(self.decode(node["state"]))
 
@@ -204,6 +207,7 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Decoder, Node], Any]]] = {
     "dtype": (("name",), Decoder._dtype),
     "float": (("name",), Decoder._float),
     "frozenset": (("items",), Decoder._set),
+    "function": (("name",), Decoder._function),
     "generator": (("state",), Decoder._generator),
     "numbers": (("array",), Decoder._numbers),
     "objects": (("shape", "order", "items"), Decoder._objects),

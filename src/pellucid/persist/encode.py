@@ -21,6 +21,7 @@ from pellucid.persist.allowed import (
     class_name,
     is_cached,
     is_namedtuple,
+    public_function,
 )
 from pellucid.persist.format import MAX_DEPTH, TRANSIENT, array_name
 from pellucid.persist.generators import generator_state
@@ -188,6 +189,9 @@ class Encoder:
             return self._object_array(value.to_numpy(dtype=object), where)  # a frame's names
         name = class_name(cls)
         if name is None:
+            listed = public_function(value)
+            if listed is not None:
+                return {"is": "function", "name": listed}
             if isinstance(value, FUNCTIONS) or (
                 callable(value) and not isinstance(value, BaseEstimator)
             ):
