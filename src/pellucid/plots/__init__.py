@@ -2,6 +2,9 @@
 
 from pellucid._lazy import lazy_names
 
-_HOME: dict[str, str] = {}
+_HOME = {
+    "scatter": "scatter",
+    "svg": "style",
+}
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)
