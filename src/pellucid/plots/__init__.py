@@ -3,7 +3,7 @@
 from pellucid._lazy import lazy_names
 
 _HOME = {
-    "scatter": "scatter",
+    "scatter": "pictures.scatter",
     "svg": "style",
 }
 
