@@ -4,7 +4,10 @@ import inspect
 from functools import cache
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.discovery import all_estimators
 
@@ -30,8 +33,11 @@ def make(cls, **params):
     for name, parameter in signature.parameters.items():
         if parameter.default is inspect.Parameter.empty and name not in params:
             assert name in ("estimator", "classifier", "regressor"), (cls, name)
-            is_regression = name == "regressor" or "Regress" in cls.__name__
+            selects = hasattr(cls, "get_support")  # by coefficients, for example
+            is_regression = name == "regressor" or "Regress" in cls.__name__ or selects
             params[name] = pellucid.Ridge() if is_regression else pellucid.GaussianNB()
+    if "k" in signature.parameters:  # of the four columns of ``data``
+        params.setdefault("k", 2)
     if "random_state" in signature.parameters:
         params.setdefault("random_state", 0)
     return cls(**params)
@@ -62,27 +68,76 @@ def _iterates(cls):
     return hasattr(make(cls).fit(X, y), "history_")
 
 
-def data(cls, n=200, p=4, seed=0):
-    """(X, y) with groups, a linear signal and the target the estimator's tags ask for."""
+def reads_tables(cls):
+    """Whether X is a table: text vectorisers and label encoders read one column instead."""
+    return get_tags(make(cls)).input_tags.two_d_array
+
+
+def reads_labels(cls):
+    """Whether it encodes the target alone: ``fit(y)``, and no place in a pipeline."""
+    return get_tags(make(cls)).target_tags.one_d_labels
+
+
+def fit(model, X, y=None):
+    """Fit; an encoder of the target takes nothing else."""
+    return model.fit(X) if get_tags(model).target_tags.one_d_labels else model.fit(X, y)
+
+
+def reads_numbers(cls):
+    """Whether X must be numbers; encoders and some imputers take categories and text too."""
+    tags = get_tags(make(cls)).input_tags
+    return tags.two_d_array and not (tags.categorical or tags.string)
+
+
+def data(cls, n=200, p=4, seed=0, **params):
+    """(X, y) with groups, a linear signal and the target the estimator's tags ask for.
+
+    X is a table of numbers; small whole numbers for estimators of categories, documents for
+    estimators of text, labels for estimators of labels.
+    """
     rng = np.random.default_rng(seed)
     group = rng.integers(3, size=n)
     X = rng.normal(size=(n, p)) + 4.0 * np.eye(3, p)[group]
-    estimator = make(cls)
-    if get_tags(estimator).input_tags.positive_only:
+    estimator = make(cls, **params)
+    tags = get_tags(estimator)
+    labels = np.array(["ant", "bee", "cat"])[group]
+    if tags.input_tags.one_d_array:  # a curve: one column of numbers
+        return X[:, :1], np.sin(X[:, 0]) + 0.3 * rng.normal(size=n)
+    if not tags.input_tags.two_d_array:
+        words = np.array(["red", "green", "blue", "grey", "pink"])
+        documents = [" ".join(words[row]) for row in rng.integers(5, size=(n, 6))]
+        return (labels if tags.target_tags.one_d_labels else documents), None
+    if tags.input_tags.categorical:
+        X = np.clip(np.floor(np.abs(X)), 0.0, 3.0)
+    if tags.input_tags.positive_only:
         X = np.abs(X)
     if is_classifier(estimator):
-        return X, np.array(["ant", "bee", "cat"])[group]
-    if is_regressor(estimator):
-        return X, X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
-    return X, None
+        return X, labels
+    if is_regressor(estimator) or is_regressor(getattr(estimator, "estimator", estimator)):
+        y = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
+        return X, y if tags.target_tags.single_output else np.column_stack([y, X[:, 0] - y])
+    return X, labels if tags.target_tags.required else None
+
+
+def pipeline(cls, **params):
+    """The estimator behind a scaler, where scaled numbers are what it can read."""
+    tags = get_tags(make(cls, **params)).input_tags
+    numbers = tags.two_d_array and not (tags.categorical or tags.positive_only)
+    before = [StandardScaler()] if numbers else []
+    return make_pipeline(*before, make(cls, **params))
 
 
 OUTPUTS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 
 
+def dense(values):
+    """An array, whether the estimator gives arrays, frames or sparse matrices."""
+    return values.toarray() if issparse(values) else np.asarray(values)
+
+
 def outputs(model, X):
     """Everything the fitted model says of X, by method."""
-    found = {name: np.asarray(getattr(model, name)(X)) for name in OUTPUTS if hasattr(model, name)}
+    found = {name: dense(getattr(model, name)(X)) for name in OUTPUTS if hasattr(model, name)}
     assert found, f"{model} has none of {OUTPUTS}"
     return found
 
@@ -92,7 +147,7 @@ def assert_same_outputs(a, b, X, rtol=0.0):
     assert left.keys() == right.keys()
     for name, values in left.items():
         if rtol and values.dtype.kind == "f":
-            scale = max(1.0, float(np.abs(values).max()))
+            scale = max(1.0, float(np.nanmax(np.abs(values))))
             np.testing.assert_allclose(right[name], values, rtol=rtol, atol=rtol * scale)
         else:
             np.testing.assert_array_equal(right[name], values)
@@ -119,7 +174,11 @@ def assert_same_state(a, b, ignore=()):
 
 
 def _assert_equal(a, b, where):
-    if isinstance(a, dict):
+    if isinstance(a, np.ndarray) and a.dtype == object:  # may hold arrays
+        assert isinstance(b, np.ndarray), where
+        assert (a.dtype, a.shape) == (b.dtype, b.shape), where
+        _assert_equal(a.ravel().tolist(), b.ravel().tolist(), where)
+    elif isinstance(a, dict):
         assert a.keys() == b.keys(), where
         for key in a:
             _assert_equal(a[key], b[key], f"{where}[{key!r}]")

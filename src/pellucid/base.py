@@ -31,6 +31,7 @@ from sklearn.utils.validation import (
 )
 
 from pellucid.core.backend import check_backend, default_backend
+from pellucid.core.columns import frame_cells, frame_columns
 from pellucid.core.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.iterate import (
     CallbackSupportMixin,
@@ -68,6 +69,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
     _accepts_nan = False
     _accepts_sparse = False
+    _keeps_columns = False  # a wide X stored by columns stays so: copying it would cost the most
 
     @abstractmethod
     def card(self) -> Card:
@@ -104,12 +106,72 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
                 reset=reset,
                 accept_sparse="csr" if self._accepts_sparse else False,
                 dtype=np.float64,
-                order="C",
                 ensure_all_finite=False,
             )
+            if not issparse(X) and not (self._keeps_columns and X.shape[0] <= X.shape[1]):
+                X = np.ascontiguousarray(X)
         if finite:
             self._refuse_nonfinite(X)
         return X
+
+    def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
+        """Check a table whose columns need not be numbers; see ``core.columns`` for the kinds.
+
+        Missing cells are accepted, infinite ones are refused by column and row.
+        """
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            columns = frame_columns(X)
+            check_rows_and_columns(X.shape, self)
+        else:
+            array = check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
+            if (
+                not hasattr(X, "dtype") and array.dtype.kind == "U"
+            ):  # lists may mix text and numbers
+                array = check_array(X, dtype=object, ensure_all_finite=False, estimator=self)
+            X = array
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            columns = [X[:, j] for j in range(X.shape[1])]
+        for j, column in enumerate(columns):
+            if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+                self._refuse_infinite(column, j)
+        return columns
+
+    def _check_cells(self, X: Any, *, reset: bool, text: bool) -> Any:
+        """Check a matrix for imputers: numbers, or with ``text`` cells of any kind as objects.
+
+        float32 and, with ``text``, whole numbers keep their type; sparse stays sparse (CSC).
+        """
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            check_rows_and_columns(X.shape, self)
+            return self._finite_cells(frame_cells(X) if text else frame_matrix(X))
+        words = text and isinstance(X, list) and any(isinstance(v, str) for row in X for v in row)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csc" if self._accepts_sparse else False,
+            dtype=object if words else None if text else (np.float64, np.float32),
+            ensure_all_finite=False,
+        )
+        return self._finite_cells(X)
+
+    def _finite_cells(self, X: Any) -> Any:
+        if X.dtype.kind == "f":
+            self._refuse_nonfinite(X)
+        elif X.dtype.kind == "O" and not self._accepts_nan and (bad := X != X).any():
+            row, column = np.argwhere(bad)[0]
+            raise ValueError(f"X contains NaN in {self._column_name(column)}, row {row}")
+        return X
+
+    def _refuse_infinite(self, column: Any, j: int) -> None:
+        found = find_nonfinite(column[:, None], allow_nan=True)
+        if found is not None:
+            raise ValueError(
+                f"X contains infinity (inf) in {self._column_name(j)}, row {found[0]}; "
+                f"{type(self).__name__} accepts categories, numbers or missing values"
+            )
 
     def _refuse_nonfinite(self, X: Any) -> None:
         """Raise if X holds a value this estimator does not accept, naming its column and row."""
@@ -219,6 +281,12 @@ class Transformer(TransformerMixin, Estimator):
         """The names of the inputs, checked against what the fit saw."""
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)
+
+    def transform_blocks(self, blocks: Any) -> Iterator[Any]:
+        """Yield each block transformed, in turn."""
+        check_is_fitted(self)
+        for X, _ in blocks:
+            yield self.transform(X)
 
 
 class BlockEstimator(Estimator):
@@ -397,6 +465,16 @@ def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
                 row, column = np.argwhere(bad)[0]
                 return start + int(row), int(column)
     return None
+
+
+def check_rows_and_columns(shape: tuple[int, int], estimator: Any) -> None:
+    """Refuse a table without rows or without columns, in scikit-learn's words."""
+    n, p = shape
+    name = type(estimator).__name__
+    if n == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={(n, p)}); {name} needs at least 1")
+    if p == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={(n, p)}); {name} needs at least 1")
 
 
 def check_weights(sample_weight: Any, X: Any) -> Array:

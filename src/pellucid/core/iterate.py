@@ -108,7 +108,12 @@ def _same(a: Any, b: Any) -> bool:
 
 
 class Iteration(NamedTuple):
-    """How a loop ended: ``reason`` is converged, max_iter, stopped or diverged."""
+    """How a loop ended: ``reason`` is converged, max_iter, stopped or diverged.
+
+    >>> run = iterate(lambda x: (x / 2, x / 2), 8.0, tol=1.0)
+    >>> run.state, run.n_iter, run.converged
+    (1.0, 3, True)
+    """
 
     state: Any
     n_iter: int
@@ -185,13 +190,15 @@ def iterate(
     name: str = "",
     context: FitContext | None = None,
     warn: bool = True,
+    explain: Callable[[State], str] | None = None,
 ) -> Iteration:
     """Apply ``step`` until its gap is at most ``tol``, someone says stop, or the limit is reached.
 
     ``record(state)`` is the row of the history; ``start_row=False`` leaves out row 0, the start.
     ``tol=None`` runs exactly ``max_iter`` steps without a warning; ``warn=False`` leaves the
     warning at the limit to the caller (one of several restarts need not converge). A gap that is
-    not finite ends the loop with a DivergenceWarning and the last state before the bad step.
+    not finite ends the loop with a DivergenceWarning and the last state before the bad step;
+    ``explain(state)`` says why.
 
     >>> halve = lambda x: (x / 2, x / 2)
     >>> run = iterate(halve, 8.0, tol=1.0, record=lambda x: {"objective": x})
@@ -207,8 +214,9 @@ def iterate(
     for i in range(1, max_iter + 1):
         new, gap = step(state)
         if not math.isfinite(gap):
+            why = f"the gap is {gap}; the state before it is kept"
             warnings.warn(
-                f"{label}diverged at step {i}: the gap is {gap}; the state before it is kept",
+                f"{label}diverged at step {i}: {why if explain is None else explain(state)}",
                 DivergenceWarning,
                 stacklevel=3,
             )

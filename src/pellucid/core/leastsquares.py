@@ -295,7 +295,10 @@ class Engine:
             return theta[0] + self.at.shift @ theta[1:], theta[1:]
         return self.at.y_shift[targets], theta
 
-    def finish(self, solved: Solved, targets: IntArray, alpha: float, route: str) -> LinearFit:
+    def finish(
+        self, solved: Solved, targets: IntArray, alpha: float | Array, route: str
+    ) -> LinearFit:
+        """The record of a solution, refined; ``alpha`` may be a penalty for each unknown (q, 1)."""
         theta, root = solved.theta, solved.root
         G, B, Y = self.system.G, self.system.B[:, targets], self.system.Y[np.ix_(targets, targets)]
         centre, coef = self.split(theta, targets)
@@ -322,7 +325,7 @@ class Engine:
         )  # fmt: skip
 
     def _correct(
-        self, theta: Array, root: Array, alpha: float, sums: Residuals
+        self, theta: Array, root: Array, alpha: float | Array, sums: Residuals
     ) -> tuple[Array, Array, Array]:
         """One step of refinement, and the residual cross-products after it."""
         slope = sums.gradient
@@ -338,6 +341,8 @@ class Engine:
 
 def gather(source: Source) -> Rows:
     """All rows of a source in one dense block: for tables with more columns than rows."""
+    if isinstance(source, Rows):
+        return Rows(*dense_leaf(source), source.w)
     leaves = [leaf for span in source.spans() for leaf in span.leaves()]
     parts = [(*dense_leaf(leaf), leaf.w) for leaf in leaves]
     X, Y, w = (np.concatenate([part[i] for part in parts]) for i in range(3))
@@ -364,12 +369,15 @@ def wide_system(source: Source, unknowns: str) -> Wide:
     else:
         mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
     Z = np.hstack([np.ones((len(X), 1)), X]) if unknowns == "all" else X - mean
-    root_w = np.sqrt(w)[:, None]
-    return Wide(root_w * Z, root_w * (Y - y_mean), mean, y_mean, float(w.sum()))
+    V = Y - y_mean
+    if not is_unit(w):
+        root_w = np.sqrt(w)[:, None]
+        Z, V = root_w * Z, root_w * V
+    return Wide(Z, V, mean, y_mean, float(w.sum()))
 
 
 def finish_wide(
-    wide: Wide, solved: Solved, unknowns: str, alpha: float, targets: IntArray
+    wide: Wide, solved: Solved, unknowns: str, alpha: float | Array, targets: IntArray
 ) -> LinearFit:
     """The record of a fit of a wide table."""
     Z, V, theta = wide.Z, wide.V[:, targets], solved.theta
@@ -454,7 +462,11 @@ def compact_rows(
             )
             A[:, live] = L.T * scale
             rest = Y - c.T @ c
+            kept, squares = np.diag(rest), np.diag(Y)
+            lost = bool(((kept <= 1e-6 * squares) & (squares > 0)).any())  # six digits are gone
         else:
+            lost = True
+        if lost:
             A, c, rest = engine.reduced
         condition = np.inf if solved is None else solved.condition
         return Compact(A, c, rest, at.shift, at.y_shift, total.weight, condition)

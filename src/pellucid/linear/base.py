@@ -7,6 +7,7 @@ memory or from blocks of a file; ``_compact`` goes on to the few rows that stand
 
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.base import BlockEstimator, Regressor
@@ -22,8 +23,14 @@ class LinearModel(Regressor, BlockEstimator):
     """Base of the regressors with ``coef_`` and ``intercept_`` that are solved from sums."""
 
     _accepts_sparse = True
+    _keeps_columns = True
     coef_: Array
     intercept_: Any
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        k = np.shape(self.coef_)[:-1]
+        shapes = {"coef_": (*k, self.n_features_in_)}
+        return {**shapes, "intercept_": k} if isinstance(self.intercept_, np.ndarray) else shapes
 
     def predict(self, X: ArrayLike) -> Array:
         rows = self._check_input(X)

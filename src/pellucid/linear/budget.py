@@ -25,10 +25,11 @@ class Budget:
 
     Parameters
     ----------
-    t : float, optional
-        The bound: sum of squared coefficients <= t for Ridge.
+    t : float or pair of floats, optional
+        The bound: sum of squared coefficients <= t for Ridge, sum of absolute coefficients <= t
+        for Lasso; for ElasticNet a pair, squares <= t[0] and absolute values <= t[1].
     fraction : float, optional
-        The bound as a share of the penalty of the least-squares fit.
+        The bound (for ElasticNet both) as a share of the penalty of the least-squares fit.
 
     Examples
     --------
@@ -38,22 +39,42 @@ class Budget:
     (array([1.]), 1.0)
     """
 
-    t: float | None = None
+    t: float | tuple[float, float] | None = None
     fraction: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if (self.t is None) == (self.fraction is None):
             raise ValueError("Budget needs either t or fraction, and not both")
-        if self.t is not None:
+        if isinstance(self.t, list | tuple | np.ndarray):
+            if len(self.t) != 2:
+                raise ValueError(f"t must be a number or a pair of numbers, got {self.t!r}")
+            for bound in self.t:
+                check.positive(t=bound)
+            object.__setattr__(self, "t", (float(self.t[0]), float(self.t[1])))
+        elif self.t is not None:
             check.positive(t=self.t)
         else:
             check.positive(fraction=self.fraction)
 
     def bound(self, penalty_of_least_squares: Array) -> Array:
         """The bound for each target."""
+        if isinstance(self.t, tuple):
+            raise ValueError(f"this estimator needs one bound, got the pair {self.t!r}")
         if self.t is not None:
             return np.full(len(penalty_of_least_squares), float(self.t))
         return float(self.fraction or 0.0) * penalty_of_least_squares
+
+    def bounds(self, squares: float, absolute: float) -> tuple[float, float]:
+        """The bounds on the squares and on the absolute values, for one target."""
+        if isinstance(self.t, tuple):
+            return self.t
+        if self.t is not None:
+            raise ValueError(
+                f"ElasticNet needs Budget((t1, t2)), squares <= t1 and absolute values <= t2, "
+                f"got {self!r}"
+            )
+        share = float(self.fraction or 0.0)
+        return share * squares, share * absolute
 
     def __repr__(self) -> str:
         return (

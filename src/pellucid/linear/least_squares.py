@@ -31,6 +31,13 @@ from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, Map
 from pellucid.linear.base import dependent_sentence, one_dimensional
 from pellucid.linear.inference import log_likelihood
+from pellucid.linear.iterative import (
+    ROUTE,
+    LinearDescent,
+    SolverContext,
+    is_solver,
+    minimise_linear,
+)
 from pellucid.linear.smoother import Smoother
 from pellucid.linear.summary import LinearInference, bare, standard_errors
 
@@ -134,9 +141,11 @@ class LinearRegression(LinearInference):
         Accepted for scikit-learn's sake; all cores are used (see ``pellucid.core.threads``).
     positive : bool, default=False
         Coefficients >= 0 (the intercept is free); no inference then.
-    solver : {"auto", "normal", "qr", "gram_schmidt", "svd", "pinv"}, default="auto"
+    solver : {"auto", "normal", "qr", "gram_schmidt", "svd", "pinv"} or object, default="auto"
         How to solve: Cholesky of D'D, QR, successive orthogonalisation, SVD, or pinv(D'D)D'y,
         whose least norm counts the intercept. "auto" takes the cheapest that is accurate enough.
+        A solver object of ``pellucid.solvers`` iterates from 0 on RSS/(2n) with the raw columns
+        and leaves ``history_``.
 
     Attributes
     ----------
@@ -179,9 +188,13 @@ class LinearRegression(LinearInference):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: Any = None) -> Self:
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+        self.__dict__.pop("history_", None)
+        if is_solver(self.solver):
+            context: FitContext = SolverContext(self, rows, sample_weight)
+        else:
+            context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
         if noise_covariance is None:
-            self._fit_rows(rows, map_threads)
+            self._fit_rows(rows, map_threads, context)
         else:
             self._fit_generalised(rows, noise_covariance, sample_weight)
         context.end()
@@ -192,17 +205,19 @@ class LinearRegression(LinearInference):
         check.non_negative(tol=self.tol)
         if self.n_jobs is not None and not isinstance(self.n_jobs, int | np.integer):
             raise ValueError(f"n_jobs must be None or a whole number, got {self.n_jobs!r}")
-        check.one_of(SOLVERS, solver=self.solver)
-        if self.positive and self.solver != "auto":
+        if not is_solver(self.solver):
+            check.one_of(SOLVERS, solver=self.solver)
+        if self.positive and not (isinstance(self.solver, str) and self.solver == "auto"):
             raise ValueError(
                 f"positive=True has its own solver: use solver='auto', got {self.solver!r}"
             )
 
-    def _fit_rows(self, rows: Source, map_: Map) -> None:
+    def _fit_rows(self, rows: Source, map_: Map, context: FitContext | None = None) -> None:
         self._check_parameters()
         p = self.n_features_in_
+        method = "auto" if is_solver(self.solver) else self.solver
         unknowns = "centred" if self.fit_intercept else "slopes"
-        if self.solver == "pinv" and self.fit_intercept:
+        if method == "pinv" and self.fit_intercept:
             unknowns = "all"
         wide = rows.n_rows <= p and not self.positive
         if wide:
@@ -216,10 +231,29 @@ class LinearRegression(LinearInference):
                     theta = fit_positive(A, c, np.zeros(c.shape[1]))
                     fit = positive_record(engine, theta)
                 else:
-                    fit = fit_tall(rows, map_, total, p, unknowns=unknowns, solver=self.solver)
+                    fit = fit_tall(rows, map_, total, p, unknowns=unknowns, solver=method)
         tss = self._total_squares(rows, fit, unknowns, None if wide else total)
         self._generalised = False
+        self._iterative = self._unconverged = ""
+        if is_solver(self.solver):
+            fit = self._follow(rows, fit, context)
         self._set(rows, fit, unknowns, tss, log_determinant=0.0)
+
+    def _follow(self, rows: Source, fit: LinearFit, context: FitContext | None) -> LinearFit:
+        """The closed form's record with the point where the solver ended."""
+        if not isinstance(rows, Rows):
+            raise ValueError("a solver object needs the rows in memory: use fit, or solver='auto'")
+        k = len(fit.intercept)
+        found: LinearDescent = minimise_linear(
+            rows, self.solver, [None] * k, intercept=self.fit_intercept, context=context
+        )
+        self.history_, self.n_iter_, self._iterative = found.history, found.n_iter, found.sentence
+        if not found.converged:
+            self._unconverged = f"the solver ended before it converged ({found.reason})"
+        return fit._replace(
+            coef=found.coef, intercept=found.intercept, rss=found.rss, gradient=found.gradient,
+            route=ROUTE,
+        )  # fmt: skip
 
     def _total_squares(self, rows: Source, fit: LinearFit, unknowns: str, total: Any) -> Array:
         """Squares of y about its mean (about 0 without an intercept)."""
@@ -262,6 +296,7 @@ class LinearRegression(LinearInference):
                 intercept=fit.coef[0], coef=fit.coef[1:], mean=fit.mean[1:], dependent=related
             )
         self._generalised = True
+        self._iterative = self._unconverged = ""
         self._set(rows, fit, "all" if self.fit_intercept else "slopes", tss, log_determinant)
 
     def _set(
@@ -295,12 +330,14 @@ class LinearRegression(LinearInference):
     def _not_linear(self) -> str:
         if self.positive:
             return "a fit with positive=True is not linear in y: it has no hat matrix"
+        if self._unconverged:
+            return f"{self._unconverged}: it is not a fixed matrix times y"
         if self._generalised:
             return "leverage and leave-one-out need independent noise, not a noise_covariance"
         return ""
 
     def _estimable(self) -> bool:
-        return not self._dependent and not self.positive
+        return not self._dependent and not self.positive and not self._unconverged
 
     def _warn(self, free: float) -> None:
         if self._dependent:
@@ -358,7 +395,7 @@ class LinearRegression(LinearInference):
             return [REASONS[self.solver_], "convex problem: the optimum over w >= 0"]
         many = "convex, one of many minimisers: the one of least norm"
         return [
-            f"{REASONS[self.solver_]} (condition {self.condition_:.3g})",
+            f"{self._iterative or REASONS[self.solver_]} (condition {self.condition_:.3g})",
             many if self._dependent else "strictly convex: the only minimiser",
             f"largest |x_j'r|/(|x_j||y|) = {self.gradient_:.1e}",
         ]

@@ -4,6 +4,7 @@ Model        y = b + X w + e,  e ~ N(0, s^2 I),  w ~ N(0, (s^2 / alpha) I)
 Estimator    w = argmin |y - b - X w|^2 + alpha |w|^2,  the intercept free
              shrink_intercept: (b, w) = (D'D + alpha I)^-1 D'y
              Budget(t): argmin |y - b - X w|^2 subject to |w|^2 <= t
+             penalty_weights v: alpha sum_j v_j w_j^2 in the place of alpha |w|^2
 Algorithm    the moments of [X y], then Cholesky of Xc'Xc + alpha I; refinement and TSQR of
              [X; sqrt(alpha) I] as its condition asks; SVD of X when p >= n.   O(n p min(n, p))
 Shrinkage    along the right singular vectors: d_j^2 / (d_j^2 + alpha); their sum is df - 1
@@ -11,12 +12,11 @@ Shrinkage    along the right singular vectors: d_j^2 / (d_j^2 + alpha); their su
 References: Hoerl & Kennard (1970); ESL, section 3.4.1.
 """
 
-import warnings
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgWarning, solve_triangular
+from scipy.linalg import solve_triangular
 
 from pellucid.base import with_callbacks
 from pellucid.core import check
@@ -30,47 +30,25 @@ from pellucid.core.leastsquares import (
     wide_system,
 )
 from pellucid.core.linalg import EPS, Solved, solve_cholesky, solve_svd, triangle
+from pellucid.core.penalties import L2
 from pellucid.core.random import generator
-from pellucid.core.records import Card, Summary
-from pellucid.core.statistics import Source
+from pellucid.core.statistics import Rows, Source
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, IntArray, Map
-from pellucid.linear.base import dependent_sentence, one_dimensional
 from pellucid.linear.budget import Budget, ridge_multiplier
-from pellucid.linear.inference import cut
-from pellucid.linear.least_squares import (
-    REASONS,
-    fit_positive,
-    positive_record,
+from pellucid.linear.iterative import (
+    ROUTE,
+    LinearDescent,
+    SolverContext,
+    is_solver,
+    minimise_linear,
 )
-from pellucid.linear.smoother import LinearSmoother, Smoother, intercept_first
-from pellucid.linear.summary import bare, parameter_root
+from pellucid.linear.least_squares import fit_positive, positive_record
+from pellucid.linear.penalty_weights import check_penalty_weights, weighted_spectrum
+from pellucid.linear.ridge_model import RidgeFit, RidgeModel, Spectrum
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 METHODS = {"svd": "qr", "cholesky": "normal"}
-
-
-class Spectrum(NamedTuple):
-    """X = U diag(d) V' of the centred X (of D, if the intercept is shrunk); beta = U'y."""
-
-    V: Array  # (q, r)
-    d: Array  # (r,) falling, 0 where it is rounding error
-    beta: Array  # (r, k)
-
-    def factors(self, alpha: Any) -> Array:
-        """d^2 / (d^2 + alpha); 0 for directions without data."""
-        return (self.d**2 * self.gain(alpha).T).T
-
-    def gain(self, alpha: Any) -> Array:
-        """1 / (d^2 + alpha) on the space the data span; (r,) or (r, k)."""
-        total = np.add.outer(self.d**2, alpha)
-        live = np.broadcast_to((self.d > 0).reshape(-1, *[1] * np.ndim(alpha)), total.shape)
-        return np.divide(1.0, total, out=np.zeros(total.shape), where=live)
-
-    def least_squares_penalty(self) -> Array:
-        """|w|^2 of the least-norm least-squares fit, per target."""
-        live = self.d > 0
-        return ((self.beta[live] / self.d[live, None]) ** 2).sum(axis=0)
 
 
 def spectrum_of_rows(A: Array, c: Array, tolerance: float) -> Spectrum:
@@ -105,21 +83,13 @@ def spectrum_of(engine: Engine, *, exact: bool) -> Spectrum:
     return found._replace(V=V)
 
 
-class RidgeFit(NamedTuple):
-    """One ridge fit per target."""
-
-    parts: tuple[LinearFit, ...]  # one per distinct alpha
-    coef: Array  # (p, k)
-    intercept: Array  # (k,)
-    rss: Array  # (k,)
-    alpha: Array  # (k,)
-    spectrum: Spectrum
-
-
-def fit_ridge(engine: Engine, alpha: Array | Budget, method: str) -> RidgeFit:
+def fit_ridge(
+    engine: Engine, alpha: Array | Budget, method: str, found: Spectrum | None = None
+) -> RidgeFit:
     """Ridge from the sums, with one alpha per target (or the Budget that decides them)."""
     with single_threaded_blas():
-        found = spectrum_of(engine, exact=True) if isinstance(alpha, Budget) else None
+        if isinstance(alpha, Budget):
+            found = spectrum_of(engine, exact=True)
         alphas = multipliers(found, alpha) if isinstance(alpha, Budget) else alpha
 
         def solve(targets: IntArray, a: float) -> LinearFit:
@@ -129,11 +99,37 @@ def fit_ridge(engine: Engine, alpha: Array | Budget, method: str) -> RidgeFit:
         return assemble(parts, alphas, found or spectrum_of(engine, exact=False))
 
 
-def fit_ridge_wide(wide: Wide, alpha: Array | Budget, unknowns: str) -> RidgeFit:
-    """Ridge with no more rows than columns, from one SVD of the rows."""
+def fit_ridge_weighted(
+    data: Engine | Wide, alpha: Array | Budget, weights: Array, unknowns: str
+) -> RidgeFit:
+    """Ridge with a penalty weight for every unknown, from the triangle of the rows."""
+    with single_threaded_blas():
+        A, c = (data.Z, data.V) if isinstance(data, Wide) else data.reduced[:2]
+        found, dependent = weighted_spectrum(A, c, weights, max(A.shape) * EPS)
+        alphas = multipliers(found, alpha) if isinstance(alpha, Budget) else alpha
+
+        def solve(targets: IntArray, a: float) -> LinearFit:
+            gain = found.gain(a)
+            theta = found.V @ ((found.d * gain)[:, None] * found.beta[:, targets])
+            total = (found.d**2 + a)[found.free :]
+            condition = np.sqrt(total.max(initial=1.0) / total.min(initial=1.0)) if a else np.inf
+            rank = int((found.d > 0).sum())
+            solved = Solved(theta, found.V * np.sqrt(gain), rank, float(condition), dependent)
+            penalty = a * weights[:, None]
+            if isinstance(data, Wide):
+                return finish_wide(data, solved, unknowns, penalty, targets)
+            return data.finish(solved, targets, penalty, "qr")
+
+        return assemble(by_alpha(alphas, solve), alphas, found)._replace(weights=weights)
+
+
+def fit_ridge_wide(
+    wide: Wide, alpha: Array | Budget, unknowns: str, found: Spectrum | None = None
+) -> RidgeFit:
+    """Ridge with no more rows than columns, from one SVD of the rows (unless it is given)."""
     with single_threaded_blas():
         tolerance = max(wide.Z.shape) * EPS
-        found = spectrum_of_rows(wide.Z, wide.V, tolerance)
+        found = found or spectrum_of_rows(wide.Z, wide.V, tolerance)
         alphas = multipliers(found, alpha) if isinstance(alpha, Budget) else alpha
 
         def solve(targets: IntArray, a: float) -> LinearFit:
@@ -154,8 +150,9 @@ def multipliers(found: Spectrum | None, budget: Budget) -> Array:
     """The alpha of each target that meets the budget."""
     assert found is not None
     bounds = budget.bound(found.least_squares_penalty())
-    pairs = zip(found.beta.T, bounds, strict=True)
-    return np.array([ridge_multiplier(found.d, beta, t) if t > 0 else 0.0 for beta, t in pairs])
+    d = found.d[found.free :]
+    pairs = zip(found.beta[found.free :].T, bounds, strict=True)
+    return np.array([ridge_multiplier(d, beta, t) if t > 0 else 0.0 for beta, t in pairs])
 
 
 def by_alpha(alphas: Array, solve: Any) -> list[tuple[IntArray, LinearFit]]:
@@ -174,31 +171,39 @@ def assemble(parts: list[tuple[IntArray, LinearFit]], alphas: Array, found: Spec
     return RidgeFit(tuple(fit for _, fit in parts), coef, intercept, rss, alphas, found)
 
 
-def fit_ridge_positive(engine: Engine, alpha: Array) -> RidgeFit:
+def fit_ridge_positive(engine: Engine, alpha: Array, weights: Array | None = None) -> RidgeFit:
     """Ridge with w >= 0; the intercept keeps its sign."""
     with single_threaded_blas():
         A, c, _ = engine.reduced
+        v = np.ones(A.shape[1]) if weights is None else weights
         if engine.unknowns == "all":
-            theta = np.hstack([_positive_all(A, c[:, [j]], a) for j, a in enumerate(alpha)])
-        else:
+            theta = np.hstack([_positive_all(A, c[:, [j]], a * v) for j, a in enumerate(alpha)])
+        elif weights is None:
             theta = fit_positive(A, c, alpha)
+        else:
+            parts = [penalised_rows(A, c[:, [j]], a * v) for j, a in enumerate(alpha)]
+            theta = np.hstack([fit_positive(*part, np.zeros(1)) for part in parts])
         fit = positive_record(engine, theta)
         rss = np.maximum(np.diag(fit.rss), 0.0)
         found = spectrum_of(engine, exact=False)
-        return RidgeFit((fit,), fit.coef, fit.intercept, rss, alpha, found)
+        return RidgeFit((fit,), fit.coef, fit.intercept, rss, alpha, found, weights)
 
 
-def _positive_all(A: Array, c: Array, alpha: float) -> Array:
+def penalised_rows(A: Array, c: Array, penalty: Array) -> tuple[Array, Array]:
+    """Rows whose residual squares are |c - A w|^2 + sum penalty_j w_j^2."""
+    return np.vstack([A, np.diag(np.sqrt(penalty))]), np.vstack([c, np.zeros((A.shape[1], 1))])
+
+
+def _positive_all(A: Array, c: Array, penalty: Array) -> Array:
     """(b, w) with both shrunk and w >= 0: the first row of the triangle is left to b alone."""
     q = A.shape[1]
-    R = triangle(np.hstack([np.vstack([A, np.sqrt(alpha) * np.eye(q)]),
-                            np.vstack([c, np.zeros((q, 1))])]))  # fmt: skip
+    R = triangle(np.hstack(penalised_rows(A, c, penalty)))
     w = fit_positive(R[1:q, 1:q], R[1:q, q:], np.zeros(1))
     b = solve_triangular(R[:1, :1], R[:1, q:] - R[:1, 1:q] @ w)
     return np.vstack([b, w])
 
 
-class Ridge(LinearSmoother):
+class Ridge(RidgeModel):
     """Least squares with an L2 penalty.
 
     Parameters
@@ -211,7 +216,8 @@ class Ridge(LinearSmoother):
     max_iter, tol, random_state
         Accepted for scikit-learn's sake; the solution is exact.
     solver : {"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
-        "cholesky" and "svd" say how; every other name gives the same exact solution.
+        "cholesky" and "svd" say how; every other name gives the same exact solution. A solver
+        object of ``pellucid.solvers`` iterates from 0 on (RSS + penalty)/(2n).
     positive : bool, default=False
         Coefficients >= 0 (the intercept is free).
     shrink_intercept : bool, default=False
@@ -224,6 +230,9 @@ class Ridge(LinearSmoother):
     singular_, shrinkage_factors_ : d of centred X (of D with shrink_intercept), d^2/(d^2 + alpha)
     df_, rss_, sigma2_, sigma2_ml_ : tr H, residual squares, RSS/(n - df), RSS/n
     budget_, budget_ols_, shrinkage_ : sum of squared coefficients, that of least squares, ratio
+
+    ``fit(X, y, penalty_weights=v)`` minimises ``RSS + alpha sum v_j w_j^2``: one weight >= 0 for
+    each column, 0 for a column without a penalty; the budget counts ``sum v_j w_j^2``.
 
     Examples
     --------
@@ -257,11 +266,16 @@ class Ridge(LinearSmoother):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, penalty_weights: Any = None) -> Self:
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        self._fit_rows(rows, map_threads)
+        weights = check_penalty_weights(penalty_weights, self.n_features_in_)
+        self.__dict__.pop("history_", None)
+        if is_solver(self.solver):
+            context: FitContext = SolverContext(self, rows, sample_weight)
+        else:
+            context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+        self._solve(rows, map_threads, weights, context)
         context.end()
         return self
 
@@ -273,7 +287,10 @@ class Ridge(LinearSmoother):
         check.non_negative(tol=self.tol)
         if self.max_iter is not None:
             check.whole(max_iter=self.max_iter)
-        check.one_of(SOLVERS, solver=self.solver)
+        if not is_solver(self.solver):
+            check.one_of(SOLVERS, solver=self.solver)
+        elif self.positive:
+            raise ValueError("positive=True has its own solver: it takes no solver object")
         generator(self.random_state)
         if self.shrink_intercept and not self.fit_intercept:
             raise ValueError("shrink_intercept=True needs fit_intercept=True")
@@ -302,165 +319,55 @@ class Ridge(LinearSmoother):
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
+        self._solve(rows, map_, None)
+
+    def _follow(self, rows: Source, fit: RidgeFit, context: FitContext | None) -> RidgeFit:
+        """The closed form's record with the point where the solver ended."""
+        if not isinstance(rows, Rows):
+            raise ValueError("a solver object needs the rows in memory: use fit, or solver='auto'")
+        n, weights = float(np.sum(rows.w)), fit.weights
+        if weights is not None and self.shrink_intercept:
+            weights = weights[1:]
+        found: LinearDescent = minimise_linear(
+            rows, self.solver, [L2(a / (2 * n)) for a in fit.alpha], intercept=self.fit_intercept,
+            shrink_intercept=self.shrink_intercept, price=weights, context=context,
+        )  # fmt: skip
+        self.history_, self.n_iter_ = found.history, found.n_iter
+        parts = tuple(part._replace(route=ROUTE, gradient=found.gradient) for part in fit.parts)
+        return fit._replace(
+            parts=parts, coef=found.coef, intercept=found.intercept,
+            rss=np.maximum(np.diag(found.rss), 0.0), iterative=found.sentence,
+        )  # fmt: skip
+
+    def _solve(
+        self, rows: Source, map_: Map, weights: Array | None, context: FitContext | None = None
+    ) -> None:
         p = self.n_features_in_
         unknowns = "centred" if self.fit_intercept else "slopes"
         if self.shrink_intercept:
             unknowns = "all"
+            weights = None if weights is None else np.append(1.0, weights)
         if rows.n_rows <= p and not self.positive:
             wide = wide_system(rows, unknowns)
-            fit = fit_ridge_wide(wide, self._alphas(wide.V.shape[1]), unknowns)
+            alphas = self._alphas(wide.V.shape[1])
+            if weights is None:
+                fit = fit_ridge_wide(wide, alphas, unknowns)
+            else:
+                fit = fit_ridge_weighted(wide, alphas, weights, unknowns)
         else:
             total = self._sums(rows, map_)
             engine = Engine(rows, map_, total, p, unknowns=unknowns)
             alphas = self._alphas(len(total.mean) - p)
             if self.positive:
                 assert not isinstance(alphas, Budget)
-                fit = fit_ridge_positive(engine, alphas)
+                fit = fit_ridge_positive(engine, alphas, weights)
+            elif weights is not None:
+                fit = fit_ridge_weighted(engine, alphas, weights, unknowns)
             else:
-                fit = fit_ridge(engine, alphas, METHODS.get(self.solver, "auto"))
-        self._set(rows, fit, unknowns)
-
-    def _set(self, rows: Source, fit: RidgeFit, unknowns: str) -> None:
-        single = fit.coef.shape[1] == 1 and one_dimensional(rows)
-        pick = (lambda a: float(a[0])) if single else (lambda a: a)
-        first, k = fit.parts[0], fit.coef.shape[1]
-        n = first.weight
-        free = unknowns == "centred"  # the intercept is not shrunk: one more degree of freedom
-        shared = single or (np.ndim(self.alpha) == 0 and not isinstance(self.alpha, Budget))
-        alpha = float(fit.alpha[0]) if shared else fit.alpha
-        self.alpha_ = alpha
-        self.coef_ = fit.coef[:, 0] if single else np.ascontiguousarray(fit.coef.T)
-        self.intercept_ = pick(fit.intercept) if self.fit_intercept else 0.0
-        size = min(rows.n_rows, len(fit.spectrum.V))
-        d = fit.spectrum.d[:size]
-        self.singular_ = np.append(d, np.zeros(size - len(d)))
-        factors = fit.spectrum.factors(alpha)  # (r,) or (r, k)
-        self.shrinkage_factors_ = np.moveaxis(factors, 0, -1)
-        df = factors.sum(axis=0) + free
-        self.df_ = (df if np.ndim(df) else float(df)) if not self.positive else np.nan
-        self.rss_ = pick(fit.rss)
-        self.n_observations_ = n
-        self.sigma2_ml_ = pick(fit.rss / n)
-        room = n - np.broadcast_to(self.df_, (k,))
-        sigma2 = np.divide(fit.rss, room, out=np.full(k, np.nan), where=room > 1e-9)
-        self.sigma2_ = pick(sigma2)
-        theta = np.vstack([fit.intercept, fit.coef]) if self.shrink_intercept else fit.coef
-        self.budget_ = pick((theta**2).sum(axis=0))
-        least = fit.spectrum.least_squares_penalty()
-        self.budget_ols_ = pick(least)
-        ratio = np.divide((theta**2).sum(axis=0), least, out=np.ones(k), where=least > 0)
-        self.shrinkage_ = pick(ratio)
-        self.condition_ = max(part.condition for part in fit.parts)
-        self.gradient_ = max(part.gradient for part in fit.parts)
-        self.solver_ = first.route
+                method = "auto" if is_solver(self.solver) else METHODS.get(self.solver, "auto")
+                fit = fit_ridge(engine, alphas, method)
+        one = np.ndim(self.alpha) == 0 and not isinstance(self.alpha, Budget)
         self.n_iter_ = 1  # solved directly
-        self._shape = (rows.n_rows, self.n_features_in_)
-        self._dependent = tuple(sorted({j for part in fit.parts for j in part.dependent}))
-        self._smoother = ridge_smoother(fit.spectrum, alpha, first, unknowns, self.positive)
-        self._warn(room)
-
-    def _warn(self, room: Array) -> None:
-        if self._dependent:
-            warnings.warn(
-                f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)} and "
-                "alpha is 0: the least-norm solution is one of many (remedy: alpha > 0)",
-                LinAlgWarning,
-                stacklevel=4,
-            )
-        if not (room > 1e-9).all() and not self.positive:
-            warnings.warn(
-                f"{self.n_observations_:g} observations for {bare(np.max(self.df_)):g} degrees "
-                "of freedom leave nothing to estimate the noise from: sigma2_ is NaN",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    def summary(self, confidence: float = 0.95) -> Summary:
-        """Estimates, their sampling errors, and the posterior intervals of the normal prior.
-
-        Shrinkage biases the estimates, so there is no t-test: ``valid`` is False. The standard
-        errors are those of sigma2 A X'X A with A = (X'X + alpha I)^-1; low and high bound the
-        posterior N(w, sigma2 A).
-        """
-        check.fraction(confidence=confidence)
-        smoother = self._linear()
-        T = parameter_root(smoother)
-        gain = np.atleast_2d(smoother.gain.T)  # (1 or k, r)
-        factors = np.atleast_2d(self.shrinkage_factors_)
-        if smoother.intercept and not self.shrink_intercept:
-            factors = np.column_stack([np.ones(len(factors)), factors[:, : gain.shape[1] - 1]])
-        factors = factors[:, : gain.shape[1]]
-        sigma = np.sqrt(np.atleast_1d(self.sigma2_))[:, None]
-        posterior = sigma * np.sqrt(gain @ (T**2).T)  # (k, q)
-        error = sigma * np.sqrt((gain * factors) @ (T**2).T)
-        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
-        half = cut(confidence, np.inf, "normal") * posterior
-        arrays = {
-            "estimate": b, "standard_error": error, "statistic": np.full(b.shape, np.nan),
-            "p_value": np.full(b.shape, np.nan), "low": b - half, "high": b + half,
-            "posterior_sd": posterior,
-        }  # fmt: skip
-        if np.ndim(self.coef_) == 1:
-            arrays = {name: values[0] for name, values in arrays.items()}
-        names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
-        return Summary(
-            title="Ridge regression",
-            names=names,
-            arrays=arrays,
-            scalars={
-                "alpha": bare(self.alpha_), "df": bare(self.df_), "n": self.n_observations_,
-                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
-            },
-            valid=False,
-            reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
-            "posterior intervals under w ~ N(0, (sigma2/alpha) I)",
-        )  # fmt: skip
-
-    def card(self) -> Card:
-        n, alpha = self.n_observations_, self.alpha_
-        shrunk = "b^2 + |w|^2" if self.shrink_intercept else "|w|^2"
-        one = np.ndim(alpha) == 0
-        text = f"{alpha:.6g}" if one else "alpha (one per target)"
-        scales = [
-            f"lambda = {text} in RSS + lambda {shrunk} and in RSS/2 + (lambda/2) {shrunk}",
-            f"lambda = {alpha / n:.6g} in RSS/n + lambda {shrunk}" if one else
-            f"lambda = alpha/n in RSS/n + lambda {shrunk}",
-            f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
-        ]  # fmt: skip
-        if np.ndim(self.budget_) == 0:
-            scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
-        notes = []
-        if self._dependent:
-            notes.append(dependent_sentence(self._feature_names(), self._dependent, self._shape))
-        if isinstance(self.alpha, Budget) and self._shape[0] <= self._shape[1]:
-            notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
-        unique = "one of many minimisers" if self._dependent else "the only minimiser"
-        gradient = f"; largest |x_j'r - alpha w_j|/(|x_j||y|) = {self.gradient_:.1e}"
-        certificate = "" if self.positive else gradient
-        how = "sum (y - b - x'w)^2" if self.fit_intercept else "sum (y - x'w)^2"
-        return Card(
-            representation="y = b + x'w" if self.fit_intercept else "y = x'w",
-            evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
-            optimisation=f"{REASONS[self.solver_]}; {unique}{certificate}",
-            numbers={
-                "alpha": bare(alpha), "n": n, "df": bare(self.df_), "rss": bare(self.rss_),
-                "sigma2": bare(self.sigma2_), "budget": bare(self.budget_),
-                "budget_ols": bare(self.budget_ols_), "shrinkage": bare(self.shrinkage_),
-            },
-            scales=tuple(scales),
-            warnings=tuple(notes),
-        )  # fmt: skip
-
-
-def ridge_smoother(
-    found: Spectrum, alpha: Any, fit: LinearFit, unknowns: str, positive: bool
-) -> Smoother:
-    """H of a ridge fit."""
-    basis, gain = found.V, found.gain(alpha)
-    if unknowns == "centred":
-        q, r = basis.shape
-        padded = np.zeros((q + 1, r + 1))
-        padded[0, 0], padded[1:, 1:] = 1 / np.sqrt(fit.weight), basis
-        basis, gain = padded, np.concatenate([np.ones((1, *gain.shape[1:])), gain])
-    reason = "a fit with positive=True is not linear in y: it has no hat matrix" if positive else ""
-    return Smoother(fit.mean, unknowns != "slopes", basis, gain, reason)
+        if is_solver(self.solver):
+            fit = self._follow(rows, fit, context)
+        self._set(rows, fit, unknowns, shared=one)

@@ -4,7 +4,8 @@ r"""What a least-squares fit says of its coefficients and of new rows.
     mean of y at x:       x'b +- t s sqrt(h(x)),       h(x) = |x'T|^2
     a new y at x:         x'b +- t s sqrt(1 + h(x))
 
-The numbers (tails, quantiles, F) are in ``linear.inference``.
+Errors for unequal or clustered noise are in ``linear.robust``; the numbers (tails, quantiles, F)
+are in ``linear.inference``.
 """
 
 import warnings
@@ -13,10 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.base import check_number_target, check_weights
 from pellucid.core import check
 from pellucid.core.records import Summary
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.linear.inference import FTest, cut, f_tail, read_aloud, shares, tail, wald
+from pellucid.linear.robust import COVARIANCES, Sandwich, clustered, heteroscedastic, robust_wald
 from pellucid.linear.smoother import LinearSmoother, Smoother, intercept_first, scores
 
 
@@ -71,10 +74,26 @@ class LinearInference(LinearSmoother):
     def _names(self) -> tuple[str, ...]:
         return (("intercept",) if self.fit_intercept else ()) + self._feature_names()
 
-    def summary(self, confidence: float = 0.95, distribution: str = "t") -> Summary:
-        """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal"."""
+    def summary(
+        self,
+        confidence: float = 0.95,
+        distribution: str = "t",
+        *,
+        covariance: str = "nonrobust",
+        X: Any = None,
+        y: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Summary:
+        """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal".
+
+        ``covariance`` "HC0" to "HC3" (noise of unequal size) or "cluster" (noise correlated within
+        ``groups``) needs the training data again: ``summary(covariance="HC3", X=X, y=y)``, with
+        ``sample_weight`` if the fit had one. Nothing of the size of the data is stored.
+        """
         check.fraction(confidence=confidence)
         check.one_of(("t", "normal"), distribution=distribution)
+        check.one_of(COVARIANCES, covariance=covariance)
         reason = self._invalid()
         if reason:
             warnings.warn(f"no valid inference: {reason}", UserWarning, stacklevel=2)
@@ -82,11 +101,17 @@ class LinearInference(LinearSmoother):
         free = n - df
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
         b = b if np.ndim(self.coef_) == 2 else b[0]
-        se = self.standard_errors_
+        se, room, F = self.standard_errors_, free, self._overall_f()
+        if covariance == "nonrobust" and (X is not None or groups is not None):
+            raise ValueError("X, y and groups are for covariance='HC0' to 'HC3' or 'cluster'")
+        if covariance != "nonrobust" and not reason:
+            found = self._sandwich(covariance, X, y, groups, sample_weight)
+            errors = np.sqrt(np.diagonal(found.covariance, axis1=1, axis2=2))
+            se = errors if np.ndim(b) == 2 else errors[0]
+            room, F = found.df, self._robust_f(found)
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = b / se
-        half = cut(confidence, free, distribution) * se if free > 0 else np.nan * se
-        F = self._overall_f()
+        half = cut(confidence, room, distribution) * se if free > 0 else np.nan * se
         rss, logl = np.asarray(self.rss_), np.asarray(self.log_likelihood_)
         tss = self._tss if np.ndim(rss) else self._tss[0]
         r2 = shares(rss, tss)
@@ -101,12 +126,15 @@ class LinearInference(LinearSmoother):
         if not reason and np.ndim(b) == 1:
             T = parameter_root(self._smoother)
             notes = read_aloud(self._names(), b, T, se, n)
+        if covariance != "nonrobust" and not reason:
+            why = "correlated within groups" if covariance == "cluster" else "of unequal size"
+            notes.append(f"standard errors {covariance}: valid for noise {why}")
         return Summary(
             title="Linear regression",
             names=self._names(),
             arrays={
                 "estimate": b, "standard_error": se, "statistic": statistic,
-                "p_value": tail(statistic, free, distribution) if free > 0 else np.nan * se,
+                "p_value": tail(statistic, room, distribution) if free > 0 else np.nan * se,
                 "low": b - half, "high": b + half,
             },
             scalars={name: bare(value) for name, value in scalars.items()},
@@ -120,9 +148,56 @@ class LinearInference(LinearSmoother):
             return "the coefficients were held at or above zero"
         if self._dependent:
             return "the columns are linearly dependent: the coefficients are one choice of many"
+        if self._unconverged:
+            return self._unconverged
         if not self.n_observations_ - self.df_ > 1e-9:
             return "there are no more observations than parameters"
         return ""
+
+    def _sandwich(self, kind: str, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sandwich:
+        """The robust covariance, from the training data given again."""
+        if X is None or y is None:
+            raise ValueError(
+                f"covariance={kind!r} needs the training data again: "
+                f"summary(covariance={kind!r}, X=X, y=y)"
+            )
+        if self._generalised:
+            raise ValueError(
+                f"covariance={kind!r} is for independent rows, not for noise_covariance"
+            )
+        if (groups is None) == (kind == "cluster"):
+            raise ValueError("covariance='cluster' needs groups, and the others take none")
+        X = self._dense_input(X)
+        y = check_number_target(y, len(X), True, self)
+        w = check_weights(sample_weight, X)
+        E = (y - self.predict(X)).reshape(len(X), -1)
+        rss = np.atleast_1d(self.rss_)
+        total = np.maximum(rss, 1e-12 * np.atleast_1d(self._tss))
+        if not np.allclose(w @ E**2, rss, rtol=1e-5, atol=1e-9 * total.max()):
+            raise ValueError("X, y and sample_weight must be those of the fit; their RSS is not")
+        Z, T = scores(X, self._smoother), parameter_root(self._smoother)
+        if kind == "cluster":
+            groups = np.asarray(groups)
+            if groups.shape != (len(X),):
+                raise ValueError(
+                    f"groups must have one label per row ({len(X)}), got {groups.shape}"
+                )
+            return clustered(Z, T, E, w, groups, self.df_)
+        return heteroscedastic(Z, T, E, w, (Z**2).sum(axis=1), self.df_, kind)
+
+    def _robust_f(self, found: Sandwich) -> FTest:
+        """All slopes against none, with the robust covariance."""
+        live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
+        live = live[1:] if self.fit_intercept else live
+        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
+        if not len(live):
+            return FTest(
+                np.nan * np.asarray(self.rss_), 0, found.df, np.nan * np.asarray(self.rss_)
+            )
+        pairs = zip(b, found.covariance, strict=True)
+        F = np.array([robust_wald(c[live], C[np.ix_(live, live)]) for c, C in pairs])
+        F = F if np.ndim(self.coef_) == 2 else F[0]
+        return FTest(bare(F), len(live), found.df, bare(f_tail(F, len(live), found.df)))
 
     def _overall_f(self) -> FTest:
         """All slopes that the data determine, against none."""

@@ -2,6 +2,8 @@
 
 from pellucid._lazy import lazy_names
 
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "conditioning": "condition",
+}
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -1,0 +1,144 @@
+r"""The order in which a stochastic method visits the rows: a random one, decided by their contents.
+
+Every row gets a 64-bit key from its numbers and the seed; equal rows are numbered and get different
+keys by that. An epoch visits the rows by increasing mix(key + epoch). So the order does not depend
+on where a row stands in the table, and a row of weight 3 is visited exactly when three copies of it
+would be: sample weights are repetitions, also for an online method. A weight that is no whole
+number ends in a visit with a shorter step.
+
+References: Steele, Lea & Flood (2014) for the mixing (SplitMix64); Dietzfelbinger (1996) for the
+multiply-add hash.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pellucid.core.jit import jit
+from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.threads import map_threads
+from pellucid.core.typing import Array, IntArray
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+S30, S27, S31, S32, NOTHING = (np.uint64(s) for s in (30, 27, 31, 32, 0))
+
+
+@jit
+def mix(z: int) -> int:
+    """SplitMix64: every bit of the answer depends on every bit of z."""
+    z = (z ^ (z >> S30)) * FIRST
+    z = (z ^ (z >> S27)) * SECOND
+    return z ^ (z >> S31)
+
+
+@jit
+def hash_rows(bits: Array, target: Array, odd: Array, seed: int, keys: Array, X: Array) -> Array:
+    """Keys of the rows from the bits of their numbers; returns the squared norms of the columns."""
+    n, p = bits.shape
+    squares = np.zeros(p)
+    for i in range(n):
+        h = seed
+        for j in range(p):
+            b = bits[i, j] if X[i, j] != 0 else NOTHING  # 0 and -0 are the same number
+            h += (b ^ (b >> S32)) * odd[j]
+        for j in range(p):
+            squares[j] += X[i, j] * X[i, j]
+        keys[i] = mix(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
+    return squares
+
+
+@jit
+def sort_by_key(keys: Array, salt: int, out: IntArray) -> None:
+    """out = the positions in the order of mix(key + salt): buckets by the leading bits, then sort."""
+    n, bits = len(keys), 1
+    while (1 << bits) < n and bits < 24:
+        bits += 1
+    shift = np.uint64(64 - bits)
+    start = np.zeros((1 << bits) + 1, dtype=np.int64)
+    mixed = np.empty(n, dtype=np.uint64)
+    for i in range(n):
+        mixed[i] = mix(keys[i] + salt)
+        start[np.int64(mixed[i] >> shift) + 1] += 1
+    for b in range(1 << bits):
+        start[b + 1] += start[b]
+    filled = np.zeros(1 << bits, dtype=np.int32)
+    for i in range(n):
+        b = np.int64(mixed[i] >> shift)
+        place = start[b] + filled[b]
+        filled[b] += 1
+        while place > start[b] and mixed[out[place - 1]] > mixed[i]:  # among a few of the bucket
+            out[place] = out[place - 1]
+            place -= 1
+        out[place] = i
+
+
+@jit
+def number_copies(keys: Array, order: IntArray) -> bool:
+    """Give equal keys different ones: the c-th copy becomes mix(key + c); whether there were any."""
+    found = False
+    i, n = 0, len(order)
+    while i < n:
+        same, j = keys[order[i]], i + 1
+        while j < n and keys[order[j]] == same:
+            keys[order[j]] = mix(same + np.uint64(j - i))
+            found = True
+            j += 1
+        i = j
+    return found
+
+
+class Visits(NamedTuple):
+    """Which row each visit of an epoch goes to, and how long its step is (empty: 1 for all)."""
+
+    rows: IntArray  # (v,)
+    share: Array  # (v,) or (0,)
+    keys: Array  # (v,) uint64
+    squares: Array  # (p,) of the columns, one copy of each row
+
+    def order(self, epoch: int) -> IntArray:
+        """The positions of the visits in the order of an epoch."""
+        out = np.empty(len(self.rows), dtype=np.intp)
+        with np.errstate(over="ignore"):
+            sort_by_key(self.keys, np.uint64(epoch) * GOLDEN, out)
+        return out
+
+
+def plan_visits(X: Array, y: Array, weight: Array | None, seed: int) -> Visits:
+    """The visits of one epoch over the rows of X, y; ``weight`` None for 1 everywhere.
+
+    >>> plan_visits(np.zeros((2, 1)), np.zeros(2), np.array([2.0, 0.5]), 1).share
+    array([1. , 1. , 0.5])
+    """
+    n, p = X.shape
+    keys = np.empty(n, dtype=np.uint64)
+    odd = np.random.default_rng(0).integers(2**63, size=p, dtype=np.uint64) * np.uint64(2)
+    odd += np.uint64(1)
+    bits, target = X.view(np.uint64), np.ascontiguousarray(y).view(np.uint64)
+
+    def chunk(start: int) -> Array:
+        part = slice(start, start + LEAF_ROWS)
+        return hash_rows(bits[part], target[part], odd, np.uint64(seed), keys[part], X[part])
+
+    squares = np.sum(list(map_threads(chunk, range(0, n, LEAF_ROWS))), axis=0)
+    rows, share = np.arange(n), np.empty(0)
+    if weight is not None:
+        times = np.ceil(weight).astype(np.int64)
+        rows = np.repeat(rows, times)
+        share = np.ones(len(rows))
+        last = np.cumsum(times) - 1
+        part = weight - (times - 1)
+        share[last[times > 0]] = part[times > 0]
+        keys = keys[rows]
+        share = share if (share != 1).any() else np.empty(0)
+    order = np.empty(len(rows), dtype=np.intp)
+    sort_by_key(keys, np.uint64(0), order)
+    number_copies(keys, order)
+    return Visits(rows, share, keys, squares)
+
+
+def warm() -> None:
+    """Compile the kernels."""
+    mix(np.uint64(1))
+    plan_visits(np.ones((3, 1)), np.ones(3), None, 1).order(1)

@@ -1,0 +1,334 @@
+r"""Gradient descent: batch, mini-batch and stochastic, with any update rule and learning rate.
+
+    w_(t+1) = rule(w_t, g_t, eta_t),    g_t the gradient over all rows, a mini-batch, or one row
+
+An iteration is an epoch: one pass over the rows in a new random order. With a convex objective
+whose gradient has Lipschitz constant L the batch method converges for every rate below 2/L; a
+stochastic one needs a falling rate (``Schedule.robbins_monro``) to settle.
+
+Linear objectives with L1/L2 penalties run their epochs compiled (``compiled.epochs``).
+
+References: Cauchy (1847); Robbins & Monro (1951); Bottou, Curtis & Nocedal (2018).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from pellucid.compiled.epochs import rule_epoch
+from pellucid.core import check
+from pellucid.core.iterate import History, iterate
+from pellucid.core.penalties import L1L2
+from pellucid.core.random import generator
+from pellucid.core.typing import Array, Rng
+from pellucid.solvers.line_search import LineSearch
+from pellucid.solvers.minimum import (
+    Minimum,
+    conclude,
+    rate_sentence,
+    runs_away,
+    starting_point,
+    warn_slow,
+)
+from pellucid.solvers.objective import LinearObjective, Objective
+from pellucid.solvers.rules import Memory, Rule, get_rule
+from pellucid.solvers.schedules import Constant, Schedule
+
+STOPS = ("gradient", "step", "value", None)
+SMALLEST_RATE = 1e-6  # where Adaptive gives up, as in scikit-learn
+
+
+class State(NamedTuple):
+    """A point of the descent."""
+
+    x: Array
+    value: float
+    gradient: Array
+    memory: Memory
+    rate: float  # of the last update
+    share: float  # what Adaptive has left of the schedule's rate
+    waited: int  # epochs without progress
+    best_x: Array
+    best_value: float
+
+
+def negated(objective: Any) -> Objective:
+    """-F, for ``maximise``."""
+    return Objective(
+        lambda x, *rows: -objective.value(x, *rows),
+        lambda x, *rows: -objective.gradient(x, *rows),
+        lambda x: -objective.hessian(x),
+        n_samples=objective.n_samples,
+    )
+
+
+def get_rate(learning_rate: Any, objective: Any, x: Array) -> Schedule | LineSearch:
+    """The schedule or line search of a ``learning_rate=`` parameter."""
+    if isinstance(learning_rate, Schedule | LineSearch):
+        learning_rate.validate()
+        return learning_rate
+    if isinstance(learning_rate, str):
+        check.one_of(("auto",), learning_rate=learning_rate)
+        return Constant(1 / largest_curvature(objective, x))
+    check.positive(learning_rate=learning_rate)
+    return Constant(float(learning_rate))
+
+
+def largest_curvature(objective: Any, x: Array) -> float:
+    """The Lipschitz constant of the gradient; where it is not known, the curvature at x."""
+    L = objective.lipschitz
+    if L is None and objective.twice:
+        L = float(np.linalg.eigvalsh(objective.hessian(x))[-1])
+    if L is None or not np.isfinite(L) or L <= 0:
+        raise ValueError(
+            "learning_rate='auto' needs an objective with bounded positive curvature; give a "
+            "number or a schedule"
+        )
+    return L
+
+
+class GradientDescent(BaseEstimator):
+    """Gradient descent.
+
+    Parameters
+    ----------
+    learning_rate : float, schedule, line search or "auto", default=0.01
+        "auto" is 1/L, L the Lipschitz constant of the gradient.
+    rule : Momentum, AdaGrad, RMSProp, Adam or None, default=None
+        How a gradient becomes a step; None: w - rate * gradient.
+    batch_size : int or None, default=None
+        Rows per update: None all of them, 1 stochastic, else mini-batches.
+    max_iter : int, default=1000
+        Largest number of epochs.
+    tol : float or None, default=1e-6
+        Where the quantity of ``stop`` is at most this, it has converged; None: exactly max_iter.
+    stop : {"gradient", "step", "value", None}, default="gradient"
+        Norm of the gradient, largest change of a parameter, or change of the value, per epoch.
+    shuffle : bool, default=True
+        A new random order of the rows in every epoch.
+    random_state : None, int, RandomState or Generator
+
+    Examples
+    --------
+    >>> from pellucid.solvers import GradientDescent, LinearObjective
+    >>> f = LinearObjective([[1, 0], [1, 1], [1, 2]], [1, 2, 4], scale="half_mean")
+    >>> found = GradientDescent(0.1, max_iter=10, tol=None).minimise(f, "zeros")
+    >>> found.x.round(7), found.history["value"][:3].round(6)
+    (array([0.8910679, 1.3210889]), array([3.5     , 2.042037, 1.197015]))
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.01,
+        rule: Rule | None = None,
+        batch_size: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = 1e-6,
+        stop: str | None = "gradient",
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.rule = rule
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.stop = stop
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def maximise(self, objective: Any, start: Any, record: str | None = "epoch") -> Minimum:
+        """Climb instead: values, gradients and certificate are those of the objective itself."""
+        found = self.minimise(negated(objective), start, record)
+        rows = [{**row, "value": -row["value"]} for row in found.history]
+        kind = found.certificate.kind.replace("minimum", "maximum")
+        certificate = found.certificate._replace(
+            kind=kind, eigenvalues=-found.certificate.eigenvalues[::-1]
+        )
+        return found._replace(value=-found.value, history=History(rows), certificate=certificate)
+
+    def minimise(
+        self, objective: Any, start: Any, record: str | None = "epoch", *, context: Any = None
+    ) -> Minimum:
+        """Descend from ``start``: an array, "zeros", "ones" or "random".
+
+        ``record``: a row of the history per "epoch", per "update" (the whole stochastic path), or
+        None (no history).
+        """
+        self._check(objective, record)
+        rng = generator(self.random_state)
+        x = starting_point(start, objective.size, rng)
+        rate = get_rate(self.learning_rate, objective, x)
+        descent = Descent(self, objective, rate, rng, record == "update")
+        tol = None if self.stop is None else self.tol
+        run = iterate(
+            descent.step,
+            descent.begin(x),
+            max_iter=self.max_iter,
+            tol=tol,
+            record=describe if record is not None else None,
+            name=type(self).__name__,
+            context=context,
+            warn=False,
+            explain=lambda state: rate_sentence(descent.last_rate, objective.lipschitz),
+        )
+        state = run.state
+        if record == "update":
+            run = run._replace(history=descent.path)
+        warn_slow(type(self).__name__, run, descent.gap, tol, 3)
+        x = state.best_x if run.reason == "diverged" else state.x
+        return conclude(objective, x, run, n_updates=state.memory.t, tol=tol)
+
+    def _check(self, objective: Any, record: str | None) -> None:
+        check.whole(max_iter=self.max_iter)
+        if self.tol is not None:
+            check.non_negative(tol=self.tol)
+        if self.stop not in STOPS:
+            check.one_of(tuple(s for s in STOPS if s), stop=self.stop)
+        if record is not None:
+            check.one_of(("epoch", "update"), record=record)
+        check.boolean(shuffle=self.shuffle)
+        searching = isinstance(self.learning_rate, LineSearch)
+        if searching and (self.rule is not None or self.batch_size is not None):
+            raise ValueError("a line search needs rule=None and batch_size=None (all rows)")
+        if self.batch_size is not None:
+            check.whole(batch_size=self.batch_size)
+            if objective.n_samples is None:
+                raise ValueError("batch_size needs an objective with n_samples")
+
+
+def describe(state: State) -> dict[str, Any]:
+    """The row of the history."""
+    return {
+        "x": state.x,
+        "value": state.value,
+        "gradient_norm": float(np.linalg.norm(state.gradient)),
+        "learning_rate": state.rate,
+    }
+
+
+class Descent:
+    """One run: the step that ``iterate`` repeats."""
+
+    def __init__(
+        self, solver: GradientDescent, objective: Any, rate: Any, rng: Rng, path: bool
+    ) -> None:
+        self.solver, self.objective, self.rate, self.rng = solver, objective, rate, rng
+        self.rule = get_rule(solver.rule)
+        self.path: Any = History() if path else None
+        self.gap = self.last_rate = np.inf
+        self.start_value = np.inf
+        penalty = getattr(objective, "penalty", None)
+        simple = penalty is None or isinstance(penalty, L1L2)
+        self.compiled = isinstance(objective, LinearObjective) and simple
+
+    def begin(self, x: Array) -> State:
+        value, g = self.objective.value_gradient(x)
+        if not np.isfinite(value):
+            raise ValueError(f"the value at the start must be a finite number, got {value}")
+        self.start_value = value
+        rate = 0.0 if isinstance(self.rate, LineSearch) else self.rate(0)
+        state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value)
+        self.note(x, value, rate, 0)
+        return state
+
+    def note(self, x: Array, value: float, rate: float, t: int) -> None:
+        """A row per update, where the whole path is wanted."""
+        if self.path is not None:
+            self.path.append({"step": t, "x": x, "value": value, "learning_rate": rate})
+
+    def step(self, state: State) -> tuple[State, float]:
+        with np.errstate(all="ignore"):
+            if self.solver.batch_size is None:
+                x, memory, rate = self.whole(state)
+            else:
+                x, memory, rate = self.epoch(state)
+            self.last_rate = rate
+            value, g = self.objective.value_gradient(x)
+        if runs_away(value, self.start_value) or not np.isfinite(x).all():
+            return state, np.inf
+        if self.solver.batch_size is None:
+            self.note(x, value, rate, memory.t)
+        new = State(x, value, g, memory, rate, state.share, 0, state.best_x, state.best_value)
+        if value < state.best_value:
+            new = new._replace(best_x=x, best_value=value)
+        self.gap = self.measure(state, new)
+        return self.adapt(state, new)
+
+    def whole(self, state: State) -> tuple[Array, Memory, float]:
+        """One update with the gradient over all rows."""
+        x, memory = state.x, state.memory
+        if isinstance(self.rate, LineSearch):
+            d = -state.gradient
+            t = self.rate.search(self.objective, x, state.value, state.gradient, d)
+            return x + t * d, memory._replace(t=memory.t + 1), t
+        rate = state.share * self.rate(memory.t)
+        at = self.rule.look(x, memory)
+        g = state.gradient if at is x else self.objective.gradient(at)
+        x, memory = self.rule.step(x, g, rate, memory)
+        return x, memory, rate
+
+    def epoch(self, state: State) -> tuple[Array, Memory, float]:
+        """One pass over the rows in batches."""
+        n, size = self.objective.n_samples, self.solver.batch_size
+        assert size is not None
+        order = self.rng.permutation(n) if self.solver.shuffle else np.arange(n)
+        t = state.memory.t
+        rates = state.share * np.asarray(self.rate(t + np.arange(-(-n // size))), dtype=np.float64)
+        run = self.compiled_epoch if self.compiled else self.plain_epoch
+        x, memory = run(state, order, size, rates)
+        return x, memory, float(rates[-1])
+
+    def plain_epoch(
+        self, state: State, order: Array, size: int, rates: Array
+    ) -> tuple[Array, Memory]:
+        x, memory = state.x, state.memory
+        for k, rate in enumerate(rates):
+            rows = order[k * size : (k + 1) * size]
+            g = self.objective.gradient(self.rule.look(x, memory), rows)
+            x, memory = self.rule.step(x, g, float(rate), memory)
+            if self.path is not None:
+                self.note(x, self.objective.value(x), float(rate), memory.t)
+        return x, memory
+
+    def compiled_epoch(
+        self, state: State, order: Array, size: int, rates: Array
+    ) -> tuple[Array, Memory]:
+        f, code = self.objective, self.rule.code()
+        x, m, r = state.x.copy(), state.memory.m.copy(), state.memory.r.copy()
+        path = np.empty((len(rates) if self.path is not None else 0, len(x)))
+        unbiased = f.batch == "unbiased"
+        factor = f.s * len(f.X) if unbiased else f.half
+        l1, l2 = (f.penalty.l1, f.penalty.l2) if f.penalty is not None else (0.0, 0.0)
+        rule_epoch(
+            f.X, f.y, f.weights, order, size, rates, x, m, r, state.memory.t, f.loss.code,
+            f.loss.epsilon, factor, unbiased, l1, l2, f.price, *code, path,
+        )  # fmt: skip
+        for k, w in enumerate(path):
+            self.note(w, f.value(w), float(rates[k]), state.memory.t + k + 1)
+        return x, Memory(m, r, state.memory.t + len(rates))
+
+    def measure(self, old: State, new: State) -> float:
+        """The quantity that ``stop`` names."""
+        if self.solver.stop == "step":
+            return float(np.abs(new.x - old.x).max())
+        if self.solver.stop == "value":
+            return abs(old.value - new.value)
+        if self.solver.stop is None:
+            return 0.0
+        return float(np.linalg.norm(new.gradient))
+
+    def adapt(self, old: State, new: State) -> tuple[State, float]:
+        """Cut the rate of an ``Adaptive`` schedule where epochs bring no progress."""
+        patience = getattr(self.rate, "patience", None)
+        if patience is None:
+            return new, self.gap
+        progress = new.value < old.best_value - (self.solver.tol or 0.0)
+        waited = 0 if progress else old.waited + 1
+        share = old.share
+        if waited >= patience:
+            if new.rate <= SMALLEST_RATE:
+                return new, 0.0  # nothing left to try: settled
+            share, waited = share / self.rate.factor, 0
+        return new._replace(share=share, waited=waited), self.gap

@@ -1,0 +1,127 @@
+"""What a solver returns, and the guards and sentences that all solvers share."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.critical import CriticalPoint, certify
+from pellucid.core.iterate import ConvergenceWarning, History, Iteration
+from pellucid.core.typing import Array
+
+CERTIFY_UP_TO = 300  # parameters; a larger Hessian costs more than the certificate is worth
+RUNAWAY = 1e10  # a value this many times the start's is divergence
+
+
+class SeparationWarning(ConvergenceWarning):
+    """A hyperplane separates the classes, so the loss has no finite minimum."""
+
+
+class Minimum(NamedTuple):
+    """Where a solver ended.
+
+    ``reason`` is converged, max_iter, stopped or diverged; ``certificate`` says what kind of
+    point x is (``CriticalPoint``). ``gradient_norm`` is that of the shortest subgradient.
+
+    >>> from pellucid.solvers import GradientDescent, Objective
+    >>> bowl = Objective(lambda x: float(x @ x), lambda x: 2 * x)
+    >>> found = GradientDescent(0.25).minimise(bowl, [1.0, -2.0])
+    >>> found.converged, found.n_iter, found.certificate.kind
+    (True, 23, 'local minimum')
+    """
+
+    x: Array
+    value: float
+    gradient_norm: float
+    n_iter: int
+    n_updates: int
+    converged: bool
+    reason: str
+    history: History
+    certificate: CriticalPoint
+
+    def __str__(self) -> str:
+        return (
+            f"{self.reason} after {self.n_iter} iterations ({self.n_updates} updates): "
+            f"value {self.value:.8g}; {self.certificate}"
+        )
+
+
+def starting_point(start: Any, size: int | None, rng: np.random.Generator) -> Array:
+    """The vector a solver starts from: an array, or "zeros", "ones", "random".
+
+    >>> starting_point("ones", 2, np.random.default_rng(0))
+    array([1., 1.])
+    """
+    if not isinstance(start, str):
+        x = np.atleast_1d(np.array(start, dtype=np.float64))
+        if x.ndim != 1 or not np.isfinite(x).all():
+            raise ValueError(f"start must be a vector of finite numbers, got {start!r}")
+        if size is not None and len(x) != size:
+            raise ValueError(f"start must have {size} parameters, got {len(x)}")
+        return x
+    if start not in ("zeros", "ones", "random"):
+        raise ValueError(f"start must be an array, 'zeros', 'ones' or 'random', got {start!r}")
+    if size is None:
+        raise ValueError(f"start={start!r} needs an objective of known size; give an array")
+    if start == "random":
+        return rng.standard_normal(size)
+    return np.zeros(size) if start == "zeros" else np.ones(size)
+
+
+def runs_away(value: float, start_value: float) -> bool:
+    """The guard of every first-order solver."""
+    return not np.isfinite(value) or value > RUNAWAY * max(1.0, abs(start_value))
+
+
+def rate_sentence(rate: float, lipschitz: float | None) -> str:
+    """Why a descent diverged: the rate, and the limit where it is known."""
+    if lipschitz is not None and np.isfinite(lipschitz) and lipschitz > 0:
+        limit = f": the limit is 2/L = {2 / lipschitz:.6g}"
+    else:
+        limit = ""
+    return f"the learning rate {rate:.6g} is too large{limit}; the best point met is kept"
+
+
+def warn_slow(name: str, run: Iteration, gap: float, tol: float | None, stacklevel: int) -> None:
+    """The limit was reached before the tolerance."""
+    if run.reason != "max_iter" or tol is None:
+        return
+    values = run.history["value"] if len(run.history) > 1 else np.zeros(0)
+    falling = len(values) > 1 and values[-1] < values[-2]
+    if name in ("Newton", "LBFGS", "CoordinateDescent"):  # no rate to choose
+        advice = "try scaled columns or a larger max_iter"
+    elif falling:
+        advice = "the value is still falling, slow: try a larger rate, scaled columns or Newton"
+    else:
+        advice = "the value no longer falls: try a smaller or decaying rate"
+    warnings.warn(
+        f"{name}: no convergence in max_iter={run.n_iter} steps: gap {gap:.3g} > tol={tol:g}; "
+        f"{advice}",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def conclude(
+    objective: Any, x: Array, run: Iteration, *, n_updates: int, tol: float | None
+) -> Minimum:
+    """The record of a finished run, with its certificate and the warning of separation."""
+    value, _ = objective.value_gradient(x)
+    norm = objective.optimality(x)
+    hessian = None
+    if len(x) <= CERTIFY_UP_TO and objective.twice:
+        hessian = objective.hessian(x)
+    certificate = certify(norm, hessian, tol=max(tol or 0.0, 1e-5), convex=bool(objective.convex))
+    if objective.separated(x, search=not run.converged):
+        certificate = certificate._replace(kind="undecided")  # there is no finite minimum
+        warnings.warn(
+            "the classes are separated by a hyperplane: the coefficients run to infinity and the "
+            "loss has no finite minimum (remedy: a penalty)",
+            SeparationWarning,
+            stacklevel=4,
+        )
+    return Minimum(
+        x, float(value), float(norm), run.n_iter, n_updates, run.converged, run.reason,
+        run.history, certificate,
+    )  # fmt: skip
