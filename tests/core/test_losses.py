@@ -47,7 +47,9 @@ def test_losses_match_scikit_learn():
     """The formulas of scikit-learn's stochastic losses."""
     y, f = rng.normal(size=50), rng.normal(size=50)
     r = np.abs(y - f)
-    assert_allclose(get_loss("huber", 0.5).value(y, f), np.where(r <= 0.5, r**2 / 2, 0.5 * r - 0.125))
+    assert_allclose(
+        get_loss("huber", 0.5).value(y, f), np.where(r <= 0.5, r**2 / 2, 0.5 * r - 0.125)
+    )
     assert_allclose(get_loss("logistic").value(np.ones(3), [-800.0, 0.0, 800.0]),
                     [800.0, np.log(2), 0.0])  # fmt: skip
     assert get_loss("absolute").gradient([1.0], [1.0]) == 0
@@ -63,7 +65,15 @@ def test_targets_are_checked():
         get_loss("hubert")
 
 
-PENALTIES = [L1(0.7), L2(0.3), L1L2(0.4, 0.2), Lq(0.5, 1.5), Lq(0.5, 3.0), Lq(0.5, 0.5), Lq(0.5, 1.0)]
+PENALTIES = [
+    L1(0.7),
+    L2(0.3),
+    L1L2(0.4, 0.2),
+    Lq(0.5, 1.5),
+    Lq(0.5, 3.0),
+    Lq(0.5, 0.5),
+    Lq(0.5, 1.0),
+]
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)

@@ -27,7 +27,7 @@ from pellucid.solvers import (
 
 T = (np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 4.0]))
 rng = np.random.default_rng(0)
-X = rng.normal(size=(60, 3)) + [0.0, 0.5, 0.0]
+X = rng.normal(size=(60, 3)) + np.array([0.0, 0.5, 0.0])
 Y = X @ [1.0, -2.0, 0.5] + 0.7 + 0.1 * rng.normal(size=60)
 SOLVERS = [
     GradientDescent("auto", tol=1e-11, max_iter=10**4), Newton(), LBFGS(tol=1e-10),
@@ -169,7 +169,10 @@ def test_searchable_and_saved(tmp_path):
 
 
 def test_refusals():
-    for model in (LinearRegression(solver=Newton(), positive=True), Ridge(solver=Newton(), positive=True)):
+    for model in (
+        LinearRegression(solver=Newton(), positive=True),
+        Ridge(solver=Newton(), positive=True),
+    ):
         with pytest.raises(ValueError, match="positive"):
             model.fit(X, Y)
     with pytest.raises(ValueError, match="solver must be one of"):

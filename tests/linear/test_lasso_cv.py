@@ -116,9 +116,7 @@ def test_fold_moments_are_those_of_the_rows():
     X, y = data(3 * LEAF_ROWS // 2, 5)
     rows = Rows(X, y, unit_weights(len(X)))
     parts = contiguous_moments(rows, map, 4)
-    for part, rest, (train, test) in zip(
-        parts, others(parts), KFold(4).split(X), strict=True
-    ):
+    for part, rest, (train, test) in zip(parts, others(parts), KFold(4).split(X), strict=True):
         for found, index in ((part, test), (rest, train)):
             expected = leaf_moments(Rows(X[index], y[index], unit_weights(len(index))))
             assert found.weight == len(index)
@@ -172,9 +170,7 @@ def test_weights_are_repetitions_in_given_folds():
         splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(3)]
         repeated = [(np.flatnonzero(again != f), np.flatnonzero(again == f)) for f in range(3)]
         a = LassoCV(cv=splits, alphas=20, tol=1e-9).fit(X, y, sample_weight=w)
-        b = LassoCV(cv=repeated, alphas=20, tol=1e-9).fit(
-            np.repeat(X, w, axis=0), np.repeat(y, w)
-        )
+        b = LassoCV(cv=repeated, alphas=20, tol=1e-9).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
         assert_allclose(a.mse_path_, b.mse_path_, rtol=1e-4)
         assert_allclose(a.coef_, b.coef_, atol=1e-7)
 

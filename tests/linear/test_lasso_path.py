@@ -46,7 +46,7 @@ def test_scikit_learn_agrees(n, p, ratio, positive, kind):
 def test_every_point_is_certified(n, p):
     X, y = data(n, p)
     for tol in (1e-2, 1e-4, 1e-8):
-        alphas, coefs, gaps = lasso_path(X, y, tol=tol)
+        alphas, coefs, gaps = lasso_path(X, y, tol=tol, eps=1e-2, alphas=30)
         assert (gaps * n <= tol * (y @ y)).all()
         residual = y[:, None] - X @ coefs
         value = (residual**2).sum(axis=0) / (2 * n) + alphas * np.abs(coefs).sum(axis=0)

@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDRegressor as Peer
 from pellucid import SGDRegressor
 from pellucid.compiled.visits import plan_visits
 from pellucid.linear import LinearRegression
-from pellucid.solvers import Adam, DivergenceWarning, GradientDescent, InverseScaling, LBFGS
+from pellucid.solvers import LBFGS, Adam, DivergenceWarning, GradientDescent, InverseScaling
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
@@ -175,7 +175,10 @@ def test_sparse_equals_dense():
 
 
 def test_unscaled_columns_warn():
-    with pytest.warns(UserWarning, match="differ in size by a factor of"), warnings.catch_warnings():
+    with (
+        pytest.warns(UserWarning, match="differ in size by a factor of"),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", ConvergenceWarning)
         SGDRegressor(random_state=0, eta0=1e-9, max_iter=6).fit(X * [1, 1, 1, 5000], Y)
 
@@ -205,7 +208,9 @@ def test_limit_warns():
 def test_solver_objects(solver):
     model = SGDRegressor(alpha=0.0, solver=solver, random_state=0).fit(X, Y)
     exact = LinearRegression().fit(X, Y)
-    assert_allclose(model.coef_, exact.coef_, atol=5e-3 if solver.get_params().get("rule") else 1e-5)
+    assert_allclose(
+        model.coef_, exact.coef_, atol=5e-3 if solver.get_params().get("rule") else 1e-5
+    )
     assert len(model.history_) == model.n_iter_ + 1
     assert "objective" in model.history_.columns
     again = SGDRegressor(alpha=0.0, solver=solver, random_state=0).fit(X, Y)

@@ -160,7 +160,7 @@ def test_no_other_function_is_better():
             return (model.predict([t], derivative=2)[0] + wiggle) ** 2
 
         rss = ((y - model.predict(x) - e * np.sin(1.3 * x + 1)) ** 2).sum()
-        pieces = [quad(bend, a, b)[0] for a, b in zip(x[:-1], x[1:], strict=True)]
+        pieces = [quad(bend, a, b)[0] for a, b in pairwise(x)]
         return rss + 0.5 * sum(pieces)
 
     middle = objective(0.0)
@@ -385,7 +385,7 @@ def test_refusals():
     for df in (2.0, 1, -3, "five", 61):
         with pytest.raises(ValueError, match="df"):
             SmoothingSpline(df=df).fit(x, y)
-    with pytest.raises(ValueError, match="1 column.*got 2"):
+    with pytest.raises(ValueError, match=r"1 column.*got 2"):
         SmoothingSpline().fit(np.ones((5, 2)), np.ones(5))
     model = SmoothingSpline().fit(x, y)
     with pytest.raises(ValueError, match="derivative must be"):

@@ -33,7 +33,12 @@ def test_22_gradient_descent_on_three_points():
     value = found.history["value"]
     assert_allclose(value[:3], [3.5, 2.042037, 1.1970152], atol=1e-6)
     assert_allclose(value[-1], 0.0457893863, atol=1e-10)
-    assert (found.n_iter, found.n_updates, found.reason, len(found.history)) == (10, 10, "max_iter", 11)
+    assert (found.n_iter, found.n_updates, found.reason, len(found.history)) == (
+        10,
+        10,
+        "max_iter",
+        11,
+    )
 
 
 def test_22_learning_rates():

@@ -12,6 +12,7 @@ from pellucid.core.losses import LOSSES
 from pellucid.core.threads import limit_threads
 from pellucid.solvers import (
     L1,
+    L1L2,
     L2,
     AdaGrad,
     Adam,
@@ -24,7 +25,6 @@ from pellucid.solvers import (
     ExponentialDecay,
     GradientDescent,
     InverseScaling,
-    L1L2,
     LinearDecay,
     LinearObjective,
     Lq,

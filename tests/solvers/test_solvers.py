@@ -12,13 +12,13 @@ from scipy.optimize import minimize
 from pellucid.core.iterate import ConvergenceWarning
 from pellucid.solvers import (
     L1,
+    L1L2,
     L2,
     LBFGS,
     CoordinateDescent,
     DivergenceWarning,
     GradientDescent,
     InverseScaling,
-    L1L2,
     LinearObjective,
     Newton,
     Objective,

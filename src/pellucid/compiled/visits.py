@@ -10,7 +10,7 @@ References: Steele, Lea & Flood (2014) for the mixing (SplitMix64); Dietzfelbing
 multiply-add hash.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ S30, S27, S31, S32, NOTHING = (np.uint64(s) for s in (30, 27, 31, 32, 0))
 
 
 @jit
-def mix(z: int) -> int:
+def mix(z: Any) -> Any:
     """SplitMix64: every bit of the answer depends on every bit of z."""
     z = (z ^ (z >> S30)) * FIRST
     z = (z ^ (z >> S27)) * SECOND
@@ -34,7 +34,7 @@ def mix(z: int) -> int:
 
 
 @jit
-def hash_rows(bits: Array, target: Array, odd: Array, seed: int, keys: Array, X: Array) -> Array:
+def hash_rows(bits: Any, target: Any, odd: Any, seed: Any, keys: Any, X: Array) -> Array:
     """Keys of the rows from the bits of their numbers; returns the squared norms of the columns."""
     n, p = bits.shape
     squares = np.zeros(p)
@@ -50,9 +50,10 @@ def hash_rows(bits: Array, target: Array, odd: Array, seed: int, keys: Array, X:
 
 
 @jit
-def sort_by_key(keys: Array, salt: int, out: IntArray) -> None:
-    """out = the positions in the order of mix(key + salt): buckets by the leading bits, then sort."""
-    n, bits = len(keys), 1
+def sort_by_key(keys: Any, salt: Any, out: IntArray) -> None:
+    """out = the positions by mix(key + salt): buckets of the leading bits, each sorted."""
+    n = len(keys)
+    bits = 1
     while (1 << bits) < n and bits < 24:
         bits += 1
     shift = np.uint64(64 - bits)
@@ -65,28 +66,27 @@ def sort_by_key(keys: Array, salt: int, out: IntArray) -> None:
         start[b + 1] += start[b]
     filled = np.zeros(1 << bits, dtype=np.int32)
     for i in range(n):
-        b = np.int64(mixed[i] >> shift)
-        place = start[b] + filled[b]
-        filled[b] += 1
-        while place > start[b] and mixed[out[place - 1]] > mixed[i]:  # among a few of the bucket
+        bucket = np.int64(mixed[i] >> shift)
+        place = start[bucket] + filled[bucket]
+        filled[bucket] += 1
+        while (
+            place > start[bucket] and mixed[out[place - 1]] > mixed[i]
+        ):  # among a few of the bucket
             out[place] = out[place - 1]
             place -= 1
         out[place] = i
 
 
 @jit
-def number_copies(keys: Array, order: IntArray) -> bool:
-    """Give equal keys different ones: the c-th copy becomes mix(key + c); whether there were any."""
-    found = False
+def number_copies(keys: Any, order: IntArray) -> None:
+    """Give equal keys different ones: the c-th copy becomes mix(key + c)."""
     i, n = 0, len(order)
     while i < n:
         same, j = keys[order[i]], i + 1
         while j < n and keys[order[j]] == same:
             keys[order[j]] = mix(same + np.uint64(j - i))
-            found = True
             j += 1
         i = j
-    return found
 
 
 class Visits(NamedTuple):
@@ -94,7 +94,7 @@ class Visits(NamedTuple):
 
     rows: IntArray  # (v,)
     share: Array  # (v,) or (0,)
-    keys: Array  # (v,) uint64
+    keys: Any  # (v,) uint64
     squares: Array  # (p,) of the columns, one copy of each row
 
     def order(self, epoch: int) -> IntArray:

@@ -43,9 +43,9 @@ def certify(
     >>> certify(0.0, np.diag([2.0, -4.0])).kind
     'saddle point'
     """
-    values = np.zeros(0)
+    values: Array = np.zeros(0)
     if hessian is not None and np.isfinite(hessian).all():
-        values = np.linalg.eigvalsh((hessian + hessian.T) / 2)
+        values = np.asarray(np.linalg.eigvalsh((hessian + hessian.T) / 2), dtype=np.float64)
     if not gradient_norm <= tol:
         return CriticalPoint("not stationary", float(gradient_norm), values)
     small = len(values) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))

@@ -14,7 +14,7 @@ _HOME = {
     "ElasticNetCV": "lasso_cv",
     "GroupLasso": "group_lasso",
     "HuberRegressor": "huber",
-    "InverseGamma": "bayes",
+    "InverseGamma": "evidence",
     "Lars": "lars",
     "Lasso": "lasso",
     "LassoCV": "lasso_cv",

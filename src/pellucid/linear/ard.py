@@ -208,7 +208,7 @@ class ARDRegression(NormalPredictive):
                 "objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum()),
             },
         )  # fmt: skip
-        vars(self).update(finish(run.state))
+        self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         scores = np.array([-row["objective"] for row in run.history])
         self.scores_ = scores if self.compute_score else np.zeros(0)

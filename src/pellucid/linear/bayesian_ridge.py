@@ -226,7 +226,7 @@ class BayesianRidge(NormalPredictive):
             step, first, max_iter=self.max_iter, tol=self.tol, context=context, start_row=False,
             record=lambda s: {"objective": -s.score, "alpha": s.alpha, "lambda": s.lam},
         )  # fmt: skip
-        vars(self).update(finish(run.state))
+        self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         w, rss = coefficients(data, self.alpha_, self.lambda_)
         last = log_marginal(data, w, rss, self.alpha_, self.lambda_, prior)

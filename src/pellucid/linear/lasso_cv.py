@@ -300,9 +300,7 @@ class PenalisedCV(LinearModel):
         return "centred" if self.fit_intercept else "slopes"
 
     def _check_parameters(self) -> None:
-        check.boolean(
-            fit_intercept=self.fit_intercept, copy_X=self.copy_X, positive=self.positive
-        )
+        check.boolean(fit_intercept=self.fit_intercept, copy_X=self.copy_X, positive=self.positive)
         check_precompute(self.precompute)
         check.positive(eps=self.eps)
         check_alphas(self.alphas)
@@ -322,13 +320,9 @@ class PenalisedCV(LinearModel):
             if ratio > 1:
                 raise ValueError(f"l1_ratio must be between 0 and 1, got {ratio!r}")
 
-    def _finish(
-        self, rows: Source, folds: list[Fold], whole: Problem, sample_weight: Any
-    ) -> None:
+    def _finish(self, rows: Source, folds: list[Fold], whole: Problem, sample_weight: Any) -> None:
         for fold in folds:
-            weights = [
-                part.weight if isinstance(part, Moments) else part.w.sum() for part in fold
-            ]
+            weights = [part.weight if isinstance(part, Moments) else part.w.sum() for part in fold]
             if not min(weights) > 0:
                 raise ValueError("every fold of the cross-validation needs rows of positive weight")
         memory = isinstance(rows, Rows)

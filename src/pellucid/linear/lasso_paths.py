@@ -200,7 +200,9 @@ def enet_path(
     return (alphas, coefs, gaps, sweeps) if return_n_iter else (alphas, coefs, gaps)
 
 
-def lasso_path(X: Any, y: Any = None, *, eps: float = 1e-3, alphas: Any = 100, **options: Any) -> Any:
+def lasso_path(
+    X: Any, y: Any = None, *, eps: float = 1e-3, alphas: Any = 100, **options: Any
+) -> Any:
     """Lasso coefficients for a grid of alphas, without an intercept: ``enet_path`` with r = 1.
 
     Returns scikit-learn's triple (alphas, coefs, dual_gaps); ``options`` are those of ``enet_path``.

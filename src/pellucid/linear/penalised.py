@@ -132,9 +132,7 @@ def descend(
     )  # fmt: skip
 
 
-def judged(
-    problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: float
-) -> TargetFit:
+def judged(problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: float) -> TargetFit:
     """The fit of one target by a solver object, with the duality gap of where it ended."""
     n, l1, l2 = problem.n, problem.n * alpha * ratio, problem.n * alpha * (1 - ratio)
     w = found.coef[:, t]
@@ -395,8 +393,12 @@ class PenalisedModel(LinearModel):
             unknowns=self._unknowns(), weights=weights, positive=False, many=False,
         )  # fmt: skip
         fits = [judged(problem, t, found, alpha, ratio) for t in range(len(found.intercept))]
-        context.finish({"coef_": found.coef[:, 0] if rows.y.ndim == 1 else found.coef.T,
-                        "intercept_": found.intercept[0] if rows.y.ndim == 1 else found.intercept})
+        context.finish(
+            {
+                "coef_": found.coef[:, 0] if rows.y.ndim == 1 else found.coef.T,
+                "intercept_": found.intercept[0] if rows.y.ndim == 1 else found.intercept,
+            }
+        )
         return fits
 
     # --- what is left behind -----------------------------------------------------------------
@@ -410,9 +412,7 @@ class PenalisedModel(LinearModel):
                 stacklevel=5,
             )
 
-    def _set(
-        self, rows: Source, weights: Array, fits: list[TargetFit], single: bool
-    ) -> None:
+    def _set(self, rows: Source, weights: Array, fits: list[TargetFit], single: bool) -> None:
         self.coef_ = fits[0].coef if single else np.array([fit.coef for fit in fits])
         offsets = [fit.intercept for fit in fits]
         self.intercept_ = 0.0 if not self.fit_intercept else offsets[0] if single else np.array(

@@ -162,7 +162,7 @@ def split_visits(visits: Visits, fraction: float) -> tuple[Visits, Visits]:
             f"train on and {n} to validate; both need at least one"
         )
 
-    def take(chosen: Array) -> Visits:
+    def take(chosen: Any) -> Visits:
         chosen = np.sort(chosen)
         share = visits.share[chosen] if len(visits.share) else visits.share
         return visits._replace(rows=visits.rows[chosen], share=share, keys=visits.keys[chosen])

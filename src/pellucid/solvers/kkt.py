@@ -104,7 +104,7 @@ def find_multipliers(
     if given is not None:
         right = -(f_slope + given @ A)
         nu = np.linalg.lstsq(B.T, right, rcond=None)[0] if len(B) else np.zeros(0)
-        return given, nu
+        return given, np.asarray(nu, dtype=np.float64)
     lam, nu = np.zeros(len(A)), np.zeros(len(B))
     G = A[active]
     columns = np.vstack([G, B, -B]).T  # a free number is a difference of two non-negative ones

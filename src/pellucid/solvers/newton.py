@@ -111,7 +111,9 @@ class Newton(BaseEstimator):
             name="Newton",
             context=context,
             warn=False,
-            explain=lambda state: "the full step leads out of the finite numbers; the point before it is kept",
+            explain=lambda state: (
+                "the full step leads out of the finite numbers; the point before it is kept"
+            ),
         )
         if shifts:
             warnings.warn(

@@ -104,7 +104,7 @@ class Objective:
         if self._hessian is not None:
             H = np.asarray(self._hessian(x), dtype=np.float64)
         elif self._gradient is not None:
-            H = numerical_jacobian(lambda z: np.asarray(self._gradient(z)), x).value
+            H = numerical_jacobian(self.loss_gradient, x).value
             H = (H + H.T) / 2
         else:
             H = numerical_hessian(self._value, x).value
@@ -318,7 +318,9 @@ class LinearObjective(Objective):
         live = self.weights > 0
         if (signs * self.margins(x))[live].min() > 0:
             return True
-        return search and self.X.size <= SEARCH_CELLS and separable(self.design()[live], signs[live])
+        return (
+            search and self.X.size <= SEARCH_CELLS and separable(self.design()[live], signs[live])
+        )
 
 
 def separable(D: Array, signs: Array) -> bool:
