@@ -79,7 +79,7 @@ def skglm_path(data):
 
 
 def as_good(make):
-    """The coefficients' objectives: ours at most theirs but for 1e-6, theirs within 1e-2 of ours."""
+    """By the objective: ours at most theirs but for 1e-6, theirs within 1e-2 of ours."""
 
     def same(ours, theirs):
         data = make()

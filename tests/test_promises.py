@@ -258,7 +258,28 @@ def test_same_seed_same_model_and_the_global_state_is_left_alone(name):
     np.testing.assert_array_equal(np.random.get_state()[1], before)
 
 
+@number_estimators
+@pytest.mark.filterwarnings("ignore")  # one column is fewer than some expect
+@pytest.mark.parametrize("p", [1, 4])
+def test_the_data_are_left_alone(name, p):
+    """Also one column, which is contiguous whichever way one looks at it."""
+    X, y = data(CLASSES[name], p=p) if p == 4 else data(CLASSES[name])
+    X = X[:, :p].copy()
+    before, y_before = X.copy(), None if y is None else y.copy()
+    try:
+        outputs(make(CLASSES[name]).fit(X, y), X)
+    except ValueError:  # some need two columns
+        assert p == 1
+    np.testing.assert_array_equal(X, before)
+    if y is not None:
+        np.testing.assert_array_equal(y, y_before)
+
+
 # --- weights -------------------------------------------------------------------------------
+
+
+def _splits(fold):
+    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
 
 
 @weighted_estimators
@@ -269,9 +290,13 @@ def test_weights_are_repetitions(name, n):
     params = {}
     if n > LEAF_ROWS and {"init", "n_clusters"} <= make(CLASSES[name]).get_params().keys():
         params = {"init": X[w > 0][:3], "n_clusters": 3}  # random starts depend on the leaves
+    again = params
+    if "cv" in make(CLASSES[name]).get_params():  # the folds must hold the same rows
+        fold = np.arange(n) % 3
+        params, again = {"cv": _splits(fold)}, {"cv": _splits(np.repeat(fold, w))}
     weighted = make(CLASSES[name], **params).fit(X, y, sample_weight=w)
     X_again, y_again = np.repeat(X, w, axis=0), None if y is None else np.repeat(y, w, axis=0)
-    repeated = make(CLASSES[name], **params).fit(X_again, y_again)
+    repeated = make(CLASSES[name], **again).fit(X_again, y_again)
     assert_same_outputs(weighted, repeated, X, rtol=1e-7)
 
 

@@ -16,7 +16,7 @@ from pellucid.core.leastsquares import leaf_moments
 from pellucid.core.statistics import LEAF_ROWS, Moments, Rows, unit_weights
 from pellucid.core.threads import limit_threads
 from pellucid.linear import ElasticNetCV, Lasso, LassoCV
-from pellucid.linear.lasso_cv import CrossValidated, choose, contiguous_moments, others
+from pellucid.linear.lasso_folds import CrossValidated, choose, contiguous_moments, others
 
 SHAPES = [(80, 8), (50, 90)]
 

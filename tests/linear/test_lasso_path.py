@@ -101,7 +101,7 @@ def test_several_targets_and_counts():
 def test_start_from_given_coefficients():
     for n, p in SHAPES:
         X, y = data(n, p)
-        alphas, coefs, _ = lasso_path(X, y, alphas=[0.3], tol=1e-12)
+        _, coefs, _ = lasso_path(X, y, alphas=[0.3], tol=1e-12)
         again = lasso_path(X, y, alphas=[0.3], coef_init=coefs[:, 0], tol=1e-12)[1]
         assert_allclose(again, coefs, atol=1e-7)
 
@@ -112,7 +112,7 @@ def test_blocks_need_one_pass():
     reads = []
     spans = source.spans
     source.spans = lambda: reads.append(1) or spans()
-    alphas, coefs, _ = lasso_path(source)
+    _, coefs, _ = lasso_path(source)
     assert len(reads) == 1
     assert_array_equal(coefs, lasso_path(X, y)[1])
 

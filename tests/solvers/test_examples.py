@@ -130,8 +130,8 @@ def test_25_newton():
 
 @pytest.mark.slow
 def test_25_to_the_end():
+    solver = GradientDescent(0.1, max_iter=10**6, tol=1e-3)
     with pytest.warns(SeparationWarning):
-        solver = GradientDescent(0.1, max_iter=10**6, tol=1e-3)
         found = solver.minimise(separable_data(), "ones", record=None)
     assert found.n_updates == 449_261
     assert_allclose(found.x, [110.2037, -146.6376, 92.3106], atol=1e-4)

@@ -48,7 +48,8 @@ def lasso(alpha=0.2, **params):
 @pytest.mark.parametrize(
     "solver",
     [
-        CoordinateDescent(tol=1e-12), CoordinateDescent(tol=1e-12, selection="random", random_state=0),
+        CoordinateDescent(tol=1e-12),
+        CoordinateDescent(tol=1e-12, selection="random", random_state=0),
         ProximalGradient(tol=1e-10), ProximalGradient(tol=1e-10, accelerated=False, max_iter=20000),
     ],
     ids=str,

@@ -47,12 +47,12 @@ def sweep(H, g, w, l1, positive, threshold, max_sweeps):
     for done in range(max_sweeps):
         largest = 0.0
         for j in range(m):
-            h, old, l = H[j, j], w[j], l1[j]
+            h, old, bound = H[j, j], w[j], l1[j]
             t = g[j] + h * old
-            if t > l:
-                new = (t - l) * inverse[j]
-            elif t < -l and not positive[j]:
-                new = (t + l) * inverse[j]
+            if t > bound:
+                new = (t - bound) * inverse[j]
+            elif t < -bound and not positive[j]:
+                new = (t + bound) * inverse[j]
             else:
                 new = 0.0
             d = new - old

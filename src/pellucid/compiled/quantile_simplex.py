@@ -7,7 +7,9 @@ g = sum psi_i D_i - c over the other rows, the multipliers of the basis are a_h 
 vertex is optimal iff -lo <= a_h <= up. Otherwise a row k that breaks its bound leaves: r_k grows
 with sigma = +-1 along theta - sigma t D_h^-1 e_k, the slope starts below zero and rises by
 (up_i + lo_i)|v_i| where a residual r_i + t v_i passes zero. The row at which it gets to zero
-enters: one pivot crosses as many rows as it pays to (Barrodale & Roberts 1973; Koenker & d'Orey 1987).
+enters: one pivot crosses as many rows as it pays to.
+
+References: Barrodale & Roberts (1973); Koenker & d'Orey (1987).
 """
 
 from typing import Any

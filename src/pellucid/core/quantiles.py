@@ -28,7 +28,7 @@ def column_quantiles(X: Array, q: Array, w: Array) -> Array:
     out = np.empty((len(q), p))
 
     def work(first: int) -> None:
-        block = np.ascontiguousarray(X[:, first : first + GATHER].T)
+        block = X[:, first : first + GATHER].T.copy()  # a copy: it is re-ordered in place
         for j, column in enumerate(block, start=first):
             out[:, j] = quantiles(column, q, w)
 

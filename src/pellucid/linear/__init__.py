@@ -35,6 +35,7 @@ _HOME = {
     "collinearity": "collinear",
     "convert_penalty": "penalty_scales",
     "enet_path": "lasso_paths",
+    "from_formula": "formula",
     "lars_path": "least_angle",
     "lasso_path": "lasso_paths",
     "least_squares_report": "collinear",

@@ -6,7 +6,7 @@ D L = U diag(d) Q' and beta = U'(y - D m), for noise of variance s^2
     -2 ln p(y) = n' ln(2 pi s^2) + sum ln(1 + t d_j^2/s^2)
                  + (rest + sum beta_j^2 / (1 + t d_j^2/s^2)) / s^2 + ln det F'F,     n' = n - k
 
-with F the flat columns. Given lam = s^2/t the best s^2 is (rest + sum beta_j^2 lam/(d_j^2 + lam))/n'.
+with F the flat columns. Given lam = s^2/t, s^2 = (rest + sum beta_j^2 lam/(d_j^2 + lam)) / n'.
 With s^2 ~ InverseGamma(a, b) and z | s^2 ~ N(0, s^2 t) it is integrated out:
 
     ln p(y) = -(n'/2) ln 2 pi - sum ln(1 + t d_j^2)/2 - ln det F'F/2

@@ -1,7 +1,7 @@
 r"""The constrained lasso and elastic net: minimise RSS subject to bounds on the coefficients.
 
 Lasso         sum_j v_j |w_j| <= t
-Elastic net   sum_j v_j w_j^2 <= t1  and  sum_j v_j |w_j| <= t2      (v = 1 unless weights are given)
+Elastic net   sum_j v_j w_j^2 <= t1  and  sum_j v_j |w_j| <= t2     (v = 1 unless weights are given)
 
 By the KKT conditions the answer is least squares if it is feasible; else some constraint is active
 and w minimises RSS/2 + l1 sum v|w| + l2/2 sum v w^2, where l1 and l2 are its multipliers and 0 for
@@ -18,12 +18,13 @@ function): Brent's method, then Newton's on the equations of the final support
 References: Osborne, Presnell & Turlach (2000), On the LASSO and its dual.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
-from pellucid.core.typing import Array
+from pellucid.core.typing import Array, IntArray
 from pellucid.linear.penalised_rows import RowsProblem
 from pellucid.linear.penalised_sums import State, SumsProblem
 
@@ -64,12 +65,13 @@ def solve(problem: Problem, t: int, w: Array, l1: float, l2: float) -> State:
     return state
 
 
-def slope(problem: Problem, w: Array, l2: float) -> tuple[Array, Array]:
+def slope(problem: Problem, w: Array, l2: float) -> tuple[IntArray, Array]:
     """(support, d) with dw_S/dl1 = -d."""
     S = np.flatnonzero(w)
     v = problem.weights[S]
     H = problem.cross_products(S) + np.diag(l2 * v)
-    return S, np.linalg.lstsq(H, v * np.sign(w[S]), rcond=None)[0]
+    d: Array = np.linalg.lstsq(H, v * np.sign(w[S]), rcond=None)[0]
+    return S, d
 
 
 def lasso_multiplier(problem: Problem, t: int, bound: float, *, l2: float, start: Array,
@@ -110,15 +112,15 @@ def ridge_bound(problem: Problem, t: int, bound: float) -> Multipliers:
     return Multipliers(0.0, l2, problem.ridge(t, l2), 1)
 
 
-def bracket(falling: object, start: float) -> tuple[float, float]:
+def bracket(falling: Callable[[float], float], start: float) -> tuple[float, float]:
     """Two arguments between which a falling function changes sign."""
     low = high = start
     for _ in range(200):
-        if falling(low) > 0:  # type: ignore[operator]
+        if falling(low) > 0:
             break
         low -= 2.0
     for _ in range(200):
-        if falling(high) < 0:  # type: ignore[operator]
+        if falling(high) < 0:
             break
         high += 2.0
     return low, high
@@ -135,7 +137,7 @@ def pair_multipliers(problem: Problem, t: int, t1: float, t2: float, ols: Array)
         found = ridge_bound(problem, t, t1)
         if size(problem, found.state.w) <= t2 * (1 + AGREE):
             return found
-    last = [zero, None]
+    last: list[Any] = [zero, None]
     solves = [0]
 
     def excess(log_l2: float) -> float:

@@ -1,231 +1,42 @@
 r"""The lasso and the elastic net with alpha chosen by cross-validation.
 
-For every fold the whole path is fitted on the other folds, and the mean squared error on the fold
-is noted: ``mse_path_``. The chosen alpha has the smallest mean over the folds, or, by the
-one-standard-error rule, is the strongest whose mean is within one standard error of it.
-
-With more rows than columns one pass over the data serves all folds: the moments of [X y] are kept
-fold by fold; those of the training rows are the other folds merged (prefix with suffix, so nothing
-is ever subtracted), and the errors on the fold follow from its own moments,
-
-    sum (y - b - x'w)^2 = Syy - 2 w'Sxy + w'Sxx w + W (ybar - b - xbar'w)^2.
-
-So files larger than memory are cross-validated in one read. Otherwise each fold is fitted from its
-rows (``penalised_rows``), several folds at once.
+The paths of all folds are those of ``lasso_folds``: with more rows than columns one pass over the
+data serves them all. The final fit is Lasso or ElasticNet at the alpha that was chosen.
 
 References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section 3.4.3.
 """
 
-from collections.abc import Iterator
-from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from pellucid.base import with_callbacks
 from pellucid.core import check
 from pellucid.core.iterate import FitContext, History
-from pellucid.core.leastsquares import finite, joint_moments, leaf_moments
+from pellucid.core.leastsquares import finite
 from pellucid.core.random import generator
 from pellucid.core.records import Card
-from pellucid.core.selection import one_standard_error
-from pellucid.core.statistics import Moments, Rows, Source, Statistic, merge_moments, reduce_rows
+from pellucid.core.statistics import Moments, Rows, Source, merge_moments
 from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, IntArray, Map
+from pellucid.core.typing import Array, Map
 from pellucid.linear.base import LinearModel
-from pellucid.linear.folds import merge_dealt, sum_errors
 from pellucid.linear.lasso_budget import Problem
-from pellucid.linear.lasso_paths import (
-    MANY_COLUMNS,
-    alpha_grid,
-    check_alphas,
-    enet_path,
-    lasso_path,
-    solve_path,
+from pellucid.linear.lasso_folds import (
+    Fold,
+    choose,
+    contiguous_moments,
+    cross_validate,
+    make_folds,
+    make_problem,
+    others,
 )
-from pellucid.linear.penalised import check_precompute, descend, so_far
-from pellucid.linear.penalised_rows import RowsProblem
-from pellucid.linear.penalised_sums import SumsProblem
+from pellucid.linear.lasso_paths import check_alphas, enet_path, lasso_path
+from pellucid.linear.penalised_fit import MANY_COLUMNS, check_precompute, descend, so_far
 
 RULES = ("best", "one_standard_error")
-
-
-# --- moments fold by fold --------------------------------------------------------------------
-
-
-class NumberedSpan(NamedTuple):
-    """A span whose leaves come with the number of their first row."""
-
-    span: Any
-
-    @property
-    def start(self) -> int:
-        return self.span.start
-
-    def leaves(self) -> Iterator[tuple[Rows, int]]:
-        row = self.span.start
-        for leaf in self.span.leaves():
-            yield leaf, row
-            row += leaf.n_rows
-
-
-class Numbered(NamedTuple):
-    """A source of numbered leaves."""
-
-    source: Any
-
-    @property
-    def n_rows(self) -> int:
-        return self.source.n_rows
-
-    def spans(self) -> list[NumberedSpan]:
-        return [NumberedSpan(span) for span in self.source.spans()]
-
-
-def leaf_folds(edges: IntArray, leaf: tuple[Rows, int]) -> tuple[Moments, ...]:
-    """Moments of the parts of one leaf that lie in the folds [edges[f], edges[f + 1])."""
-    rows, first = leaf
-    d = rows.X.shape[1] + (rows.y.shape[1] if rows.y.ndim == 2 else 1)
-    nothing = Moments(0.0, np.zeros(d), np.zeros((d, d)))
-    cuts = np.clip(edges - first, 0, rows.n_rows)
-    pairs = zip(cuts[:-1], cuts[1:], strict=True)
-    return tuple(leaf_moments(rows.slice(a, b)) if b > a else nothing for a, b in pairs)
-
-
-def contiguous_moments(source: Source, map_: Map, k: int) -> list[Moments]:
-    """Moments of k folds of neighbouring rows, in one pass over rows or blocks."""
-    n = source.n_rows
-    edges = np.concatenate([[0], np.cumsum(np.full(k, n // k) + (np.arange(k) < n % k))])
-    statistic = Statistic(partial(leaf_folds, edges), merge_dealt)
-    return list(reduce_rows(statistic, Numbered(source), map_))
-
-
-def others(parts: list[Moments]) -> list[Moments]:
-    """Of each fold the moments of all other folds, by merging what is before and after it."""
-    none = Moments(0.0, 0 * parts[0].mean, 0 * parts[0].scatter)
-    before, after = [none], [none]
-    for part in parts[:-1]:
-        before.append(merge_moments(before[-1], part))
-    for part in parts[:0:-1]:
-        after.append(merge_moments(part, after[-1]))
-    return [merge_moments(a, b) for a, b in zip(before, after[::-1], strict=True)]
-
-
-# --- one fold --------------------------------------------------------------------------------
-
-
-class Fold(NamedTuple):
-    """How to make the training problem, and what was held out."""
-
-    train: Any  # Moments or Rows
-    test: Any  # Moments or Rows
-
-
-def is_partition(folds: list[tuple[IntArray, IntArray]], n: int) -> bool:
-    """Whether every row is held out once and trained on otherwise."""
-    held = np.concatenate([test for _, test in folds])
-    return (
-        len(held) == n
-        and len(np.unique(held)) == n
-        and all(len(train) + len(test) == n for train, test in folds)
-    )
-
-
-def take(rows: Rows, index: IntArray) -> Rows:
-    """Some rows; neighbours are not copied."""
-    index = np.flatnonzero(index) if index.dtype == bool else index
-    if len(index) and (np.diff(index) == 1).all():
-        return rows.slice(int(index[0]), int(index[-1]) + 1)
-    return Rows(rows.X[index], rows.y[index], rows.w[index])
-
-
-def make_folds(rows: Rows, folds: list[tuple[IntArray, IntArray]], p: int) -> list[Fold]:
-    """Folds of rows in memory, by their moments where that is cheaper."""
-    by_sums = p <= MANY_COLUMNS and all(len(train) > p for train, _ in folds)
-    if not by_sums:
-        return [Fold(take(rows, train), take(rows, test)) for train, test in folds]
-
-    def sums(index: IntArray) -> Moments:
-        return joint_moments(take(rows, index), map_threads)
-
-    tests = list(map_threads(sums, [test for _, test in folds]))
-    if is_partition(folds, rows.n_rows):
-        return [Fold(a, b) for a, b in zip(others(tests), tests, strict=True)]
-    trains = map_threads(sums, [train for train, _ in folds])
-    return [Fold(a, b) for a, b in zip(trains, tests, strict=True)]
-
-
-def make_problem(train: Any, p: int, unknowns: str, positive: bool) -> Problem:
-    """The problem of some training rows or of their moments."""
-    kinds = {"unknowns": unknowns, "weights": np.ones(p), "positive": np.full(p, positive)}
-    if isinstance(train, Moments):
-        return SumsProblem(train, p, **kinds)
-    return RowsProblem(train.X, train.y[:, None], train.w, **kinds)
-
-
-def fold_errors(fold: Fold, coef: Array, intercept: Array) -> Array:
-    """Mean squared errors of coefficients (L, p) and intercepts (L,) on the rows held out."""
-    if isinstance(fold.test, Moments):
-        return sum_errors(fold.test, coef.T[:, None, :], intercept[None, :])[0]
-    X, y, w = fold.test
-    live = np.flatnonzero(coef.any(axis=0))
-    E = X[:, live] @ coef[:, live].T + intercept - y[:, None]
-    return w @ E**2 / w.sum()
-
-
-class CrossValidated(NamedTuple):
-    """All paths of all folds."""
-
-    alphas: Array  # (R, L)
-    errors: Array  # (R, K, L)
-
-
-def cross_validate(
-    folds: list[Fold], whole: Problem, ratios: Array, alphas: Any, *, eps: float, tol: float,
-    max_iter: int, p: int, unknowns: str, positive: bool,
-) -> CrossValidated:  # fmt: skip
-    """The errors of every fold, l1_ratio and alpha."""
-    if isinstance(alphas, int):
-        grid = np.array([alpha_grid(whole, 0, float(r), eps, alphas) for r in ratios])
-    else:
-        grid = np.tile(alphas, (len(ratios), 1))
-
-    def errors(fold: Fold) -> list[Array]:
-        problem = make_problem(fold.train, p, unknowns, positive)
-        found = []
-        for ratio, row in zip(ratios, grid, strict=True):
-            fit = solve_path(problem, 0, row, float(ratio), tol=tol, max_iter=max_iter)
-            found.append(fold_errors(fold, *problem.expand(0, fit.coefs)))
-        return found
-
-    with single_threaded_blas():
-        table = list(map_threads(errors, folds))
-    return CrossValidated(grid, np.moveaxis(np.array(table), 0, 1))
-
-
-class Choice(NamedTuple):
-    ratio: int
-    alpha: int
-
-
-def choose(found: CrossValidated, rule: str) -> Choice:
-    """The smallest mean error; or the strongest alpha within one standard error of it."""
-    mean = found.errors.mean(axis=1)  # (R, L)
-    ratio, alpha = np.unravel_index(np.argmin(mean), mean.shape)
-    if rule == "one_standard_error":
-        k = found.errors.shape[1]
-        error = found.errors[ratio].std(axis=0, ddof=1) / np.sqrt(k)
-        alpha = one_standard_error(
-            mean[ratio], error, -found.alphas[ratio], greater_is_better=False
-        )
-    return Choice(int(ratio), int(alpha))
-
-
-# --- the shells ------------------------------------------------------------------------------
 
 
 class PenalisedCV(LinearModel):
@@ -325,9 +136,8 @@ class PenalisedCV(LinearModel):
             weights = [part.weight if isinstance(part, Moments) else part.w.sum() for part in fold]
             if not min(weights) > 0:
                 raise ValueError("every fold of the cross-validation needs rows of positive weight")
-        memory = isinstance(rows, Rows)
         context = FitContext(
-            self, X=rows.X if memory else None, y=rows.y if memory else None,
+            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None),
             sample_weight=sample_weight, max_steps=self.max_iter,
             attributes=lambda state: so_far(whole, [], state, True) if state else {},
         )  # fmt: skip

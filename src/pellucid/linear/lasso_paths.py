@@ -30,10 +30,10 @@ from pellucid.core.statistics import Rows, unit_weights
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array
 from pellucid.linear.lasso_budget import EXACT, Problem
+from pellucid.linear.penalised_fit import MANY_COLUMNS
 from pellucid.linear.penalised_rows import RowsProblem
 from pellucid.linear.penalised_sums import PathFit, SumsProblem
 
-MANY_COLUMNS = 2000  # up to which a path takes all cross-products
 TINY = float(np.finfo(np.float64).resolution)  # scikit-learn's alpha where y is 0
 
 
@@ -205,7 +205,7 @@ def lasso_path(
 ) -> Any:
     """Lasso coefficients for a grid of alphas, without an intercept: ``enet_path`` with r = 1.
 
-    Returns scikit-learn's triple (alphas, coefs, dual_gaps); ``options`` are those of ``enet_path``.
+    Returns scikit-learn's (alphas, coefs, dual_gaps); ``options`` are those of ``enet_path``.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 r"""What Lasso and ElasticNet share: the shell around one engine for
 
-    RSS/(2n) + alpha r sum_j v_j |w_j| + alpha (1 - r)/2 sum_j v_j w_j^2        (v_j = 1 by default).
+    RSS/(2n) + alpha r sum_j v_j |w_j| + alpha (1 - r)/2 sum_j v_j w_j^2      (v_j = 1 by default).
 
 Two routes lead to the same minimum. From the moments of [X y] when there are more rows than columns
 and not too many columns (``penalised_sums``); from the rows, with working sets that are certified
@@ -10,16 +10,16 @@ final support, so that the optimality conditions hold to rounding and not only t
 
 import warnings
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgWarning, lapack
+from scipy.linalg import LinAlgWarning
 from scipy.sparse import csr_array, issparse
 
 from pellucid.base import with_callbacks
 from pellucid.core import check
-from pellucid.core.iterate import FitContext, History, iterate
-from pellucid.core.leastsquares import Engine, gather
+from pellucid.core.iterate import FitContext, History
+from pellucid.core.leastsquares import Engine
 from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.statistics import Rows, Source
@@ -27,148 +27,23 @@ from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, Map
 from pellucid.linear.base import LinearModel, dependent_sentence, one_dimensional
 from pellucid.linear.budget import Budget
-from pellucid.linear.iterative import LinearDescent, SolverContext, fit_iterative_lasso
-from pellucid.linear.lasso_budget import (
-    EXACT,
-    Problem,
-    lasso_multiplier,
-    pair_multipliers,
-    size,
-    squares,
-)
+from pellucid.linear.iterative import SolverContext, fit_iterative_lasso
+from pellucid.linear.lasso_budget import Problem
 from pellucid.linear.least_squares import fit_positive, fit_tall, fit_wide, positive_record
-from pellucid.linear.penalised_rows import RowsProblem
-from pellucid.linear.penalised_sums import State, SumsProblem
+from pellucid.linear.penalised_fit import (
+    TargetFit,
+    check_precompute,
+    constrain,
+    descend,
+    judged,
+    penalised_problem,
+    so_far,
+)
 from pellucid.linear.penalty_weights import check_penalty_weights
 from pellucid.linear.summary import bare
 
-FEW_COLUMNS = 500  # up to which one fit takes all cross-products; a path (many fits) up to
-MANY_COLUMNS = 2000
 SOLVERS = ("auto", "cd")
 SELECTIONS = ("cyclic", "random")
-
-
-class TargetFit(NamedTuple):
-    """The fit of one target."""
-
-    coef: Array  # (p,)
-    intercept: float
-    alpha: float
-    l1_ratio: float
-    gap: float  # of the objective with 1/(2n)
-    n_iter: int
-    history: list[dict[str, Any]]
-    unique: bool
-    weight: float  # n, the sum of the sample weights
-    budget: tuple[float, float] = (np.nan, np.nan)  # sum v w^2, sum v |w|
-    budget_ols: tuple[float, float] = (np.nan, np.nan)
-
-
-def penalised_problem(
-    rows: Source, map_: Map, sums: Any, p: int, *, unknowns: str, weights: Array, positive: bool,
-    many: bool,
-) -> Problem:  # fmt: skip
-    """The problem by the cheaper route; ``sums()`` makes the moments, ``many``: a whole path."""
-    signs = np.full(p, positive)
-    if unknowns == "all":  # the intercept is penalised like a coefficient, and keeps its sign
-        weights, signs = np.append(1.0, weights), np.append(False, signs)
-    memory = isinstance(rows, Rows)
-    few = p <= (MANY_COLUMNS if many else FEW_COLUMNS)
-    if rows.n_rows > p and (few or not memory):
-        total = sums()
-        with single_threaded_blas():
-            return SumsProblem(total, p, unknowns=unknowns, weights=weights, positive=signs)
-    held = rows if isinstance(rows, Rows) else gather(rows)
-    Y = held.y if held.y.ndim == 2 else held.y[:, None]
-    return RowsProblem(held.X, Y, held.w, unknowns=unknowns, weights=weights, positive=signs)
-
-
-def is_unique(problem: Problem, state: State, l1: float, l2: float) -> bool:
-    """Whether the columns that could be in the support are independent (Tibshirani 2013)."""
-    if l2 > 0:
-        return True
-    E = np.flatnonzero(problem.scores(state.c) >= l1 * (1 - 1e-7))
-    if len(E) == 0:
-        return True
-    if len(E) > problem.n:
-        return False
-    G = problem.cross_products(E)
-    scale = np.sqrt(np.diag(G))
-    if not (scale > 0).all():
-        return False
-    L, info = lapack.dpotrf(G / np.outer(scale, scale), lower=1)
-    return bool(info == 0 and np.diag(L).min() ** 2 > 1e-10)
-
-
-def descend(
-    problem: Problem, t: int, alpha: float, ratio: float, first: Array, *, tol: float,
-    max_iter: int, context: FitContext, name: str,
-) -> TargetFit:  # fmt: skip
-    """Rounds from ``first`` until the duality gap of this target is at most tol y'y."""
-    n, yy, tol = problem.n, problem.yy[t], max(float(tol), EXACT)
-    l1, l2 = n * alpha * ratio, n * alpha * (1 - ratio)
-
-    def step(state: State) -> tuple[State, float]:
-        state = problem.round(t, state, l1, l2, tol) if l1 > 0 else problem.ridge(t, l2)
-        return state, state.gap / yy if yy > 0 else 0.0
-
-    def record(state: State) -> dict[str, Any]:
-        row = {"objective": state.value / n, "n_nonzero": int(np.count_nonzero(state.w))}
-        return row if problem.Q.shape[1] == 1 else {"target": t, **row}
-
-    if l1 > 0:
-        state = problem.start(t, first, l1, l2)
-    else:
-        state = State(0 * first, problem.target(t), yy / 2, yy / 2)
-    run = iterate(step, state, max_iter=max_iter, tol=tol, record=record, name=name,
-                  context=context)  # fmt: skip
-    found = run.state
-    with single_threaded_blas():
-        unique = l1 == 0 or is_unique(problem, found, l1, l2)
-        coef, intercept = problem.expand(t, found.w[None, :])
-    return TargetFit(
-        coef[0], float(intercept[0]), alpha, ratio, found.gap / n, run.n_iter, list(run.history),
-        unique, n, (squares(problem, found.w), size(problem, found.w)),
-    )  # fmt: skip
-
-
-def judged(problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: float) -> TargetFit:
-    """The fit of one target by a solver object, with the duality gap of where it ended."""
-    n, l1, l2 = problem.n, problem.n * alpha * ratio, problem.n * alpha * (1 - ratio)
-    w = found.coef[:, t]
-    if problem.unknowns == "all":
-        w = np.append(found.intercept[t], w)
-    with single_threaded_blas():
-        state = problem.start(t, w[problem.columns], l1, l2)
-        gap = state.gap if l1 > 0 else state.value - problem.ridge(t, l2).value
-        unique = l1 == 0 or is_unique(problem, state, l1, l2)
-    rows = [row for row in found.history if row.get("target", 0) == t]
-    return TargetFit(
-        found.coef[:, t].copy(), float(found.intercept[t]), alpha, ratio, max(gap, 0.0) / n,
-        len(rows) - 1, rows, unique, n,
-        (squares(problem, state.w), size(problem, state.w)),
-    )  # fmt: skip
-
-
-def check_precompute(value: Any) -> None:
-    """Refuse what scikit-learn refuses; the Gram matrix itself is not needed."""
-    if isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto"):
-        return
-    if isinstance(value, str) or np.ndim(value) != 2:
-        raise ValueError(f"precompute must be 'auto', True, False or a matrix, got {value!r}")
-
-
-def so_far(problem: Problem, fits: list[TargetFit], state: State, single: bool) -> dict[str, Any]:
-    """The attributes as if fit had stopped at ``state`` of the target after those of ``fits``."""
-    count, t = problem.Q.shape[1], min(len(fits), problem.Q.shape[1] - 1)
-    coef, intercept = problem.expand(t, state.w[None, :])
-    if single:
-        return {"coef_": coef[0], "intercept_": float(intercept[0]), "n_iter_": 1}
-    W, b = np.zeros((count, coef.shape[1])), np.zeros(count)
-    for i, fit in enumerate(fits):
-        W[i], b[i] = fit.coef, fit.intercept
-    W[t], b[t] = coef[0], intercept[0]
-    return {"coef_": W, "intercept_": b, "n_iter_": 1}
 
 
 class PenalisedModel(LinearModel):
@@ -249,10 +124,9 @@ class PenalisedModel(LinearModel):
             return
         self._iterative = ""
         fits: list[TargetFit] = []
-        single, memory = one_dimensional(rows), isinstance(rows, Rows)
-        steps = self.max_iter or 1000
+        single, steps = one_dimensional(rows), self.max_iter or 1000
         context = FitContext(
-            self, X=rows.X if memory else None, y=rows.y if memory else None,
+            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None),
             sample_weight=sample_weight, max_steps=steps,
             attributes=lambda state: so_far(problem, fits, state, single) if state else {},
         )  # fmt: skip
@@ -267,7 +141,7 @@ class PenalisedModel(LinearModel):
             count, start = problem.Q.shape[1], self._warm_coefficients()
             for t in range(count):
                 if isinstance(self.alpha, Budget):
-                    fits.append(self._constrained(problem, t))
+                    fits.append(constrain(problem, t, self.alpha, both=hasattr(self, "l1_ratio")))
                 else:
                     first = self._first(problem, t, start)
                     task = context if count == 1 else context.subtask(f"target {t}", steps)
@@ -300,42 +174,6 @@ class PenalisedModel(LinearModel):
             first = start[t][problem.columns].copy()
             first[problem.positive & (first < 0)] = 0.0
         return first
-
-    def _constrained(self, problem: Problem, t: int) -> TargetFit:
-        """The multiplier that meets the budget, and its solution."""
-        assert isinstance(self.alpha, Budget)
-        n, lasso = problem.n, self._mix_is_one()
-        with single_threaded_blas():
-            ols, unique = problem.least_squares(t)
-            before = squares(problem, ols), size(problem, ols)
-            if lasso:
-                bound = float(self.alpha.bound(np.array([before[1]]))[0])
-                feasible = before[1] <= bound
-            else:
-                bounds = self.alpha.bounds(*before)
-                feasible = before[0] <= bounds[0] and before[1] <= bounds[1]
-            l1, l2, solves = 0.0, 0.0, 1
-            if feasible:
-                state = problem.start(t, ols, 1.0, 0.0)
-                state = state._replace(value=state.value - before[1], gap=0.0)
-            elif lasso:
-                l1, l2, state, solves = lasso_multiplier(problem, t, bound, l2=0.0, start=0 * ols)
-            else:
-                l1, l2, state, solves = pair_multipliers(problem, t, *bounds, ols)
-            if l1 + l2 > 0:
-                unique = is_unique(problem, state, l1, l2)
-            coef, intercept = problem.expand(t, state.w[None, :])
-        after = squares(problem, state.w), size(problem, state.w)
-        row = {"step": solves, "objective": state.value / n, "alpha": (l1 + l2) / n,
-               "gap": state.gap / n, "seconds": 0.0}  # fmt: skip
-        ratio = l1 / (l1 + l2) if l1 + l2 > 0 else float(self._mix())
-        return TargetFit(
-            coef[0], float(intercept[0]), (l1 + l2) / n, ratio, state.gap / n, 1, [row], unique,
-            n, after, before,
-        )  # fmt: skip
-
-    def _mix_is_one(self) -> bool:
-        return not hasattr(self, "l1_ratio")
 
     def _least_squares(self, rows: Source, map_: Map) -> list[TargetFit]:
         """alpha = 0: no penalty is left."""
@@ -426,7 +264,7 @@ class PenalisedModel(LinearModel):
             self.l1_ratio_ = pick([fit.l1_ratio for fit in fits])
         self.dual_gap_ = pick([fit.gap for fit in fits])
         rounds = [max(fit.n_iter, 1) for fit in fits]
-        self.n_iter_ = rounds[0] if len(rounds) == 1 else rounds
+        self.n_iter_: Any = rounds[0] if len(rounds) == 1 else rounds
         self.history_ = History([row for fit in fits for row in fit.history])
         self.n_nonzero_ = pick([int(np.count_nonzero(fit.coef)) for fit in fits])
         self.unique_ = pick([fit.unique for fit in fits])

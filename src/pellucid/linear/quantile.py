@@ -11,7 +11,7 @@ Algorithm    simplex from vertex to vertex with exact line searches (``compiled.
              their loss, and only rows near the fit are pivoted on. First a sample, then eight times
              more rows, until all are in; rows that changed sides join and the simplex goes on.
 Errors       Cov = (D'D)^-1 D' diag(d) D (D'D)^-1,  d_i = (tau/f)^2 or ((1 - tau)/f)^2 by the side
-             of the row, f the kernel estimate of the residual density at 0 (Hall-Sheather bandwidth)
+             of the row, f a kernel estimate of the residual density at 0 (Hall-Sheather bandwidth)
 
 References: Koenker & Bassett (1978); Barrodale & Roberts (1973); Koenker & d'Orey (1987);
 Portnoy & Koenker (1997) for the rows that keep their side; Powell (1991).

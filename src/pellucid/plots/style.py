@@ -6,6 +6,7 @@ Matplotlib is imported where something is drawn, so that a record costs nothing.
 
 import io
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,12 @@ def margin(values: Array, share: float = 0.06) -> tuple[float, float]:
     low, high = float(np.min(values)), float(np.max(values))
     room = share * (high - low) if high > low else max(abs(low), 1.0) * share
     return low - room, high + room
+
+
+def heading(ax: Any, title: str, note: str = "", *, width: int = 70) -> None:
+    """A title, and under it a note folded at ``width`` characters."""
+    lines = [*wrap(title, width), *wrap(note, width)]
+    ax.set_title("\n".join(lines), loc="left", fontsize="medium")
 
 
 def legend(ax: Any, **options: Any) -> Any:
