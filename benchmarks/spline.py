@@ -21,7 +21,8 @@ def many():
 
 
 def some():
-    return points(SMALL)
+    x, y = points(SMALL)
+    return x * (60 / SMALL), y  # scipy looks for alpha between 0 and n only
 
 
 def pellucid_spline(data):

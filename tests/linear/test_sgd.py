@@ -213,8 +213,15 @@ def test_solver_objects(solver):
     assert_array_equal(again.coef_, model.coef_)
     with pytest.raises(ValueError, match="solver"):
         SGDRegressor(solver="adam").fit(X, Y)
-    with pytest.raises(ValueError, match="solver"):
-        SGDRegressor(solver=solver).partial_fit(X, Y)
+
+
+def test_partial_fit_with_a_solver_is_one_iteration():
+    solver = GradientDescent(0.1, max_iter=4, tol=None)
+    whole = SGDRegressor(alpha=0.0, solver=solver).fit(X, Y)
+    model = SGDRegressor(alpha=0.0, solver=solver)
+    for _ in range(4):
+        model.partial_fit(X, Y)
+    assert_allclose(model.coef_, whole.coef_)
 
 
 def test_one_row_and_constant_columns():

@@ -158,7 +158,7 @@ def split_visits(visits: Visits, fraction: float) -> tuple[Visits, Visits]:
     n = int(np.ceil(fraction * len(order)))
     if not 0 < n < len(order):
         raise ValueError(
-            f"validation_fraction={fraction!r} of {len(order)} visits leaves {len(order) - n} to "
+            f"validation_fraction={fraction!r} of n_samples={len(order)} leaves {len(order) - n} to "
             f"train on and {n} to validate; both need at least one"
         )
 
@@ -300,18 +300,19 @@ class SGDRegressor(Regressor):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """One epoch over these rows, from where the last call ended."""
+        """One epoch (one iteration of ``solver``) over these rows, from where the last call ended."""
         first = not hasattr(self, "coef_")
         self._check_parameters()
         if self.early_stopping:
             raise ValueError("early_stopping must be False with partial_fit")
-        if self.solver is not None:
-            raise ValueError("partial_fit works with the keywords about rates, not with a solver")
         matrix = self._check_matrix(X, reset=first, finite=True)
         target = self._check_target(y, matrix.shape[0])
         rows = self._dense(Rows(matrix, target, check_weights(sample_weight, matrix)))
         state = self._start(rows.X.shape[1], None, None) if first else self._resume()
-        self._fit_epochs(rows, state, 1, None)
+        if self.solver is not None:
+            self._fit_by_solver(rows, state, None)
+        else:
+            self._fit_epochs(rows, state, 1, None)
         return self
 
     def _check_parameters(self) -> None:
@@ -495,7 +496,8 @@ class SGDRegressor(Regressor):
         self.t_ = float(state.t)
         self._sentence = ""
 
-    def _fit_by_solver(self, rows: Rows, start: SGDState, context: FitContext) -> None:
+    def _fit_by_solver(self, rows: Rows, start: SGDState, context: FitContext | None) -> None:
+        """All iterations of the solver object; without a context (``partial_fit``) one of them."""
         name, factor = LOSSES[self.loss]
         f = LinearObjective(
             rows.X, rows.y, get_loss(name, self.epsilon), self._penalty(),
@@ -505,9 +507,13 @@ class SGDRegressor(Regressor):
         solver = clone(self.solver)
         if "random_state" in solver.get_params() and solver.random_state is None:
             solver.set_params(random_state=self.random_state)
+        if context is None:
+            solver.set_params(**{k: None if k == "tol" else 1 for k in ("max_iter", "tol")
+                                 if k in solver.get_params()})  # fmt: skip
         x = np.append([start.intercept], start.coef) if self.fit_intercept else start.coef
         found = solver.minimise(f, x, context=context)
-        context.end(found)
+        if context is not None:
+            context.end(found)
         w, b = (found.x[1:], found.x[0]) if self.fit_intercept else (found.x, 0.0)
         self._state = fresh_state(w, float(b))._replace(t=found.n_updates + 1)
         self.history_, self.n_iter_ = join_histories([found]), max(found.n_iter, 1)

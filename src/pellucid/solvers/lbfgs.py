@@ -6,6 +6,7 @@ Reference: Liu & Nocedal (1989); Zhu, Byrd, Lu & Nocedal (1997).
 """
 
 import time
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,12 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator
 
 from pellucid.core import check
-from pellucid.core.iterate import History, Iteration
+from pellucid.core.iterate import ConvergenceWarning, History, Iteration
 from pellucid.core.random import generator
 from pellucid.core.typing import Array
 from pellucid.solvers.minimum import Minimum, conclude, starting_point, warn_slow
+
+ROUNDING = 1e-7  # gap, relative to the value, that rounding may leave
 
 
 class State(NamedTuple):
@@ -34,8 +37,8 @@ class LBFGS(BaseEstimator):
     memory : int, default=10
         Steps remembered.
     max_iter : int, default=15000
-    tol : float, default=1e-8
-        Largest entry of the gradient at which it has converged.
+    tol : float or None, default=1e-8
+        Largest entry of the gradient at which it has converged; None: up to max_iter steps.
 
     Examples
     --------
@@ -45,7 +48,7 @@ class LBFGS(BaseEstimator):
     array([0.833333, 1.5     ])
     """
 
-    def __init__(self, memory: int = 10, max_iter: int = 15000, tol: float = 1e-8) -> None:
+    def __init__(self, memory: int = 10, max_iter: int = 15000, tol: float | None = 1e-8) -> None:
         self.memory = memory
         self.max_iter = max_iter
         self.tol = tol
@@ -55,7 +58,8 @@ class LBFGS(BaseEstimator):
     ) -> Minimum:
         """Descend from ``start``."""
         check.whole(memory=self.memory, max_iter=self.max_iter)
-        check.positive(tol=self.tol)
+        if self.tol is not None:
+            check.positive(tol=self.tol)
         if not objective.smooth:
             raise ValueError("LBFGS needs a smooth objective; use ProximalGradient for L1")
         x = starting_point(start, objective.size, generator(0))
@@ -83,7 +87,7 @@ class LBFGS(BaseEstimator):
         note(x, None)
         options = {
             "maxcor": self.memory, "maxiter": self.max_iter, "maxfun": 20 * self.max_iter,
-            "gtol": self.tol, "ftol": 0.0,
+            "gtol": self.tol or 0.0, "ftol": 0.0,
         }  # fmt: skip
         with np.errstate(over="ignore", invalid="ignore"):
             found = minimize(
@@ -93,10 +97,18 @@ class LBFGS(BaseEstimator):
         x = np.array(found.x)
         gap = float(np.abs(objective.gradient(x)).max())
         # where the line search finds no lower value any more, rounding is reached
-        reached = gap <= max(self.tol, 1e-6 * max(1.0, abs(float(found.fun))) * self.tol**0.5)
-        limit = count[0] >= self.max_iter
-        reason = "stopped" if stopped[0] else "converged" if reached else "max_iter"
-        converged = reason == "converged" or (reason == "max_iter" and not limit and gap < 1e-5)
-        run = Iteration(x, count[0], converged, "converged" if converged else reason, history)
-        warn_slow(type(self).__name__, run, gap, self.tol, 3)
+        early = not stopped[0] and count[0] < self.max_iter
+        rounding = early and gap <= ROUNDING * max(1.0, abs(float(found.fun)))
+        converged = self.tol is not None and (gap <= self.tol or rounding)
+        reason = "stopped" if stopped[0] else "converged" if converged else "max_iter"
+        run = Iteration(x, count[0], converged, reason, history)
+        if early and not converged and self.tol is not None:
+            warnings.warn(
+                f"LBFGS: the line search found no lower value after {count[0]} steps: gap "
+                f"{gap:.3g} > tol={self.tol:g}; is the objective smooth?",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        elif not converged:
+            warn_slow(type(self).__name__, run, gap, self.tol, 3)
         return conclude(objective, x, run, n_updates=count[0], tol=self.tol)
