@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
 
 EPS = float(np.finfo(np.float64).eps)
+TALL = 8192  # rows that are factored at a time
 
 
 class Solved(NamedTuple):
@@ -60,6 +62,10 @@ def triangle(Z: Array) -> Array:
     >>> triangle(np.array([[3.0], [4.0]]))
     array([[5.]])
     """
+    if len(Z) >= 2 * TALL:  # the pieces in threads, then their triangles
+        Z = np.vstack(
+            list(map_threads(triangle, np.split(Z, range(TALL, len(Z) - TALL + 1, TALL))))
+        )
     R = np.asarray(np.linalg.qr(Z, mode="r"))
     signs = np.where(np.diag(R) < 0, -1.0, 1.0)
     return R * signs[:, None]
@@ -115,6 +121,27 @@ def solve_svd(A: Array, c: Array, tolerance: float) -> Solved:
     kept = np.linalg.norm(Vt[:r], axis=0)  # a column outside every relation is kept whole
     related = live[kept**2 < 1 - np.sqrt(EPS)]
     return Solved(theta, root, r, condition, tuple(int(j) for j in related))
+
+
+def orthonormal(D: Array) -> Array:
+    """An orthonormal basis of the columns of D.
+
+    Twice D R^-1 with R of D'D = R'R, as good as QR and faster; dependent or ill-conditioned columns
+    by SVD.
+
+    >>> orthonormal(np.array([[3.0], [4.0]]))
+    array([[0.6],
+           [0.8]])
+    """
+    scale = np.linalg.norm(D, axis=0)
+    Q = D / np.where(scale > 0, scale, 1.0)
+    for _ in range(2):
+        solved = solve_cholesky(Q.T @ Q, np.zeros((Q.shape[1], 0)))
+        if solved is None or solved.condition > 1e6:
+            U, d, _ = np.linalg.svd(D / np.where(scale > 0, scale, 1.0), full_matrices=False)
+            return U[:, d > max(D.shape) * EPS * d[0]]
+        Q = Q @ solved.root
+    return Q
 
 
 class GramSchmidt(NamedTuple):

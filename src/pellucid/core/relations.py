@@ -49,6 +49,7 @@ class Independence(NamedTuple):
     kept: list[int]
     relations: list[Relation]
     left_over: Array  # (p,) |z_j| / |x_j|; 0 for a constant (or zero) column
+    triangle: Array  # R of the (centred) columns of unit norm
 
 
 def exact_relations(X: Array, *, intercept: bool, tolerance: float | None = None) -> Independence:
@@ -89,7 +90,7 @@ def exact_relations(X: Array, *, intercept: bool, tolerance: float | None = None
         at_mean = 0.0 if abs(at_mean) <= 1e3 * EPS * size else at_mean
         weights = {k: float(v) for k, v in zip(kept, c, strict=True)}
         relations.append(Relation(j, at_mean, _drop_small(weights, scale, scale[j])))
-    return Independence(kept, relations, left)
+    return Independence(kept, relations, left, R)
 
 
 def _drop_small(weights: dict[int, float], scale: Array, size: float) -> dict[int, float]:

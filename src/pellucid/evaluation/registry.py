@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.typing import Array
 from pellucid.evaluation import point_scores as ps
 from pellucid.evaluation.prepared import Prepared
-from pellucid.evaluation.silhouette_samples import calinski_harabasz_index, mean_silhouette
+from pellucid.evaluation.silhouette import calinski_harabasz_index, mean_silhouette
 
 
 class Definition(NamedTuple):

@@ -47,7 +47,7 @@ def mean_test(
     (2.8139, 0.8504521, 0.9175479)
     """
     check_test(alternative, alpha)
-    check.finite(mean=mean)
+    score_vector([mean], "mean")
     x = score_vector(values, "values")
     _enough(len(x))
     scale = max(float(np.abs(x).max()), abs(mean))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core import check
-from pellucid.core.linalg import EPS
+from pellucid.core.linalg import EPS, triangle
 from pellucid.core.matrices import column_names, numeric_matrix
 from pellucid.core.relations import exact_relations
 from pellucid.core.typing import Array
@@ -75,8 +75,7 @@ def collinearity(X: Any, *, fit_intercept: bool = True, tol: float | None = None
     C = X - mean
     norms = np.linalg.norm(C, axis=0)
     constant = norms <= np.sqrt(n) * EPS * np.abs(mean)
-    Z = np.where(constant, 0.0, C / np.where(constant, 1.0, norms))
-    d, Vt = np.linalg.svd(Z, full_matrices=False)[1:]
+    d, Vt = np.linalg.svd(found.triangle, full_matrices=False)[1:]
     rank = len(found.kept)
     indices = np.full(p, np.inf)
     indices[:rank] = d[0] / d[:rank]
@@ -149,7 +148,7 @@ def least_squares_report(X: Any, y: Any, *, fit_intercept: bool = True) -> Least
     D = np.column_stack([np.ones(n), X]) if fit_intercept else X
     q = D.shape[1]
     rank = len(exact_relations(D, intercept=False).kept)
-    d = np.linalg.svd(D, compute_uv=False)
+    d = np.linalg.svd(triangle(D), compute_uv=False)
     unique = rank == q
     low = float(d[-1] ** 2 / n) if unique else 0.0
     high = float(d[0] ** 2 / n)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_number_target
 from pellucid.core import check
-from pellucid.core.linalg import EPS
+from pellucid.core.linalg import EPS, orthonormal
 from pellucid.core.typing import Array
 from pellucid.linear.collinear import CONDITION, INFLATION, collinearity
 from pellucid.linear.inference import f_tail
@@ -162,13 +162,6 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
         collinear(X, names, smoother.intercept),
     ]  # fmt: skip
     return ResidualHealth(e, h, outer, cook, tuple(problem for problem in found if problem))
-
-
-def orthonormal(D: Array) -> Array:
-    """An orthonormal basis of the columns of D."""
-    scale = np.linalg.norm(D, axis=0)
-    U, d, _ = np.linalg.svd(D / np.where(scale > 0, scale, 1.0), full_matrices=False)
-    return U[:, d > max(D.shape) * EPS * d[0]]
 
 
 def uninformative(Q: Array, y: Array, intercept: bool, alpha: float) -> Problem | None:

@@ -46,7 +46,7 @@ def heteroscedastic(
             row = int(np.argmax(room <= 1e-10))
             raise ValueError(f"row {row} has leverage 1, where {kind} is undefined; use HC0 or HC1")
         E = E / (np.sqrt(room) if kind == "HC2" else room)[:, None]
-    meat = np.einsum("ir,ik,is->krs", Z, w[:, None] * E**2, Z, optimize=True)
+    meat = np.array([(Z * (w * e**2)[:, None]).T @ Z for e in E.T])
     if kind == "HC1":
         meat *= n / (n - df)
     return Sandwich(T @ meat @ T.T, float(n - df))

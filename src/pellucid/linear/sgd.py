@@ -16,7 +16,7 @@ Juditsky (1992) for averaging; Crammer et al. (2006) for pa1 and pa2.
 """
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -24,8 +24,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, check_weights, with_callbacks
-from pellucid.compiled.epochs import STEP_PA1, STEP_PA2, STEP_RATE, sgd_epoch
-from pellucid.compiled.visits import Visits, plan_visits
+from pellucid.compiled.epochs import STEP_PA1, STEP_PA2, STEP_RATE
+from pellucid.compiled.visits import plan_visits
 from pellucid.core import check
 from pellucid.core.iterate import (
     ConvergenceWarning,
@@ -34,13 +34,22 @@ from pellucid.core.iterate import (
     Iteration,
     iterate,
 )
-from pellucid.core.losses import Loss, get_loss
+from pellucid.core.losses import get_loss
 from pellucid.core.penalties import L1L2
 from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.statistics import Rows, is_unit
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.linear.iterative import is_solver, join_histories
+from pellucid.linear.stochastic import (
+    Problem,
+    SGDState,
+    fresh_state,
+    mean_loss,
+    record_row,
+    sgd_step,
+    split_visits,
+)
 from pellucid.solvers.minimum import RUNAWAY
 from pellucid.solvers.objective import LinearObjective
 from pellucid.solvers.schedules import Adaptive, Constant, InverseScaling, Optimal, Schedule
@@ -54,120 +63,8 @@ LOSSES = {  # our name and the factor of the formula
 }
 RATES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
 KINDS = {"pa1": STEP_PA1, "pa2": STEP_PA2}
-SMALLEST_RATE = 1e-6
 MOST_VISITS = 1e9  # of an epoch; weights count as repetitions
 UNSCALED = 1000.0  # ratio of the sizes of two columns
-
-
-class SGDState(NamedTuple):
-    """Where a stochastic descent stands."""
-
-    coef: Array
-    intercept: float
-    mean: Array  # average of the coefficients
-    mean_intercept: float
-    t: int  # visits so far + 1
-    share: float  # what "adaptive" has left of the rate
-    waited: int  # epochs without progress
-    best: float  # the best objective, or minus the best score
-    objective: float
-    score: float
-    rate: float
-
-
-class Problem(NamedTuple):
-    """What does not change from epoch to epoch."""
-
-    X: Array
-    y: Array
-    visits: Visits
-    held: Visits | None  # for early stopping
-    loss: Loss
-    factor: float
-    l1: float
-    l2: float
-    intercept: bool
-    average: int
-    kind: int
-    schedule: Schedule
-    shuffle: bool
-    patience: int
-    tol: float  # -inf: never stop
-
-
-def epoch_of(problem: Problem, state: SGDState, epoch: int, cut: Array) -> tuple[Array, ...]:
-    """Run one compiled epoch; (coef, mean, scalars, sum of objectives, rates)."""
-    p = problem
-    order = p.visits.order(epoch) if p.shuffle else np.arange(len(p.visits.rows))
-    rows = p.visits.rows[order]
-    share = p.visits.share[order] if len(p.visits.share) else p.visits.share
-    rates = state.share * np.asarray(p.schedule(state.t - 1 + np.arange(len(rows))), dtype=float)
-    coef, mean = state.coef.copy(), state.mean.copy()
-    scalars = np.array([state.intercept, state.mean_intercept, cut[-1], state.t], dtype=float)
-    total = sgd_epoch(
-        p.X, p.y, rows, share, rates, coef, mean, cut[:-1], scalars, state.t, p.loss.code,
-        p.loss.epsilon, p.factor, p.l2, p.l1, p.intercept, p.average, p.kind,
-    )  # fmt: skip
-    cut[-1] = scalars[2]
-    return coef, mean, scalars, np.array(total / len(rows)), rates
-
-
-def sgd_step(
-    problem: Problem, state: SGDState, epoch: int, cut: Array, limit: float
-) -> tuple[SGDState, float]:
-    """One epoch and scikit-learn's stopping rule: the gap is the share of patience left."""
-    coef, mean, scalars, objective, rates = epoch_of(problem, state, epoch, cut)
-    value = float(objective)
-    finite = np.isfinite(coef).all() and np.isfinite(scalars[0]) and np.isfinite(value)
-    if not finite or (value > limit and mean_loss(problem, coef, scalars[0]) > limit):
-        return state, np.inf
-    score = held_score(problem, coef, scalars[0]) if problem.held is not None else np.nan
-    measure = value if problem.held is None else -score
-    waited = state.waited + 1 if measure > state.best - problem.tol else 0
-    share, rate = state.share, float(rates[-1])
-    gap = 1 - waited / problem.patience
-    if waited >= problem.patience and problem.schedule.patience and rate > SMALLEST_RATE:
-        share, waited, gap = share / problem.schedule.factor, 0, 1.0
-    new = SGDState(
-        coef, float(scalars[0]), mean, float(scalars[1]), int(scalars[3]), share, waited,
-        min(state.best, measure), value, float(score), rate,
-    )  # fmt: skip
-    return new, max(gap, 0.0)
-
-
-def mean_loss(problem: Problem, coef: Array, intercept: float) -> float:
-    """The loss over all rows, looked at only where an epoch met huge values on its way."""
-    f = problem.X @ coef + intercept
-    return problem.factor * float(problem.loss.value(problem.y, f).mean())
-
-
-def held_score(problem: Problem, coef: Array, intercept: float) -> float:
-    """R^2 on the visits held out."""
-    held = problem.held
-    assert held is not None
-    y = problem.y[held.rows]
-    w = held.share if len(held.share) else np.ones(len(y))
-    r = y - problem.X[held.rows] @ coef - intercept
-    total = w @ (y - np.average(y, weights=w)) ** 2
-    return float(1 - (w @ r**2) / total) if total > 0 else 0.0
-
-
-def split_visits(visits: Visits, fraction: float) -> tuple[Visits, Visits]:
-    """(training, held out): the first of a random order are held out."""
-    order = visits.order(2**32)
-    n = int(np.ceil(fraction * len(order)))
-    if not 0 < n < len(order):
-        raise ValueError(
-            f"validation_fraction={fraction!r} of n_samples={len(order)} leaves {len(order) - n} to "
-            f"train on and {n} to validate; both need at least one"
-        )
-
-    def take(chosen: Any) -> Visits:
-        chosen = np.sort(chosen)
-        share = visits.share[chosen] if len(visits.share) else visits.share
-        return visits._replace(rows=visits.rows[chosen], share=share, keys=visits.keys[chosen])
-
-    return take(order[n:]), take(order[:n])
 
 
 class SGDRegressor(Regressor):
@@ -300,7 +197,7 @@ class SGDRegressor(Regressor):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """One epoch (one iteration of ``solver``) over these rows, from where the last call ended."""
+        """One epoch (one iteration of ``solver``) over these rows, from where the last ended."""
         first = not hasattr(self, "coef_")
         self._check_parameters()
         if self.early_stopping:
@@ -559,20 +456,3 @@ class SGDRegressor(Regressor):
                 "objective": last.get("objective"),
             },
         )  # fmt: skip
-
-
-def fresh_state(coef: Array, intercept: float) -> SGDState:
-    """The state before the first visit."""
-    return SGDState(
-        coef.copy(), intercept, np.zeros(len(coef)), 0.0, 1, 1.0, 0, np.inf, np.nan, np.nan, np.nan
-    )
-
-
-def record_row(state: SGDState) -> dict[str, Any]:
-    """The row of the history."""
-    return {
-        "objective": state.objective,
-        "parameters": np.append(state.intercept, state.coef),
-        "learning_rate": state.rate,
-        "validation_score": state.score,
-    }

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import Array
+from pellucid.plots.drawing import draw_contours
 from pellucid.plots.inputs import response, two_columns
 from pellucid.plots.style import axes, colour, legend
 from pellucid.plots.sweeps import read_table
@@ -57,19 +58,6 @@ class LossSurface:
         return f"{kind}, RSS {self.rss_minimum:.4g}"
 
 
-def draw_contours(ax: Any, x: Array, y: Array, values: Array, label: str) -> None:
-    """Filled contours at equal steps of the square root, so that the floor shows."""
-    low, high = float(values.min()), float(values.max())
-    levels = low + (high - low) * np.linspace(0, 1, 13) ** 2
-    if not high > low:
-        levels = low + np.linspace(0, 1, 13) * max(abs(low), 1.0)
-    shown = ax.contourf(x, y, values, levels=levels, cmap="Blues_r", alpha=0.85)
-    ax.contour(x, y, values, levels=levels[1:], colors="white", linewidths=0.5)
-    bar = ax.figure.colorbar(shown, ax=ax, label=label, ticks=levels[::3])
-    bar.ax.set_yticklabels([f"{v:.3g}" for v in levels[::3]])
-    ax.grid(False)
-
-
 def loss_surface(
     X: Any, y: Any, *, columns: Any = None, fit_intercept: bool = True, n: int = 121
 ) -> LossSurface:
@@ -88,7 +76,7 @@ def loss_surface(
     --------
     >>> picture = loss_surface([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
     >>> picture.names, picture.minimum.round(4), round(picture.rss_minimum, 4)
-    (('intercept', 'coefficient of x'), array([0.8333, 1.5   ]), 0.1667)
+    (('intercept', 'coefficient of x0'), array([0.8333, 1.5   ]), 0.1667)
     """
     table = read_table(X)
     y, _ = response(y, len(table.X))
