@@ -1,6 +1,7 @@
 """The layer contract of DESIGN.md, and the habits that a reader relies on."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,8 @@ def test_habits(path):
             assert module.split(".")[0] not in ("pickle", "dill", "cloudpickle"), node.lineno
             forbidden = ("linear_model", "cluster", "naive_bayes", "svm", "tree", "ensemble")
             forbidden += ("mixture", "neighbors", "decomposition", "neural_network")
+            forbidden += ("preprocessing", "impute", "feature_selection", "cross_decomposition")
+            forbidden += ("isotonic", "calibration", "discriminant_analysis", "kernel_ridge")
             parts = module.split(".")
             assert not (parts[0] == "sklearn" and len(parts) > 1 and parts[1] in forbidden), (
                 f"line {node.lineno}: the algorithms are ours to write"
@@ -51,3 +54,14 @@ def test_numba_is_named_in_one_place():
     users = [p for p in SOURCES if "import numba" in p.read_text() or "from numba" in p.read_text()]
     names = {str(p.relative_to(ROOT / "src/pellucid")) for p in users}
     assert names <= {"core/jit.py", "core/simd.py", "cli/doctor.py", "cli/warm.py"}, names
+
+
+def test_no_module_hides_a_public_name():
+    """``import pellucid.linear.lars_path`` would put a module where the function is looked for."""
+    for init in (ROOT / "src/pellucid").rglob("__init__.py"):
+        package = ".".join(init.parent.relative_to(ROOT / "src").parts)
+        names = set(getattr(importlib.import_module(package), "_HOME", {}))
+        modules = {p.stem for p in init.parent.glob("*.py")} | {
+            p.name for p in init.parent.iterdir() if (p / "__init__.py").exists()
+        }
+        assert not names & modules, f"{package}: {names & modules}"

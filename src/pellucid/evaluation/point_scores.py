@@ -100,7 +100,7 @@ class Cumulative(NamedTuple):
 
 def cumulative_counts(positive: Array, score: Array, w: Array | None) -> Cumulative:
     """One sort; ``positive`` is 1.0 or 0.0 per row."""
-    order = np.argsort(-score, kind="stable")
+    order = np.argsort(-score)  # the order within ties does not matter
     s, y = score[order], positive[order]
     last = np.append(np.flatnonzero(s[1:] != s[:-1]), len(s) - 1)  # last row of each tie
     if w is None:

@@ -1,7 +1,8 @@
 r"""The joint confidence region of two coefficients.
 
     {b : (b - bhat)' C^-1 (b - bhat) <= r^2},    C = Cov(bhat) of the two
-    r^2 = 2 F_(2, n - df)(confidence)       least squares;   chi^2_2(confidence)   a normal posterior
+    r^2 = 2 F_(2, n - df)(confidence)    least squares
+          chi^2_2(confidence)            a normal posterior
 
 The dashed box holds the two single intervals: it has corners that the ellipse rules out.
 """
@@ -34,13 +35,13 @@ class CoefficientEllipse:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(5.4, 4.6))
-        (a, b), (s, t) = self.centre, self.half
         share = f"{100 * self.confidence:g} %"
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.3, linewidth=0)
         ax.plot(*self.boundary.T, color=colour(0), linewidth=1.8, label=f"joint {share} region")
-        ax.plot([a - s, a + s, a + s, a - s, a - s], [b - t, b - t, b + t, b + t, b - t],
-                color=GREY, linewidth=1.2, linestyle="--", label=f"single {share} intervals")  # fmt: skip
-        ax.scatter([a], [b], color=colour(0), s=30, zorder=3, label="estimate")
+        box = self.centre + self.half * [(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]
+        word = f"single {share} intervals"
+        ax.plot(*box.T, color=GREY, linewidth=1.2, linestyle="--", label=word)
+        ax.scatter(*self.centre, color=colour(0), s=30, zorder=3, label="estimate")
         ax.scatter([0], [0], color=colour(1), marker="X", s=50, zorder=3, label="both 0")
         ax.axhline(0, color=GREY, linewidth=0.8)
         ax.axvline(0, color=GREY, linewidth=0.8)
@@ -103,7 +104,7 @@ def coefficient_ellipse(
     >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 4.0], [4.0, 3.0]]
     >>> picture = coefficient_ellipse(LinearRegression().fit(X, [1.0, 0.0, 3.0, 7.0, 5.0]))
     >>> picture.centre.round(3), round(picture.correlation, 2)
-    (array([0.167, 1.444]), -0.8)
+    (array([0.167, 1.667]), -0.8)
     """
     check.fraction(confidence=confidence)
     names = model_names(E)

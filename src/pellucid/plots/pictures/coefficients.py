@@ -94,11 +94,11 @@ def coefficients(
     else:
         estimate, rows, valid = one_target(E.coef_, target, 1), names, False
         if intercept:
-            estimate = np.append(np.atleast_1d(E.intercept_)[min(target, 0)], estimate)
+            b = np.atleast_1d(E.intercept_)
+            estimate = np.append(b[target] if len(b) > 1 else b[0], estimate)
             rows = ("intercept", *names)
         low = high = np.full(len(estimate), np.nan)
-        reason = f"{type(E).__name__} has no intervals: its estimates are biased by the penalty " \
-            "or the choice of columns"  # fmt: skip
+        reason = f"{type(E).__name__} gives no standard errors: estimates only"
     return _record(type(E).__name__, rows, (estimate, low, high), confidence, valid, reason)
 
 

@@ -267,9 +267,7 @@ def frame(
     return across, up
 
 
-def slice_values(
-    f: Any, centre: Array, pair: tuple[int, int], across: Array, up: Array
-) -> Array:
+def slice_values(f: Any, centre: Array, pair: tuple[int, int], across: Array, up: Array) -> Array:
     """f over two parameters, the others at ``centre``."""
     j, k = pair
     W = np.tile(centre, (len(up), len(across), 1))

@@ -1,9 +1,9 @@
 """Four looks at the residuals of a linear model, and the verdict of ``linear.residual_health``.
 
-    residuals against fit           a bend or a funnel
-    normal quantiles                tails
-    leverage against residual       Cook's distance D = t^2 h/((1 - h) df), contours D = 0.5 and 1
-    with and without the worst row  what one row does to the fit
+residuals against fit           a bend or a funnel
+normal quantiles                tails
+leverage against residual       Cook's distance D = t^2 h/((1 - h) df), contours D = 0.5 and 1
+with and without the worst row  what one row does to the fit
 """
 
 from dataclasses import dataclass

@@ -42,8 +42,9 @@ class TargetBars:
         for sign, word, hatch in ((1, "rises with it", ""), (-1, "falls with it", "///")):
             rows = self.association >= 0 if sign > 0 else self.association < 0
             if rows.any():
+                shade = colour(0 if sign > 0 else 4)
                 ax.barh(at[rows], self.association[rows], height=0.7, hatch=hatch, label=word,
-                        color=colour(0 if sign > 0 else 4), alpha=0.75, edgecolor="white")  # fmt: skip
+                        color=shade, alpha=0.75, edgecolor="white")  # fmt: skip
         known = np.isfinite(self.low)
         if known.any():
             ax.hlines(at[known], self.low[known], self.high[known], color="black", linewidth=1,
