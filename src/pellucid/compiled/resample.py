@@ -89,7 +89,7 @@ def draw_counts(state, cdf, table, counts):
         state += _GOLDEN
         x = mix(state)
         i = below(x, n)
-        if counts[i] > np.int64(x & np.uint64(31)):
+        if counts[i] > np.int64(x & np.uint64(15)):
             counts[i] -= 1
             total -= 1
     return state

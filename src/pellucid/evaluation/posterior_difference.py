@@ -18,7 +18,7 @@ from scipy.special import stdtr
 from pellucid.core import check
 from pellucid.core.records import plain
 from pellucid.core.typing import ArrayLike
-from pellucid.evaluation.significance import score_vector
+from pellucid.evaluation.significance import ROUNDING, score_vector
 
 
 class BayesianComparison(NamedTuple):
@@ -61,7 +61,7 @@ def bayesian_comparison(
     >>> worse, equivalent, better = bayesian_comparison(
     ...     [0.04, 0.01, 0.03, 0.04, 0.01], test_ratio=1 / 4)
     >>> round(worse, 4), round(equivalent, 4), round(better, 4)
-    (0.012, 0.0828, 0.9052)
+    (0.012, 0.0834, 0.9046)
     """
     check.non_negative(test_ratio=test_ratio, rope=rope)
     d = score_vector(differences, "differences")
@@ -69,7 +69,7 @@ def bayesian_comparison(
     if k < 2:
         raise ValueError(f"differences must be of at least 2 folds, got {k}")
     mean, scale = float(d.mean()), math.sqrt((1 / k + test_ratio) * float(d.var(ddof=1)))
-    if scale == 0:
+    if scale <= ROUNDING * abs(mean):  # no spread beyond rounding
         return BayesianComparison(
             float(mean < -rope), float(abs(mean) <= rope), float(mean > rope)
         )

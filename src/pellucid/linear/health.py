@@ -22,11 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_number_target
 from pellucid.core import check
-from pellucid.core.linalg import EPS, orthonormal
+from pellucid.core.leastsquares import joint_moments, normal_system
+from pellucid.core.linalg import EPS, orthonormal, solve_cholesky
+from pellucid.core.statistics import Rows, unit_weights
+from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
 from pellucid.linear.collinear import CONDITION, INFLATION, collinearity
 from pellucid.linear.inference import f_tail
-from pellucid.linear.smoother import LinearSmoother, leverages
+from pellucid.linear.smoother import LinearSmoother, scores
 
 
 class Problem(NamedTuple):
@@ -82,14 +85,11 @@ def durbin_watson(e: Array, Q: Array) -> tuple[float, float]:
     n, k = Q.shape
     d = float((np.diff(e) ** 2).sum() / (e @ e))
 
-    def second_difference(V: Array) -> Array:  # A V, A = the differences squared
-        D = np.diff(V, axis=0)
-        return np.vstack([-D[:1], D[:-1] - D[1:], D[-1:]])
-
-    AQ = second_difference(Q)
-    B = Q.T @ AQ
+    D = Q[1:] - Q[:-1]  # A = the differences, transposed and squared: Q'AQ = D'D
+    B = D.T @ D
     first = 2 * (n - 1) - np.trace(B)  # tr(M A), M = I - QQ'
-    squares = (6 * n - 8) - 2 * (AQ**2).sum() + (B**2).sum()  # tr(M A M A)
+    again = 2 * (np.trace(B) - np.einsum("ij,ij->", D[:-1], D[1:]))  # |AQ|^2
+    squares = (6 * n - 8) - 2 * again + (B**2).sum()  # tr(M A M A)
     free = n - k
     mean = first / free
     variance = 2 * (squares - first * mean) / (free * (free + 2))
@@ -131,12 +131,13 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
         )
     check_is_fitted(model)
     names, smoother = model._feature_names(), model._linear()
+    fit = np.ravel(model.predict(X))  # before the frame loses its column names
     X = model._dense_input(X)
     y = check_number_target(y, len(X), True, model)
     if y.ndim == 2 and y.shape[1] > 1:
         raise ValueError(f"residual_health looks at one target at a time, got {y.shape[1]}")
-    fit = np.ravel(model.predict(X))
-    e, h = np.ravel(y) - fit, np.ravel(leverages(X, smoother))
+    S = scores(X, smoother)
+    e, h = np.ravel(y) - fit, np.ravel(S**2 @ smoother.gain)
     n, df = len(e), float(h.sum())
     if abs(df - float(np.max(model.df_))) > 1e-6 * n:
         raise ValueError("X and y must be the training data of a fit without sample_weight")
@@ -150,8 +151,8 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
     inner, outer = studentize(e, h, df)
     with np.errstate(divide="ignore", invalid="ignore"):
         cook = np.where(h < 1 - 1e-10, inner**2 * h / ((1 - h) * df), np.inf)
-    D = np.column_stack([np.ones(n), X]) if smoother.intercept else X
-    Q = orthonormal(D)
+    plain = (smoother.gain == 1).all() and getattr(model, "condition_", np.inf) < 1e4
+    Q = S if plain else orthonormal(np.column_stack([np.ones(n), X]) if smoother.intercept else X)
     P = Q if smoother.intercept else orthonormal(np.column_stack([np.ones(n), X]))
     found = [
         uninformative(Q, np.ravel(y), smoother.intercept, alpha),
@@ -263,8 +264,24 @@ def autocorrelated(Q: Array, e: Array, alpha: float) -> Problem | None:
     )  # fmt: skip
 
 
+def clearly_independent(X: Array, intercept: bool) -> bool:
+    """Whether the cross-products alone show that no column nearly follows from others."""
+    rows = Rows(X, np.zeros(len(X)), unit_weights(len(X)))
+    p = X.shape[1]
+    G = normal_system(joint_moments(rows, map_threads), p, "centred" if intercept else "slopes").G
+    scale = np.sqrt(np.diag(G))
+    if len(X) <= p or not (scale > 0).all():
+        return False
+    solved = solve_cholesky(G / np.outer(scale, scale), np.zeros((p, 0)))
+    if solved is None or solved.condition > CONDITION:
+        return False
+    return bool(((solved.root**2).sum(axis=1) <= INFLATION).all())
+
+
 def collinear(X: Array, names: tuple[str, ...], intercept: bool) -> Problem | None:
     """The inputs nearly follow from each other."""
+    if clearly_independent(X, intercept):
+        return None
     found = collinearity(X, fit_intercept=intercept)
     worst = float(found.vif.max())
     if found.condition_number <= CONDITION and worst <= INFLATION:

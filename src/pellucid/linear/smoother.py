@@ -94,9 +94,9 @@ class LinearSmoother(LinearModel):
     def loo_residuals(self, X: ArrayLike, y: ArrayLike) -> Array:
         """y_i minus its prediction by the fit without row i; X, y are the training data."""
         smoother = self._linear()
-        X = self._dense_input(X)
+        fit, X = self.predict(X), self._dense_input(X)
         y = check_number_target(y, len(X), True, self)
-        return leave_one_out(y - self.predict(X), leverages(X, smoother))
+        return leave_one_out(y - fit, leverages(X, smoother))
 
     def loocv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
         """Mean squared leave-one-out residual; X, y, weights are the training data."""
@@ -107,10 +107,10 @@ class LinearSmoother(LinearModel):
     def gcv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
         """Generalised cross-validation, MSE / (1 - tr H / n)^2, on the training data."""
         self._linear()
-        X = self._dense_input(X)
-        y = check_number_target(y, len(X), True, self)
-        w = check_weights(sample_weight, X)
-        mse = np.average((y - self.predict(X)) ** 2, axis=0, weights=w)
+        fit = self.predict(X)
+        y = check_number_target(y, len(fit), True, self)
+        w = check_weights(sample_weight, fit)
+        mse = np.average((y - fit) ** 2, axis=0, weights=w)
         value = mse / (1 - np.asarray(self.df_) / w.sum()) ** 2
         return value if y.ndim == 2 else float(value)
 

@@ -167,10 +167,10 @@ class LinearInference(LinearSmoother):
             )
         if (groups is None) == (kind == "cluster"):
             raise ValueError("covariance='cluster' needs groups, and the others take none")
-        X = self._dense_input(X)
+        fit, X = self.predict(X), self._dense_input(X)
         y = check_number_target(y, len(X), True, self)
         w = check_weights(sample_weight, X)
-        E = (y - self.predict(X)).reshape(len(X), -1)
+        E = (y - fit).reshape(len(X), -1)
         rss = np.atleast_1d(self.rss_)
         total = np.maximum(rss, 1e-12 * np.atleast_1d(self._tss))
         if not np.allclose(w @ E**2, rss, rtol=1e-5, atol=1e-9 * total.max()):

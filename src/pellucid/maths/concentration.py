@@ -81,7 +81,7 @@ def chebyshev(*, variance: float, eps: float, n: int = 1) -> Bound:
 
     Examples
     --------
-    >>> float(chebyshev(variance=0.25, eps=0.1, n=100))
+    >>> float(chebyshev(variance=0.25, eps=0.5, n=4))
     0.25
     """
     check.non_negative(variance=variance)

@@ -13,8 +13,8 @@ def draw_contours(ax: Any, x: Array, y: Array, values: Array, label: str) -> Non
     levels = low + (high - low) * np.linspace(0, 1, 13) ** 2
     if not high > low:
         levels = low + np.linspace(0, 1, 13) * max(abs(low), 1.0)
-    shown = ax.contourf(x, y, values, levels=levels, cmap="Blues_r", alpha=0.85)
-    ax.contour(x, y, values, levels=levels[1:], colors="white", linewidths=0.5)
+    shown = ax.contourf(x, y, values, levels=levels, cmap="Blues", alpha=0.75)
+    ax.contour(x, y, values, levels=levels[1:], colors="#6B7280", linewidths=0.5)
     bar = ax.figure.colorbar(shown, ax=ax, label=label, ticks=levels[::3])
     bar.ax.set_yticklabels([f"{v:.3g}" for v in levels[::3]])
     ax.grid(False)

@@ -18,7 +18,7 @@ from pellucid.plots.style import axes, colour, legend, marker, panels, thinned
 from pellucid.plots.sweeps import features_of, label_of, labelled, last_step, read_table, with_note
 from pellucid.solvers import CoordinateDescent, LinearObjective, Minimum
 
-MOST_MARKS = 60  # beyond, a path is a line without a mark per step
+MOST_MARKS = 120  # beyond, a path is a line without a mark per step
 
 
 class Trace(NamedTuple):
@@ -53,7 +53,7 @@ class DescentPanel:
             tint = colour((1, 4, 6, 3, 2)[i % 5])  # those that stand out from blue
             ax.plot(*path.T, color=tint, marker=shape, ms=3.5, lw=1.2, label=label)
         ax.plot(*self.paths[0][0], "o", ms=8, mfc="none", mec="black", label="start")
-        ax.plot(*self.minimum, "*", ms=12, color="white", mec="black", label="minimum")
+        ax.plot(*self.minimum, "*", ms=12, color="gold", mec="black", label="minimum")
         ax.set(xlim=self.first[[0, -1]], ylim=self.second[[0, -1]])
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         shown = legend(ax, loc="best")
@@ -219,7 +219,7 @@ def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     across, up = frame(f, centre, (j, k), paths, n)
     values = slice_values(f, centre, (j, k), across, up)
     inputs = f"inputs after {group[0].inputs}" if group[0].inputs else "inputs as given"
-    note = "other parameters at their best" if len(names) > 2 else ""
+    note = "other parameters as at the minimum" if len(names) > 2 else ""
     shown = tuple(name if name == "intercept" else f"coefficient of {name}" for name in names)
     if group[0].names[0] == "x0" and not isinstance(f, LinearObjective):
         shown, inputs = names, "descent on the contours of the objective"

@@ -94,7 +94,7 @@ def kink(X: Any, y: Any, j: Any, lam: float) -> Kink:
     if c == 0:
         raise ValueError(f"column {names[k]} is constant: its coefficient changes nothing")
     least = rho / c
-    best = float(np.sign(rho) * max(abs(rho) - lam, 0.0) / c)
+    best = float(np.sign(rho) * max(abs(rho) - lam, 0.0) / c) + 0.0  # no -0
     reach = 1.5 * max(abs(least), lam / c)
     grid = np.unique(np.append(np.linspace(-0.7 * reach, 0.7 * reach, 401) + least / 2,
                                [0.0, best, least]))  # fmt: skip

@@ -16,7 +16,7 @@ from pellucid.core.typing import Array
 from pellucid.plots.drawing import draw_contours
 from pellucid.plots.inputs import response, two_columns
 from pellucid.plots.style import axes, colour, legend
-from pellucid.plots.sweeps import read_table
+from pellucid.plots.sweeps import read_table, with_note
 
 FLAT = 1e-10  # of the largest curvature
 
@@ -43,7 +43,7 @@ class LossSurface:
         if ax.name == "3d":
             A, B = np.meshgrid(self.first, self.second)
             ax.plot_surface(A, B, self.rss, cmap="viridis", alpha=0.8, linewidth=0)
-            ax.set_zlabel("residual sum of squares")
+            ax.set_zlabel("residual sum of squares", labelpad=12)
         else:
             draw_contours(ax, self.first, self.second, self.rss, "residual sum of squares")
             if self.trough is not None:
@@ -99,8 +99,10 @@ def loss_surface(
     shift = np.stack(np.meshgrid(first - minimum[0], second - minimum[1]), axis=-1)
     surface = rss + np.einsum("...i,ij,...j->...", shift, S, shift)
     trough = floor_line(minimum, vectors[:, 0], first, second) if flat else None
-    rest = " (other coefficients at their best)" if others.shape[1] > fit_intercept else ""
-    title = ("RSS: a trough, not a bowl" if flat else "RSS: a bowl with one minimum") + rest
+    rest = "other coefficients at their best" if others.shape[1] > fit_intercept else ""
+    title = with_note(
+        "RSS: a trough, not a bowl" if flat else "RSS: a bowl with one minimum", rest
+    )
     alt = (
         f"Contours of the residual sum of squares over {names[0]} and {names[1]}; "
         + ("a straight floor of equally good fits through " if flat else "one minimum at ")

@@ -22,6 +22,7 @@ from pellucid.plots.inputs import response, table, two_columns
 from pellucid.plots.pictures.penalty_contours import ball
 from pellucid.plots.style import GREY, axes, colour, heading, legend
 
+STEPS = 8000  # angles tried; a multiple of 4, so that the corners are among them
 SHAPES = {"l1": (1.0, "L1 diamond"), "l2": (2.0, "L2 disc")}
 
 
@@ -73,30 +74,28 @@ class PenaltyGeometry:
         return {1.0: "Σ|w|", 2.0: "Σw²"}.get(self.q, f"Σ|w|^{self.q:g}")
 
 
-def touching(boundary: Array, b: Array, G: Array, q: float, t: float) -> Array:
-    """The point of the curve with the least RSS: the best of its points, then refined."""
+def touching(b: Array, G: Array, q: float, t: float) -> Array:
+    """The point of sum |w|^q = t with the least RSS: the best of many, then refined."""
+
+    def point(angle: Any) -> Array:
+        u = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        u = np.where(np.abs(u) < 1e-15, 0.0, u)  # the corners are exact
+        size = (np.abs(u) ** q).sum(axis=-1, keepdims=True)
+        return u * (t / size) ** (1 / q)
 
     def rise(w: Array) -> Array:
         return np.einsum("...i,ij,...j->...", w - b, G, w - b)
 
-    best = boundary[int(np.argmin(rise(boundary)))]
-    sign = np.where(best < 0, -1.0, 1.0)
-    if not best.all():
-        sign = np.where(best == 0, np.where(b < 0, -1.0, 1.0), sign)
-
-    def point(angle: float) -> Array:
-        return sign * t ** (1 / q) * np.array([np.cos(angle), np.sin(angle)]) ** (2 / q)
-
-    size = np.abs(best) ** (q / 2)
-    middle = float(np.arctan2(size[1], size[0]))
-    ends = (max(middle - 0.05, 0.0), min(middle + 0.05, np.pi / 2))
-    found = minimize_scalar(lambda a: float(rise(point(a))), bounds=ends, method="bounded",
-                            options={"xatol": 1e-12})  # fmt: skip
-    refined = point(float(found.x))
-    return refined if rise(refined) < rise(best) - 1e-12 * (1 + rise(best)) else best
+    angles = np.linspace(-np.pi, np.pi, STEPS + 1)
+    at = angles[int(np.argmin(rise(point(angles))))]
+    best, step = point(at), 2 * np.pi / STEPS
+    found = minimize_scalar(lambda a: float(rise(point(a))), bounds=(at - step, at + step),
+                            method="bounded", options={"xatol": 1e-12})  # fmt: skip
+    refined = point(found.x)
+    return refined if rise(refined) < rise(best) * (1 - 1e-9) else best
 
 
-def solve(Z: Array, v: Array, b: Array, q: float, t: float, boundary: Array) -> Array:
+def solve(Z: Array, v: Array, b: Array, q: float, t: float) -> Array:
     """Least RSS subject to sum |w|^q <= t, by the estimator that has this constraint."""
     if (np.abs(b) ** q).sum() <= t:
         return b
@@ -104,7 +103,7 @@ def solve(Z: Array, v: Array, b: Array, q: float, t: float, boundary: Array) -> 
         return np.asarray(Lasso(Budget(t), fit_intercept=False, tol=1e-12).fit(Z, v).coef_)
     if q == 2.0:
         return np.asarray(Ridge(Budget(t), fit_intercept=False).fit(Z, v).coef_)
-    return touching(boundary, b, Z.T @ Z, q, t)
+    return touching(b, Z.T @ Z, q, t)
 
 
 def penalty_geometry(
@@ -160,7 +159,7 @@ def penalty_geometry(
         t = fraction * size
     check.positive(t=t)
     boundary, G = ball(q, float(t), 400), Z.T @ Z
-    w = solve(Z, v, b, q, float(t), boundary)
+    w = solve(Z, v, b, q, float(t)) + 0.0  # no -0
     rise = float((w - b) @ G @ (w - b))
     a, c = (names[j] for j in pair)
     alt = (
