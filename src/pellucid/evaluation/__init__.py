@@ -2,6 +2,46 @@
 
 from pellucid._lazy import lazy_names
 
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "BayesianComparison": "posterior_difference",
+    "BiasVariance": "bias_variance_parts",
+    "BootstrapDraw": "bias_variance_parts",
+    "BoundChoice": "risk_bounds",
+    "Comparison": "comparison",
+    "CvSummary": "fold_summary",
+    "Diagnosis": "diagnosis",
+    "FriedmanTest": "rank_tests",
+    "Rademacher": "rademacher",
+    "RiskBound": "risk_bounds",
+    "SignificanceTest": "significance",
+    "SimulatedDraw": "bias_variance_parts",
+    "adjust_p_values": "multiple",
+    "bayesian_comparison": "posterior_difference",
+    "bias_variance": "bias_variance_parts",
+    "cochran_q_test": "paired_labels",
+    "compare": "comparison",
+    "corrected_t_test": "t_tests",
+    "cv_summary": "fold_summary",
+    "decompose_squared": "bias_variance_parts",
+    "decompose_zero_one": "bias_variance_parts",
+    "diagnose_fit": "diagnosis",
+    "finite_class_bound": "risk_bounds",
+    "finite_class_size": "risk_bounds",
+    "five_by_two_cv": "five_by_two",
+    "five_by_two_test": "five_by_two",
+    "friedman_test": "rank_tests",
+    "growth_function": "risk_bounds",
+    "hoeffding": "risk_bounds",
+    "margin_bound": "risk_bounds",
+    "mcnemar_test": "paired_labels",
+    "mean_test": "t_tests",
+    "paired_t_test": "t_tests",
+    "rademacher_bound": "rademacher",
+    "rademacher_complexity": "rademacher",
+    "select_by_bound": "risk_bounds",
+    "validation_bound": "risk_bounds",
+    "validation_size": "risk_bounds",
+    "vc_bound": "risk_bounds",
+}
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

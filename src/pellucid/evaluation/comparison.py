@@ -39,6 +39,15 @@ class Comparison(NamedTuple):
 
     ``p_values``, ``adjusted`` and ``better`` are (models, models) tables; ``better[i, j]`` is True
     where model i is significantly better than model j.
+
+    >>> import numpy as np
+    >>> from pellucid import LinearRegression, Ridge
+    >>> from pellucid.evaluation import compare
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> models = {"ols": LinearRegression(), "stiff": Ridge(1e3)}
+    >>> compare(models, X, X.sum(axis=1), metric="rmse").better
+    array([[False,  True],
+           [False, False]])
     """
 
     names: tuple[str, ...]
@@ -124,7 +133,7 @@ def compare(
     >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=100)
     >>> result = compare({"ols": LinearRegression(), "stiff": Ridge(1e3)}, X, y, random_state=0)
     >>> print(result.sentence)
-    ols is best (r2 0.924) and significantly better than stiff.
+    ols is best (r2 0.92) and significantly better than stiff.
     """
     check.one_of(TESTS, test=test)
     check.one_of(METHODS, correction=correction)

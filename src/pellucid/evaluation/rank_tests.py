@@ -24,7 +24,11 @@ from pellucid.core.typing import Array, ArrayLike, BoolArray
 
 
 class FriedmanTest(NamedTuple):
-    """A SignificanceTest over ranks, with the mean ranks and Nemenyi's comparison of pairs."""
+    """A test over ranks, with the mean ranks and Nemenyi's comparison of pairs.
+
+    >>> friedman_test([[3.0, 1.0], [5.0, 2.0], [4.0, 1.0]]).ranks
+    array([1., 2.])
+    """
 
     statistic: float
     p_value: float

@@ -55,7 +55,9 @@ class PenalisedCV(LinearModel):
         p, k = self.n_features_in_, self._fold_count()
         if k is not None and not params:
             if k > rows.n_rows:
-                raise ValueError(f"cv={k} folds need at least as many rows, got {rows.n_rows}")
+                raise ValueError(
+                    f"cv={k} folds need at least as many rows, got n_samples={rows.n_rows}"
+                )
             splits = list(KFold(k).split(rows.X))
         else:
             splits = list(check_cv(self.cv).split(rows.X, rows.y, **params))

@@ -6,9 +6,10 @@ columns tells which of them break their condition |x_j'r| <= l1_j, and the duali
 problem. Breaking columns join the working set; the answer is accepted only by its gap, so the
 guess of the working set costs time when it is wrong, never correctness.
 
-Along a path the guess is the sequential strong rule (Tibshirani et al. 2012): x_j'r moves less than
-the penalty does, so columns with |x_j'r| >= l1_new - (l1_old - l1_new) are enough, nearly always.
-Several strengths are solved before they are checked together, as one matrix product.
+Along a path the guess is in the spirit of the sequential strong rule (Tibshirani et al. 2012), by
+which columns with |x_j'r| >= l1_new - (l1_old - l1_new) are nearly always enough; REACH is the share
+of that margin in use. Several strengths are solved before they are checked together, as one matrix
+product.
 """
 
 from typing import Any
@@ -24,8 +25,8 @@ from pellucid.linear.penalised_sums import Coefficients, PathFit, State
 from pellucid.linear.working_set import FIRST, DenseColumns, SparseColumns, WorkingSet
 
 BATCH = 4  # strengths of a path that are checked together
-REACH = 0.5  # of the way that the strong rule allows x_j'r to move
-INNER = 0.5  # share of the tolerance that the working set may use up
+REACH = 0.1  # of the way that the strong rule allows for: more is rarely needed, and never trusted
+INNER = 0.9  # share of the tolerance that the working set may use up
 
 
 class RowsProblem:

@@ -56,6 +56,7 @@ class Problem(NamedTuple):
     found: Spectrum
     alphas: Array
     unknowns: str
+    U: Array  # (n, r) left vectors of a wide table; (0, 0) else
 
     @property
     def weight(self) -> float:
@@ -104,10 +105,10 @@ def make_problem(
     data: Engine | Wide
     if total is None:
         data = wide_system(rows, unknowns)
-        found = decompose_wide(data, smallest, svd=svd)[1]
+        U, found = decompose_wide(data, smallest, svd=svd)
         columns = data.Z.shape[1]
     else:
-        data = Engine(rows, map_, total, p, unknowns=unknowns)
+        data, U = Engine(rows, map_, total, p, unknowns=unknowns), np.zeros((0, 0))
         found = spectrum_for(data, smallest, svd=svd)
         columns = len(data.live)
     grid = choose_alphas(found.d) if given is None else given
@@ -116,7 +117,7 @@ def make_problem(
             "alphas may contain 0 only where the columns are linearly independent and fewer "
             "than the rows; leave it out"
         )
-    return Problem(rows, map_, data, found, grid, unknowns)
+    return Problem(rows, map_, data, found, grid, unknowns, U)
 
 
 class GivenPredictions(RegressorMixin, BaseEstimator):
@@ -161,7 +162,11 @@ def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple
     live = rows.w > 0
     wide = problem.data._replace(Z=problem.data.Z[live], V=problem.data.V[live])
     free = problem.unknowns == "centred"
-    found = wide_errors(wide, rows.w[live], problem.alphas[part], intercept=free, svd=svd, gcv=gcv)
+    alphas = problem.alphas[part]
+    parts = (problem.U, problem.found)
+    if not live.all():
+        parts = decompose_wide(wide, float(alphas.min()), svd=svd)
+    found = wide_errors(wide, rows.w[live], alphas, parts, intercept=free, gcv=gcv)
     if live.all():
         return found.errors, rows.w
     errors = loo_errors(at, rows, np.ones(len(problem.alphas[part])))  # rows outside the fit

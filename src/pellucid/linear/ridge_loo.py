@@ -190,25 +190,32 @@ class WideErrors(NamedTuple):
 def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Spectrum]:
     """U (n, r) and the spectrum of the rows, from XX' where its squares do no harm."""
     n, tolerance = len(wide.Z), max(wide.Z.shape) * EPS
-    if not svd:
-        squares, U = np.linalg.eigh(wide.Z @ wide.Z.T)
-        svd = squares[-1] > SQUARED * max(smallest, 1e-300)
-    if svd:
-        U, d, Vt = np.linalg.svd(wide.Z, full_matrices=False)
-        d = np.where(d > tolerance * d.max(initial=0.0), d, 0.0)
-        return U, Spectrum(Vt.T, d, U.T @ wide.V)
-    squares, U = np.maximum(squares[::-1], 0.0), U[:, ::-1]
-    live = squares > n * EPS * squares[0]
-    d, U = np.sqrt(squares[live]), U[:, live]
-    return U, Spectrum((wide.Z.T @ U) / d, d, U.T @ wide.V)
+    with single_threaded_blas():
+        if not svd:
+            squares, U = np.linalg.eigh(wide.Z @ wide.Z.T)
+            svd = squares[-1] > SQUARED * max(smallest, 1e-300)
+        if svd:
+            U, d, Vt = np.linalg.svd(wide.Z, full_matrices=False)
+            d = np.where(d > tolerance * d.max(initial=0.0), d, 0.0)
+            return U, Spectrum(Vt.T, d, U.T @ wide.V)
+        squares, U = np.maximum(squares[::-1], 0.0), U[:, ::-1]
+        live = squares > n * EPS * squares[0]
+        d, U = np.sqrt(squares[live]), U[:, live]
+        return U, Spectrum((wide.Z.T @ U) / d, d, U.T @ wide.V)
 
 
 def wide_errors(
-    wide: Wide, w: Array, alphas: Array, *, intercept: bool, svd: bool, gcv: bool
+    wide: Wide,
+    w: Array,
+    alphas: Array,
+    decomposed: tuple[Array, Spectrum],
+    *,
+    intercept: bool,
+    gcv: bool,
 ) -> WideErrors:
     """Leave-one-out (or gcv) errors of a table with no more rows than columns; weights > 0."""
     with single_threaded_blas():
-        U, found = decompose_wide(wide, float(alphas.min()), svd=svd)
+        U, found = decomposed
         live = found.d > 0
         U, d, beta = U[:, live], found.d[live], found.beta[live]
         v = np.sqrt(w / w.sum())[:, None] if intercept else np.zeros((len(w), 0))

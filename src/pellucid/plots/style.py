@@ -78,8 +78,11 @@ def margin(values: Array, share: float = 0.06) -> tuple[float, float]:
     return low - room, high + room
 
 
-def heading(ax: Any, title: str, note: str = "", *, width: int = 70) -> None:
-    """A title, and under it a note folded at ``width`` characters."""
+def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) -> None:
+    """A title, and under it a note; folded at ``width`` characters, or where the axes end."""
+    if width is None:
+        inches = ax.get_position().width * ax.figure.get_figwidth()
+        width = max(20, int(15 * inches))
     lines = [*wrap(title, width), *wrap(note, width)]
     ax.set_title("\n".join(lines), loc="left", fontsize="medium")
 

@@ -34,7 +34,7 @@ class CoefficientEllipse:
     alt: str
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(5.4, 4.6))
+        ax = axes(ax, figsize=(7.2, 4.4))
         share = f"{100 * self.confidence:g} %"
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.3, linewidth=0)
         ax.plot(*self.boundary.T, color=colour(0), linewidth=1.8, label=f"joint {share} region")
@@ -48,7 +48,7 @@ class CoefficientEllipse:
         ax.set(xlabel=f"coefficient of {self.names[0]}", ylabel=f"coefficient of {self.names[1]}")
         where = "inside" if self.holds_zero else "outside"
         heading(ax, f"correlation of the estimates {self.correlation:.2f}; both 0 is {where}")
-        legend(ax)
+        legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax
 
 

@@ -40,7 +40,7 @@ class CoefficientPath:
     alt: str
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(7.0, 4.2))
+        ax = axes(ax, figsize=(7.6, 4.2))
         ax.axhline(0, color=GREY, linewidth=0.8)
         largest = np.argsort(-np.abs(self.coefs).max(axis=1), kind="stable")
         named = set(np.sort(largest[:NAMED]).tolist())
@@ -85,8 +85,8 @@ def of_ridge(path: Any, names: Any, target: int, marks: Any = None) -> Profile:
     coefs = one_target(path.coefs, target, 2)[:, order]
     if marks is None:
         loo, gcv = (np.argmin(one_target(v, target, 1)[order]) for v in (path.loocv, path.gcv))
-        marks = [(loo, "least leave-one-out error"), (gcv, "least gcv")]
-        marks = [(loo, "least leave-one-out error and gcv")] if loo == gcv else marks
+        marks = [(loo, "least LOO error"), (gcv, "least gcv")]
+        marks = [(loo, "least LOO error and gcv")] if loo == gcv else marks
     marks = tuple((int(i), f"{word}: λ = {alphas[order][i]:.3g}") for i, word in marks)
     return Profile(coefs, alphas[order], np.asarray(path.df)[order], given_names(names, len(coefs)),
                    marks, "lambda", "Ridge", power=2)  # fmt: skip
@@ -173,7 +173,7 @@ def of_walker(E: Any, names: Any, target: int) -> Profile:
     if hasattr(E, "criterion_"):
         sizes = np.arange(len(E.criterion_))
         found = choices(E.criterion_, E.criterion_se_, -sizes.astype(np.float64))
-        marks = tuple((i, f"{word}: {i} components") for i, word in found)
+        marks = tuple((i, f"{word}: {i}") for i, word in found)
     return Profile(coefs, None, None, names, marks, "step", what, "number of components")
 
 

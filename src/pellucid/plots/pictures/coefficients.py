@@ -40,14 +40,19 @@ class Coefficients:
             ax.hlines(at[known], self.low[known], self.high[known], color=colour(0), linewidth=2,
                       linestyle=style, label=word)  # fmt: skip
         clear = known & self.valid & ((self.low > 0) | (self.high < 0))
-        hollow = ~clear if self.valid and known.any() else np.zeros(len(at), dtype=bool)
+        hollow = ~clear if self.valid and known.any() else ~known & (self.estimate == 0)
+        words = (
+            ("interval without 0", "interval holds 0") if known.any() else ("not 0", "exactly 0")
+        )
         ax.scatter(self.estimate[~hollow], at[~hollow], s=34, color=colour(0), zorder=3,
-                   label="estimate" if not hollow.any() else "interval without 0")  # fmt: skip
+                   label=words[0] if hollow.any() else "estimate")  # fmt: skip
         if hollow.any():
             ax.scatter(self.estimate[hollow], at[hollow], s=34, facecolors="white", zorder=3,
-                       edgecolors=colour(0), label="interval holds 0")  # fmt: skip
+                       edgecolors=colour(0), label=words[1])  # fmt: skip
         ax.set_yticks(at, self.names)
-        ax.set(ylim=(len(at) - 0.4, -0.6), xlabel="coefficient (units of the target per unit)")
+        ax.set(
+            ylim=(len(at) - 0.4, -0.6), xlabel="coefficient (target units per unit of the column)"
+        )
         heading(ax, self.title, self.reason)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax

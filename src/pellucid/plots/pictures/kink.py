@@ -40,10 +40,11 @@ class Kink:
         return self.loss + self.penalty
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
-        total = self.objective
+        ax = axes(ax, figsize=(7.0, 4.0))
+        floor = float(self.loss.min())  # does not depend on w, and would hide the rest
+        loss, total = self.loss - floor, self.objective - floor
         ax.axvline(0, color=GREY, linewidth=0.8)
-        ax.plot(self.at, self.loss, color=colour(0), linestyle="--", label="RSS/(2n)")
+        ax.plot(self.at, loss, color=colour(0), linestyle="--", label="RSS/(2n)")
         ax.plot(self.at, self.penalty, color=colour(4), linestyle="-.", label="λ|w|")
         ax.plot(self.at, total, color="black", linewidth=2, label="their sum")
         at_zero, bottom = np.interp([0.0, self.minimum], self.at, total)
@@ -53,10 +54,10 @@ class Kink:
                     linewidth=2, label="slopes at 0" if side > 0 else None)  # fmt: skip
         ax.scatter([self.minimum], [bottom], s=50, color=colour(2), zorder=4,
                    label=f"minimum at {self.minimum:.3g}")  # fmt: skip
-        low = float(np.interp(self.least_squares, self.at, self.loss))
+        low = float(np.interp(self.least_squares, self.at, loss))
         ax.scatter([self.least_squares], [low], s=45, color=colour(0), marker="X", zorder=4,
                    label=f"without penalty {self.least_squares:.3g}")  # fmt: skip
-        ax.set(xlabel=f"coefficient of {self.name}", ylabel="objective")
+        ax.set(xlabel=f"coefficient of {self.name}", ylabel="above the least RSS/(2n)")
         left, right = self.slopes
         where = "0 is the minimum" if self.minimum == 0 else "0 is not the minimum"
         heading(ax, f"λ = {self.lam:.4g}; slopes at 0: {left:.3g} and {right:.3g}, so {where}")

@@ -43,7 +43,7 @@ class PenaltyGeometry:
     alt: str
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(5.4, 5.0))
+        ax = axes(ax, figsize=(7.0, 4.4))
         ax.axhline(0, color=GREY, linewidth=0.8)
         ax.axvline(0, color=GREY, linewidth=0.8)
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.35, linewidth=0)
@@ -65,9 +65,10 @@ class PenaltyGeometry:
         ax.set(xlabel=f"coefficient of {self.names[0]}", ylabel=f"coefficient of {self.names[1]}")
         zero = [name for name, w in zip(self.names, self.solution, strict=True) if w == 0]
         note = f"; the coefficient of {' and '.join(zero)} is 0" if zero else ""
-        heading(ax, f"{self.shape}: {np.round(self.solution, 3)}{note}",
+        point = f"({self.solution[0]:.3g}, {self.solution[1]:.3g})"
+        heading(ax, f"{self.shape}: {point}{note}",
                 f"coefficients per {self.unit}, the two columns by themselves")  # fmt: skip
-        legend(ax, loc="best")
+        legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax
 
     def _size(self) -> str:

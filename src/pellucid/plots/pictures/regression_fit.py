@@ -92,11 +92,25 @@ class RegressionFit:
                        color="black" if shape == "^" else GREY, label=word)  # fmt: skip
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.set_zlabel(self.target)
-        ax.view_init(elev=22, azim=-60)
+        ax.view_init(elev=22, azim=self._side())
         ax.set_box_aspect(None, zoom=0.88)
-        heading(ax, self.title, self.note)
+        heading(ax, self.title, self.note, width=70)
         legend(ax, loc="upper right")
         return ax
+
+    def _side(self) -> float:
+        """The azimuth of four from which the surface is seen least edge-on; -60 if that will do."""
+        box = self.grid - self.grid.mean(axis=0)
+        heights = np.concatenate([self.surface, self.height])
+        tall = (self.surface - self.surface.mean()) / (float(np.ptp(heights)) or 1.0)
+        slope = np.linalg.lstsq(box / np.ptp(box, axis=0), tall, rcond=None)[0]
+        normal = np.append(-slope, 1.0) / np.linalg.norm(np.append(-slope, 1.0))
+        up, sides = np.deg2rad(22), (-60.0, -120.0, 120.0, 60.0)
+        facing = [
+            abs(normal @ [np.cos(up) * np.cos(a), np.cos(up) * np.sin(a), np.sin(up)])
+            for a in np.deg2rad(sides)
+        ]
+        return sides[0] if facing[0] > 0.35 else sides[int(np.argmax(facing))]
 
 
 class View(NamedTuple):

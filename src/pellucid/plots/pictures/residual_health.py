@@ -73,7 +73,7 @@ class ResidualHealth:
             line = [np.convolve(v[order], weights, "valid") for v in (self.fitted, self.residuals)]
             ax.plot(*line, color=colour(2), linewidth=1.8, label="running mean")
         ax.set(xlabel=f"fitted {self.names[1]}", ylabel="residual")
-        heading(ax, "Residuals against fit", width=45)
+        heading(ax, "Residuals against fit")
         legend(ax)
 
     def _normal(self, ax: Any) -> None:
@@ -81,7 +81,7 @@ class ResidualHealth:
         ends = np.array(margin(self.quantiles))
         ax.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="normal")
         ax.set(xlabel="normal quantile", ylabel="standardised residual")
-        heading(ax, "Normal quantiles", width=45)
+        heading(ax, "Normal quantiles")
         legend(ax, loc="upper left")
 
     def _influence(self, ax: Any) -> None:
@@ -97,7 +97,7 @@ class ResidualHealth:
         ax.axhline(0, color=GREY, linewidth=1)
         ax.set(xlim=(0, right), ylim=(min(low, -2.5), max(high, 2.5)), xlabel="leverage",
                ylabel="standardised residual")  # fmt: skip
-        heading(ax, "Influence", width=45)
+        heading(ax, "Influence")
         legend(ax, loc="best")
 
     def _refit(self, ax: Any) -> None:
@@ -113,7 +113,7 @@ class ResidualHealth:
             ends = margin(np.concatenate([self.fitted, self.without]))
             ax.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="no change")
             ax.set(xlabel="fitted with it", ylabel="predicted without it")
-        heading(ax, f"With and without row {self.worst}", width=45)
+        heading(ax, f"With and without row {self.worst}")
         legend(ax)
 
 

@@ -30,20 +30,20 @@ class RidgeCurves:
             raise ValueError(f"the picture needs three axes, got {len(three)}")
         left, middle, right = three
         left.plot(self.lambdas, self.rss, color=colour(0), linewidth=2)
-        heading(left, "RSS rises with the penalty", width=40)
+        heading(left, "RSS rises with the penalty")
         left.set(ylabel="residual sum of squares")
         curves = (("leave-one-out", self.loocv, self.best_loocv), ("gcv", self.gcv, self.best_gcv))
         for i, (name, values, best) in enumerate(curves):
             middle.plot(self.lambdas, values, color=colour(i), linewidth=2, label=name,
                         linestyle=("-", "--")[i])  # fmt: skip
             at = int(np.argmin(values))
-            middle.plot(best, values[at], color=colour(i), marker=marker(i), markersize=8,
-                        linestyle="none", label=f"least at λ = {best:.3g}")  # fmt: skip
-        heading(middle, "Error on rows left out", width=40)
+            middle.plot(best, values[at], color=colour(i), marker=marker(i), fillstyle="none",
+                        markersize=(11, 7)[i], markeredgewidth=2, linestyle="none", label=f"least at λ = {best:.3g}")  # fmt: skip
+        heading(middle, "Error on rows left out")
         middle.set(ylabel="mean squared error")
         legend(middle)
         right.plot(self.lambdas, self.df, color=colour(2), linewidth=2)
-        heading(right, "Degrees of freedom fall", width=40)
+        heading(right, "Degrees of freedom fall")
         right.set(ylabel="tr H")
         for a in three:
             a.set(xlabel="λ (penalty)")

@@ -29,7 +29,7 @@ class Shrinkage:
     alt: str
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
+        ax = axes(ax, figsize=(7.2, 3.8))
         live = self.singular > 0
         top = float(self.singular.max(initial=0.0)) or 1.0
         low = float(self.singular[live].min()) if live.any() else top
@@ -47,11 +47,16 @@ class Shrinkage:
         ax.scatter(self.singular[live], self.factors[live], s=30, color=colour(0), zorder=3,
                    label="directions of X")  # fmt: skip
         if log:
+            from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
             ax.set_xscale("log")
+            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set(ylim=(0, 1.05), xlabel="singular value d of the centred columns",
                ylabel="share that is kept")  # fmt: skip
         heading(ax, self.title)
-        legend(ax, loc="best")
+        legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax
 
 

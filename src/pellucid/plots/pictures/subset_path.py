@@ -63,15 +63,14 @@ class SubsetPath:
     def _moves(self, ax: Any) -> None:
         places = np.column_stack([self.size, self.value])
         ax.scatter(*places.T, s=30, color=colour(0), zorder=3, label="moves")
-        span = float(np.ptp(self.value)) or 1.0
         for (a, b), (c, d), label in zip(places[:-1], places[1:], self.labels[1:], strict=True):
             shade = colour(0) if label.startswith("+") else colour(1)
             ax.annotate("", (c, d), (a, b), arrowprops={
                 "arrowstyle": "->", "color": shade, "lw": 1.5,
                 "ls": "-" if label.startswith("+") else "--"})  # fmt: skip
-            up = d > b + 0.02 * span
-            ax.annotate(label, ((a + c) / 2, (b + d) / 2), (6, -9 if up else 5),
-                        textcoords="offset points", fontsize="small", color=shade)  # fmt: skip
+            ax.annotate(label, ((a + c) / 2, (b + d) / 2), (0, 8 if label.startswith("+") else -15),
+                        textcoords="offset points", fontsize="small", color=shade, ha="center",
+                        bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85})  # fmt: skip
         ax.margins(x=0.12, y=0.12)
 
 
