@@ -32,6 +32,9 @@ def make(cls, **params):
     signature = inspect.signature(cls)
     for name, parameter in signature.parameters.items():
         if parameter.default is inspect.Parameter.empty and name not in params:
+            if name == "space":  # of a search: a parameter of the simple estimator below
+                params[name] = {"var_smoothing": [1e-3, 1e-9]}
+                continue
             assert name in ("estimator", "classifier", "regressor"), (cls, name)
             selects = hasattr(cls, "get_support")  # by coefficients, for example
             is_regression = name == "regressor" or "Regress" in cls.__name__ or selects
@@ -161,6 +164,8 @@ def fitted_state(model):
             continue
         if name == "history_":
             value = [{k: v for k, v in row.items() if k != "seconds"} for row in value]
+        if isinstance(value, dict):
+            value = {k: v for k, v in value.items() if not str(k).endswith("_time")}
         state[name] = value
     return state
 

@@ -16,6 +16,8 @@ VARIANTS = [
     pellucid.GaussianNB(shared_variance=True),
     pellucid.KMeans(init="farthest", n_init=2, random_state=0),
     pellucid.KMeans(metric="manhattan", random_state=0),
+    pellucid.ElasticNet(0.1, shrink_intercept=True),
+    pellucid.Lasso(0.1, positive=True),
     pellucid.LinearRegression(solver="qr"),
     pellucid.LinearRegression(positive=True),
     pellucid.Ridge(shrink_intercept=True),

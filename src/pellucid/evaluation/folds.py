@@ -23,7 +23,7 @@ from sklearn.utils.validation import _num_samples
 from pellucid.core.random import generator
 from pellucid.core.typing import Array, IntArray
 from pellucid.evaluation.metrics import Metric
-from pellucid.evaluation.tasks import run_tasks
+from pellucid.evaluation.workers import run_tasks
 
 Split = tuple[IntArray, IntArray]
 
@@ -59,7 +59,9 @@ def make_splits(
     for number, (train, test) in enumerate(splits):
         if not len(train) or not len(test):
             raise ValueError(f"fold {number} has no rows to train on or none to test on")
-        if np.isin(test, train).any():
+        inside = np.zeros(_num_samples(X), dtype=bool)
+        inside[train] = True
+        if inside[test].any():
             raise ValueError(f"fold {number} tests on rows that it trains on")
     if not splits:
         raise ValueError("the splitter makes no folds")

@@ -70,8 +70,8 @@ def slope(problem: Problem, w: Array, l2: float) -> tuple[IntArray, Array]:
     S = np.flatnonzero(w)
     v = problem.weights[S]
     H = problem.cross_products(S) + np.diag(l2 * v)
-    d: Array = np.linalg.lstsq(H, v * np.sign(w[S]), rcond=None)[0]
-    return S, d
+    d = np.linalg.lstsq(H, v * np.sign(w[S]), rcond=None)[0]
+    return S, np.asarray(d, dtype=np.float64)
 
 
 def lasso_multiplier(problem: Problem, t: int, bound: float, *, l2: float, start: Array,

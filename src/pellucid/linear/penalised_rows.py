@@ -7,9 +7,9 @@ problem. Breaking columns join the working set; the answer is accepted only by i
 guess of the working set costs time when it is wrong, never correctness.
 
 Along a path the guess is in the spirit of the sequential strong rule (Tibshirani et al. 2012), by
-which columns with |x_j'r| >= l1_new - (l1_old - l1_new) are nearly always enough; REACH is the share
-of that margin in use. Several strengths are solved before they are checked together, as one matrix
-product.
+which columns with |x_j'r| >= l1_new - (l1_old - l1_new) are nearly always enough; REACH is the
+share of that margin in use. Several strengths are solved before they are checked together, as one
+matrix product.
 """
 
 from typing import Any

@@ -8,8 +8,12 @@ array([0])
 from pellucid._lazy import lazy_names
 
 _HOME = {
+    "BernoulliNB": "bernoulli",
+    "ComplementNB": "complement",
     "GaussianNB": "gaussian",
+    "MultinomialNB": "multinomial",
     "UnseenFeatureWarning": "gaussian",
+    "ZeroCountWarning": "counts",
     "ZeroVarianceWarning": "gaussian",
 }
 

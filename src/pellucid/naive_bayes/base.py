@@ -170,7 +170,7 @@ class NaiveBayes(Classifier):
         first = not self.__sklearn_is_fitted__()
         labels = self._all_classes(classes, first)
         matrix = self._check_matrix(X, reset=first, finite=False)
-        codes = encode_known(check_labels(y, len(matrix), self), labels)
+        codes = encode_known(check_labels(y, matrix.shape[0], self), labels)
         rows = Rows(matrix, codes, check_weights(sample_weight, matrix))
         if first:
             self.classes_ = labels
@@ -203,7 +203,7 @@ class NaiveBayes(Classifier):
         """Joint log density and ``finish``, leaf by leaf in threads; no temporary grows with n."""
         check_is_fitted(self)
         X = self._check_matrix(X, reset=False, finite=False)
-        n, K = len(X), len(self.classes_)
+        n, K = X.shape[0], len(self.classes_)
         out = np.empty((n, K) if per_class else n, dtype=dtype)
         log_prior = self._log_prior()
         log_joint = self._joint_log_likelihood()

@@ -33,13 +33,13 @@ class Table(NamedTuple):
         """Rows of numbers in the user's kind of frame, or the array."""
         return same_kind(self.given, rows)
 
-    def index(self, column: Any) -> int:
+    def at(self, column: Any) -> int:
         """The position of a column given by its name or number."""
         return column_positions([column], self.names)[0]
 
     def sweep(self, column: Any = None, *, widen: float = 0.0, n: int = 201) -> Sweep:
         """One input from end to end (and ``widen`` of the range beyond), the others at medians."""
-        j = 0 if column is None else self.index(column)
+        j = 0 if column is None else self.at(column)
         low, high = float(self.X[:, j].min()), float(self.X[:, j].max())
         room = widen * (high - low) if high > low else 1.0
         grid = np.linspace(low - room, high + room, n)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.penalties import L1, L2, L1L2
+from pellucid.core.penalties import L1, L1L2, L2
 from pellucid.core.typing import Array
 from pellucid.plots.drawing import draw_contours
-from pellucid.plots.inputs import response
+from pellucid.plots.inputs import response, two_columns
 from pellucid.plots.style import axes, colour, legend, marker, panels, thinned
 from pellucid.plots.sweeps import features_of, label_of, labelled, last_step, read_table, with_note
 from pellucid.solvers import CoordinateDescent, LinearObjective, Minimum
@@ -118,8 +118,8 @@ def descent_path(
         groups.setdefault(one.inputs, []).append(one)
     found = tuple(panel(group, columns, n) for group in groups.values())
     parts = [
-        f"{one.label}: {len(one.points) - 1} steps, objective {one.objective.value(one.points[0]):.4g}"
-        f" to {one.objective.value(one.points[-1]):.4g}"
+        f"{one.label}: {len(one.points) - 1} steps, objective "
+        f"{one.objective.value(one.points[0]):.4g} to {one.objective.value(one.points[-1]):.4g}"
         for one in traces
     ]
     return DescentPath(found, f"Paths on the contours of the objective. {'; '.join(parts)}.")
@@ -203,8 +203,6 @@ def fitted_objective(model: Any, Z: Array, y: Array) -> LinearObjective:
 
 def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     """The contours that a group of paths shares."""
-    from pellucid.plots.inputs import two_columns
-
     names, f = group[0].names, group[0].objective
     if len(names) < 2:
         raise ValueError("a path needs two parameters to be drawn, got one")

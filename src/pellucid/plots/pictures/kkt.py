@@ -118,7 +118,7 @@ def kkt(
     >>> picture = kkt([1.0, 0.0], lambda x: (x[0] - 2) ** 2 + x[1] ** 2,
     ...               inequality=[lambda x: x @ x - 1])
     >>> picture.report.satisfied, picture.pull.round(6), picture.normals.round(6)
-    (True, array([ 2., -0.]), array([[2., 0.]]))
+    (True, array([2., 0.]), array([[2., 0.]]))
     """
     point = np.asarray(x, dtype=np.float64).ravel()
     if point.shape != (2,) or not np.isfinite(point).all():
@@ -138,12 +138,13 @@ def kkt(
     prices = np.concatenate([report.multipliers, report.equality_multipliers])
     slopes = np.array([one.gradient(point) for one in (*g, *h)])
     value = float(f.value(point))
+    allowed = np.asarray((G <= 0).all(axis=0))
     alt = (
         f"Feasible set of {len(g)} inequalities and {len(h)} equalities; at ({point[0]:.4g}, "
         f"{point[1]:.4g}) the objective is {value:.4g}. {report}."
     )
     return Kkt(
-        first, second, over(f), (G <= 0).all(axis=0), G, H, point, value, -f.gradient(point) + 0.0,
+        first, second, over(f), allowed, G, H, point, value, -f.gradient(point) + 0.0,
         prices[:, None] * slopes, report, (str(names[0]), str(names[1])), alt,
     )  # fmt: skip
 

@@ -100,9 +100,7 @@ def loss_surface(
     surface = rss + np.einsum("...i,ij,...j->...", shift, S, shift)
     trough = floor_line(minimum, vectors[:, 0], first, second) if flat else None
     rest = "other coefficients at their best" if others.shape[1] > fit_intercept else ""
-    title = with_note(
-        "RSS: a trough, not a bowl" if flat else "RSS: a bowl with one minimum", rest
-    )
+    title = with_note("RSS: a trough, not a bowl" if flat else "RSS: a bowl with one minimum", rest)
     alt = (
         f"Contours of the residual sum of squares over {names[0]} and {names[1]}; "
         + ("a straight floor of equally good fits through " if flat else "one minimum at ")

@@ -66,7 +66,7 @@ def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> O
     ...         for rate in (0.05, 0.3)]
     >>> picture = objective_history(*fits)
     >>> picture.labels, picture.objectives[0][:2].round(4)
-    (('GradientDescent, rate 0.05', 'GradientDescent, rate 0.3'), array([3.5   , 2.7251]))
+    (('GradientDescent, rate 0.05', 'GradientDescent, rate 0.3'), array([3.5   , 2.7216]))
     """
     pairs = labelled(E[0] if len(E) == 1 else list(E))
     if labels is not None and len(labels) != len(pairs):

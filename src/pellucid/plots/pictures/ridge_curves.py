@@ -37,8 +37,9 @@ class RidgeCurves:
             middle.plot(self.lambdas, values, color=colour(i), linewidth=2, label=name,
                         linestyle=("-", "--")[i])  # fmt: skip
             at = int(np.argmin(values))
-            middle.plot(best, values[at], color=colour(i), marker=marker(i), fillstyle="none",
-                        markersize=(11, 7)[i], markeredgewidth=2, linestyle="none", label=f"least at λ = {best:.3g}")  # fmt: skip
+            ring = {"marker": marker(i), "markersize": (11, 7)[i], "markeredgewidth": 2}
+            middle.plot(best, values[at], color=colour(i), fillstyle="none", linestyle="none",
+                        label=f"least at λ = {best:.3g}", **ring)  # fmt: skip
         heading(middle, "Error on rows left out")
         middle.set(ylabel="mean squared error")
         legend(middle)

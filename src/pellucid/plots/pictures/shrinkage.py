@@ -53,7 +53,7 @@ class Shrinkage:
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set(ylim=(0, 1.05), xlabel="singular value d of the centred columns",
+        ax.set(ylim=(-0.03, 1.05), xlabel="singular value d of the centred columns",
                ylabel="share that is kept")  # fmt: skip
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -115,11 +115,13 @@ def every_subset(E: Any, X: Any, y: Any, quantity: str) -> Array:
     if p > MOST_COLUMNS or quantity == "cv":
         return np.empty((0, 2))
     found = subset_squares(M, v, intercept=E.fit_intercept)
-    own = dict(found)[tuple(np.flatnonzero(E.support_).tolist())]
-    if not np.isclose(own, E.rss_, rtol=1e-6, atol=1e-9 * found[0][1]):
+    squares = dict(found)
+    known = E.subsets_ if hasattr(E, "subsets_") else E.steps_
+    pairs = np.array([(squares[one.support], one.rss) for one in known])
+    if not np.allclose(*pairs.T, rtol=1e-6, atol=1e-9 * found[0][1]):
         raise ValueError("X and y must be the training data of a fit without sample_weight")
     size = np.array([len(columns) for columns, _ in found], dtype=np.float64)
-    rss = np.array([squares for _, squares in found])
+    rss = np.array(list(squares.values()))
     free = n - p - E.fit_intercept
     full = rss[0], rss[-1] / free if free > 0 else np.nan
     dots = np.column_stack([size, values_of(quantity, rss, size, n, E.fit_intercept, full)])

@@ -1,0 +1,74 @@
+"""Independent tasks: joblib's workers, scikit-learn's progress bar, answers in order.
+
+Each task gets all it needs, its seed included, so that the answers are the same for any number of
+workers. ``callbacks`` are scikit-learn's (``sklearn.callback.ProgressBar()``); a task is a step.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+
+from pellucid.core.iterate import CallbackSupportMixin, FitContext, with_callbacks
+from pellucid.core.random import generator, stream
+from pellucid.core.typing import Rng
+
+
+class TaskRun(CallbackSupportMixin, BaseEstimator):
+    """What callbacks see while tasks run: its class name is shown beside the bar."""
+
+    @with_callbacks
+    def fit(self, function: Any, items: Any, n_jobs: Any = None) -> "TaskRun":
+        context = FitContext(self, max_steps=len(items))
+        if n_jobs in (None, 1) or len(items) == 1:
+            answers: Iterable[Any] = map(function, items)
+        else:
+            pool = Parallel(n_jobs=n_jobs, return_as="generator")
+            answers = pool(delayed(function)(item) for item in items)
+        self.answers_ = []
+        for i, answer in enumerate(answers):
+            self.answers_.append(answer)
+            context.step(i + 1, answer)
+        context.end()
+        return self
+
+
+def run_tasks(
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    *,
+    n_jobs: Any = None,
+    callbacks: Any = (),
+    name: str = "Tasks",
+) -> list[Any]:
+    """``[function(item) for item in items]``, in ``n_jobs`` workers, reported to ``callbacks``.
+
+    >>> run_tasks(abs, [-2, 3], n_jobs=1)
+    [2, 3]
+    """
+    run = type(name, (TaskRun,), {})()
+    callbacks = callbacks if isinstance(callbacks, list | tuple) else (callbacks,)
+    if callbacks:
+        run.set_callbacks(*callbacks)
+    return run.fit(function, list(items), n_jobs).answers_
+
+
+def root_seed(random_state: Any) -> int:
+    """One whole number that stands for a ``random_state``; streams of tasks are keyed by it."""
+    return int(generator(random_state).integers(2**63))
+
+
+def seeded(estimator: Any, rng: Rng) -> Any:
+    """Give every ``random_state=None`` inside an unfitted estimator a number from ``rng``."""
+    free = [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    ]
+    return estimator.set_params(**{name: int(rng.integers(2**31)) for name in free})
+
+
+def task_stream(seed: int, i: int) -> Rng:
+    """The Generator of task i."""
+    return stream(seed, i)
