@@ -13,8 +13,8 @@ def rows():
 
 def few_rows():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((2_500, 10))
-    return X, X @ rng.standard_normal(10) + rng.standard_normal(2_500)
+    X = rng.standard_normal((600, 10))
+    return X, X @ rng.standard_normal(10) + rng.standard_normal(600)
 
 
 def labelled():
@@ -48,7 +48,7 @@ def ours_jackknife(data):
 
     X, y = data
     model = ConformalRegressor(LinearRegression(), method="jackknife+", confidence=0.9)
-    return model.fit(X[:2_000], y[:2_000]).predict_interval(X[2_000:])
+    return model.fit(X[:400], y[:400]).predict_interval(X[400:])
 
 
 def mapie_jackknife(data):
@@ -60,7 +60,7 @@ def mapie_jackknife(data):
     model = CrossConformalRegressor(
         LinearRegression(), confidence_level=0.9, method="plus", cv=LeaveOneOut()
     )
-    return model.fit_conformalize(X[:2_000], y[:2_000]).predict_interval(X[2_000:])[1][:, :, 0]
+    return model.fit_conformalize(X[:400], y[:400]).predict_interval(X[400:])[1][:, :, 0]
 
 
 def ours_sets(data):
@@ -85,8 +85,8 @@ def mapie_sets(data):
 
 def curve():
     rng = np.random.default_rng(0)
-    X = rng.uniform(-2, 2, size=(300, 1))
-    return X, np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(300)
+    X = rng.uniform(-2, 2, size=(3_000, 40))
+    return X, np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(3_000)
 
 
 def ours_decomposition(data):
@@ -95,7 +95,7 @@ def ours_decomposition(data):
 
     X, y = data
     parts = bias_variance(
-        Ridge(), BootstrapDraw(X[:200], y[:200]), X[200:], y_test=y[200:], n_models=500
+        Ridge(), BootstrapDraw(X[:2_000], y[:2_000]), X[2_000:], y_test=y[2_000:], n_models=200
     )
     return parts.total, parts.bias2
 
@@ -106,7 +106,7 @@ def mlxtend_decomposition(data):
 
     X, y = data
     total, bias, _ = bias_variance_decomp(
-        Ridge(), X[:200], y[:200], X[200:], y[200:], loss="mse", num_rounds=500, random_seed=0
+        Ridge(), X[:2_000], y[:2_000], X[2_000:], y[2_000:], loss="mse", num_rounds=200, random_seed=0
     )
     return total, bias
 
@@ -161,11 +161,11 @@ CASES = [
         "two selections in a 2,000 x 20,000 table",
     ),
     Case(
-        "Jackknife+ intervals of least squares: 2,000 rows, 500 new",
+        "Jackknife+ intervals of least squares: 400 rows, 200 new",
         few_rows,
         {"pellucid": ours_jackknife, "MAPIE": mapie_jackknife},
         close,
-        "one fit, against 2,001",
+        "one fit, against 401",
     ),
     Case(
         "Conformal label sets: 60,000 rows, 10 classes (ConformalClassifier)",
@@ -175,11 +175,11 @@ CASES = [
         "one fit and one pass of probabilities; the mean size of the sets is compared",
     ),
     Case(
-        "Bias and variance of 500 models",
+        "Bias and variance of 200 models",
         curve,
         {"pellucid": ours_decomposition, "mlxtend": mlxtend_decomposition},
         near,
-        "500 fits; other bootstrap draws, so equal up to chance",
+        "200 fits of 2,000 rows x 40; other bootstrap draws, so equal up to chance",
     ),
     Case(
         "Cochran's Q: 200,000 rows, 8 models",

@@ -35,7 +35,7 @@ from pellucid import (
 )
 from pellucid.core.selection import gaussian_criteria
 from pellucid.features import PolynomialFeatures, SequentialFeatureSelector
-from pellucid.linear import Budget, enet_path, lars_path, lasso_path, ridge_path
+from pellucid.linear import Budget, InverseGamma, enet_path, lars_path, lasso_path, ridge_path
 
 COLUMNS = ["tv", "radio", "print", "web", "age"]
 
@@ -314,10 +314,17 @@ def test_coefficient_ellipse(data):
 
 def test_coefficient_ellipse_of_a_posterior(data):
     X, y = data
-    model = BayesianLinearRegression().fit(X, y)
-    picture = plots.coefficient_ellipse(model, ("tv", "radio"))
-    summary = model.summary()
-    np.testing.assert_allclose(picture.half, (summary.high - summary.low)[1:3] / 2)
+    for noise in (1.0, InverseGamma(2.0, 1.0)):  # a normal and a Student-t posterior
+        model = BayesianLinearRegression(noise_variance=noise).fit(X, y)
+        picture = plots.coefficient_ellipse(model, ("tv", "radio"))
+        summary = model.summary()
+        np.testing.assert_allclose(picture.half, (summary.high - summary.low)[1:3] / 2)
+        draws = model.sample_coefficients(20_000)[:, 1:3] - picture.centre
+        inverse = np.linalg.inv(picture.covariance)
+        squared = np.einsum("ij,jk,ik->i", draws, inverse, draws)
+        off = picture.boundary - picture.centre
+        edge = np.einsum("ij,jk,ik->i", off, inverse, off)[0]
+        assert np.mean(squared <= edge) == pytest.approx(0.95, abs=0.006)
     with pytest.raises(ValueError, match="no covariance"):
         plots.coefficient_ellipse(Lasso(0.1).fit(X, y))
     with pytest.raises(ValueError, match="two columns"):
@@ -355,9 +362,30 @@ def test_target_bars_with_missing_cells_and_with_classes(data):
     total = ((X.tv - X.tv.mean()) ** 2).sum()
     assert classes.association[at] == pytest.approx(np.sqrt(between / total))
     assert np.isnan(classes.low).all()
+    with pytest.raises(ValueError, match="encode text first"):
+        plots.target_bars([["a"], ["b"]], [1, 2])
     constant = plots.target_bars(np.ones((5, 1)), np.arange(5.0))
     assert constant.association[0] == 0
     drawn(classes)
+
+
+def test_coefficients_of_a_selection_mark_the_columns_left_out(data):
+    X, y = data
+    model = BestSubsetRegression(max_features=2).fit(X, y)
+    picture = plots.coefficients(model)
+    assert np.isnan(picture.low[picture.estimate == 0]).all()
+    assert "exactly 0" in texts(picture)
+    assert "same data" in picture.reason
+
+
+def test_diagnostics_of_a_frame_do_not_lose_its_names(data):
+    X, y = data
+    model = LinearRegression().fit(X, y)
+    D = np.column_stack([np.ones(len(X)), X])
+    h = np.diag(D @ np.linalg.solve(D.T @ D, D.T))
+    np.testing.assert_allclose(model.loo_residuals(X, y), (y - model.predict(X)) / (1 - h))
+    assert model.summary(covariance="HC3", X=X, y=y).valid
+    assert model.gcv(X, y) > 0
 
 
 # --- paths --------------------------------------------------------------------------------------
@@ -392,6 +420,8 @@ def test_path_of_a_search_marks_best_and_one_standard_error(data):
     drawn(picture)
     with pytest.raises(ValueError, match="training data"):
         plots.coefficient_path(best)
+    single = LassoCV(alphas=[0.1]).fit(X, y)
+    assert plots.coefficient_path(single, X, y).at.tolist() == [0.1]
 
 
 @pytest.mark.parametrize("ratio", [None, 0.7, [0.5, 0.9]], ids=["lasso", "one", "two"])
@@ -458,6 +488,8 @@ def test_path_of_components(data):
     two = PLSRegression(3).fit(X, np.column_stack([y, y**2]))
     second = plots.coefficient_path(two, target=1)
     np.testing.assert_allclose(second.coefs[:, -1], two.coef_[1])
+    lars = Lars().fit(X, np.column_stack([y, -y]))
+    np.testing.assert_allclose(plots.coefficient_path(lars, target=1).coefs, lars.coef_path_[1])
 
 
 def test_path_of_many_columns_names_the_largest():

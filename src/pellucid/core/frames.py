@@ -17,6 +17,8 @@ def is_frame(X: Any) -> bool:
     Traceback (most recent call last):
     ValueError: the frame has two columns with the same name; rename one
     """
+    if isinstance(X, np.ndarray):  # by far the most frequent: no library need be asked
+        return False
     try:
         return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
     except DuplicateError:

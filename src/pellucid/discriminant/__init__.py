@@ -8,7 +8,10 @@
 from pellucid._lazy import lazy_names
 
 _HOME = {
+    "Hyperplane": "hyperplane",
     "LinearDiscriminantAnalysis": "lda",
+    "QuadraticDiscriminantAnalysis": "qda",
+    "RegularizedDiscriminantAnalysis": "rda",
     "Scatter": "reduced",
 }
 

@@ -18,6 +18,7 @@ from scipy.linalg import eigh
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from pellucid.core import check
 from pellucid.core.linalg import EPS
 from pellucid.core.statistics import Rows, is_unit
 from pellucid.core.typing import Array
@@ -114,3 +115,27 @@ def estimated_covariance(estimator: Any, rows: Rows, own: Any) -> Array:
     if not hasattr(fitted, "covariance_"):
         raise ValueError(f"{name} does not have a covariance_ attribute")
     return np.atleast_2d(np.asarray(fitted.covariance_, dtype=np.float64))
+
+
+def check_shrinkage(shrinkage: Any, estimator: Any, words: tuple[str, ...]) -> None:
+    """Refuse what is neither None, "auto" nor a share, and what does not go together."""
+    if isinstance(estimator, str):
+        check.one_of(words, covariance_estimator=estimator)
+    elif estimator is not None and not hasattr(estimator, "fit"):
+        raise ValueError(
+            f"covariance_estimator must be None, one of {', '.join(map(repr, words))} or have fit, "
+            f"got {estimator!r}"
+        )
+    if shrinkage is None:
+        return
+    if isinstance(shrinkage, str):
+        check.one_of(("auto",), shrinkage=shrinkage)
+    else:
+        check.non_negative(shrinkage=shrinkage)
+        if shrinkage > 1:
+            raise ValueError(f"shrinkage must be at most 1, got {shrinkage!r}")
+    if estimator is not None and (not isinstance(estimator, str) or shrinkage == "auto"):
+        raise ValueError(
+            "covariance_estimator and shrinkage parameters are not None. "
+            "Only one of the two can be set."
+        )

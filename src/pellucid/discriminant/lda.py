@@ -33,6 +33,7 @@ from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.discriminant.base import GaussianDiscriminant, Scores, log_prior
 from pellucid.discriminant.covariance import (
     Sphere,
+    check_shrinkage,
     deviations,
     estimated_covariance,
     estimated_covariances,
@@ -144,6 +145,8 @@ class LinearDiscriminantAnalysis(
         Eigenvalues of W^-1 B and their shares.
     whitening_ : ndarray of shape (n_features, rank)
         T with T'ST = I.
+    rank_ : int
+        Directions in which the class means differ ("eigen": in which the rows vary).
     xbar_ : ndarray of shape (n_features,)
         Mean of the class means, weighted by ``priors_``.
     scatter_ : Scatter
@@ -264,7 +267,7 @@ class LinearDiscriminantAnalysis(
         else:
             rule = linear_rule(T, stat.mean, np.zeros(p), priors)
         self.coef_, self.intercept_ = two_class_rule(rule) if K == 2 else rule
-        self.scalings_, self.xbar_ = axes.scalings, center
+        self.scalings_, self.xbar_, self.rank_ = axes.scalings, center, axes.scalings.shape[1]
         self.eigenvalues_, self.explained_variance_ratio_ = axes.eigenvalues[:most], axes.ratio[:most]
         self.whitening_, self.spread_, self.log_determinant_ = T, spread, found.log_determinant
         self.n_parameters_ = (K - 1) * (p + 1)
@@ -457,11 +460,11 @@ class LinearDiscriminantAnalysis(
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         K, p = len(self.classes_), self.n_features_in_
-        rules, r, L = (1 if K == 2 else K), self.whitening_.shape[1], self.scalings_.shape[1]
+        rules, r = (1 if K == 2 else K), self.whitening_.shape[1]
         most = min(self.n_components or p, K - 1, p)
         return super()._state_shapes() | {
             "coef_": (rules, p), "intercept_": (rules,), "whitening_": (p, r), "spread_": (p, r),
-            "scalings_": (p, L), "xbar_": (p,), "eigenvalues_": (min(most, r, K),),
+            "scalings_": (p, self.rank_), "xbar_": (p,), "eigenvalues_": (min(most, r, K),),
         }  # fmt: skip
 
     def card(self) -> Card:
@@ -498,27 +501,3 @@ def two_class_rule(rule: LinearRule) -> LinearRule:
     """The log-odds of the second class."""
     with np.errstate(invalid="ignore"):
         return LinearRule(rule.coef[1:] - rule.coef[:1], rule.intercept[1:] - rule.intercept[:1])
-
-
-def check_shrinkage(shrinkage: Any, estimator: Any, words: tuple[str, ...]) -> None:
-    """Refuse what is neither None, "auto" nor a share, and what does not go together."""
-    if isinstance(estimator, str):
-        check.one_of(words, covariance_estimator=estimator)
-    elif estimator is not None and not hasattr(estimator, "fit"):
-        raise ValueError(
-            f"covariance_estimator must be None, one of {', '.join(map(repr, words))} or have fit, "
-            f"got {estimator!r}"
-        )
-    if shrinkage is None:
-        return
-    if isinstance(shrinkage, str):
-        check.one_of(("auto",), shrinkage=shrinkage)
-    else:
-        check.non_negative(shrinkage=shrinkage)
-        if shrinkage > 1:
-            raise ValueError(f"shrinkage must be at most 1, got {shrinkage!r}")
-    if estimator is not None and (not isinstance(estimator, str) or shrinkage == "auto"):
-        raise ValueError(
-            "covariance_estimator and shrinkage parameters are not None. "
-            "Only one of the two can be set."
-        )

@@ -20,7 +20,11 @@ from pellucid.core.typing import Array
 
 
 class Scatter(NamedTuple):
-    """Sums of squares and products: total = within + between."""
+    """Sums of squares and products: total = within + between.
+
+    >>> Scatter(np.eye(1), np.zeros((1, 1)), np.eye(1)).total
+    array([[1.]])
+    """
 
     within: Array  # (p, p)  sum_i w_i (x_i - m_k)(x_i - m_k)'
     between: Array  # (p, p)  sum_k W_k (m_k - m)(m_k - m)'

@@ -112,7 +112,7 @@ class ConformalRegressor(ConformalModel, Regressor):
     >>> y = X @ [1.0, 2.0] + rng.normal(size=200)
     >>> model = ConformalRegressor(Ridge(), method="jackknife+", confidence=0.9).fit(X, y)
     >>> model.predict_interval([[0.0, 0.0]]).round(1)
-    array([[-1.6,  1.5]])
+    array([[-1.6,  1.6]])
     """
 
     _multi_output = False

@@ -34,6 +34,7 @@ import numpy as np
 from pellucid.core import check
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, ArrayLike, BoolArray, IntArray
+from pellucid.evaluation.shifted_order import shifted_rank
 
 CELLS = 2**21  # of the (new rows, calibration rows) table at a time
 ROUNDING = 1e-9  # (n + 1) confidence is not raised by one because its last digit was rounded up
@@ -97,6 +98,8 @@ def leave_out_interval(
         warn_few(n, confidence)
         return np.tile([-np.inf, np.inf], (len(predictions), 1))
     size = np.abs(residuals)
+    if predictions.shape[1] ** 2 < n:  # few folds: no table of (rows, n) is needed
+        return _sorted_folds(predictions, fold, size, low, high)
     step = max(1, CELLS // n)
 
     def block(start: int) -> Array:
@@ -107,6 +110,18 @@ def leave_out_interval(
         return np.column_stack([below, without[:, high - 1]])
 
     return np.concatenate(list(map_threads(block, range(0, len(predictions), step))))
+
+
+def _sorted_folds(predictions: Array, fold: IntArray, size: Array, low: int, high: int) -> Array:
+    """The same order statistics from the sorted residuals of every fold."""
+    starts = np.append(0, np.cumsum(np.bincount(fold, minlength=predictions.shape[1])))
+    up, down = size[np.lexsort((size, fold))], -size[np.lexsort((-size, fold))]
+    return np.column_stack(
+        [
+            shifted_rank(predictions, down, starts, low),
+            shifted_rank(predictions, up, starts, high),
+        ]
+    )
 
 
 def adaptive_masses(P: Array) -> Array:

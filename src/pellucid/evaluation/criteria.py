@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core import selection
-from pellucid.core.selection import Criteria
+from pellucid.core.selection import Criteria, one_standard_error
 from pellucid.core.typing import Array
+
+__all__ = ["gaussian_criteria", "information_criteria", "one_standard_error"]
 
 
 def _counts(n_parameters: Any, n_samples: Any) -> tuple[Array, float]:

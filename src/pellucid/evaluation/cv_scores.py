@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
@@ -163,8 +164,7 @@ def _numbered(job: FoldJob, item: tuple[int, Split]) -> FoldResult:
 
 def open_data(X: Any, y: Any) -> tuple[Any, Any]:
     """X that rows can be taken from, and y as an array of as many rows."""
-    if isinstance(X, list | tuple):
-        X = np.asarray(X)
+    X = np.asarray(X) if isinstance(X, list | tuple) else indexable(X)[0]
     if is_frame(X) and not hasattr(X, "iloc") and not hasattr(X, "with_columns"):
         import polars  # Arrow tables and the like
 

@@ -7,11 +7,10 @@ A random split cuts one permutation: its head is the test part, exactly the rows
 a group that no longer fits is passed over. With ``order`` the latest rows are the test part and the
 next latest the validation part: nobody learns from the future.
 
-A test set tells the truth once. Every further look that leads to a change turns it into a
-validation set, so ``GuardedTest`` counts.
+
+
 """
 
-import warnings
 from collections.abc import Iterator
 from math import ceil
 from numbers import Integral, Real

@@ -117,8 +117,8 @@ def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTe
 
 def _truths(values: Any, name: str) -> BoolArray:
     """A table of True and False (or 1 and 0)."""
-    if isinstance(values, list) and len({len(row) for row in values}) > 1:
-        raise ValueError(f"{name} must have equal lengths, got {[len(row) for row in values]}")
+    if isinstance(values, list) and len({np.shape(row) for row in values}) > 1:
+        raise ValueError(f"{name} must have equal lengths, got {[np.size(row) for row in values]}")
     table = np.asarray(values)
     if table.ndim != 2:
         raise ValueError(f"{name} must be boolean vectors, one per model, got {table.ndim - 1}-D")

@@ -88,18 +88,17 @@ def friedman_test(
     N, m = table.shape
     placed = rankdata(-table if greater_is_better else table, axis=1)
     R = placed.mean(axis=0)
-    ties = sum(
-        float((t**3 - t).sum()) for t in (np.unique(row, return_counts=True)[1] for row in placed)
-    )
-    room = 1 - ties / (N * m * (m**2 - 1))
+    # sum (t^3 - t) = 12 (the squares without ties - the squares there are)
+    room = 12 * float(((placed - (m + 1) / 2) ** 2).sum()) / (N * m * (m**2 - 1))
     spread = 12 * N / (m * (m + 1)) * float(((R - (m + 1) / 2) ** 2).sum())
     chi2 = spread / room if room > 0 else 0.0  # all scores tied
     critical, error = float(chdtri(m - 1, alpha)), math.sqrt(m * (m + 1) / (12 * N))
     gaps = np.abs(R[:, None] - R[None, :])
-    pairs = np.asarray(studentized_range.sf(gaps / error, m, np.inf))
-    np.fill_diagonal(pairs, 1.0)
+    pairs, upper = np.ones((m, m)), np.triu_indices(m, 1)
+    pairs[upper] = np.clip(studentized_range.sf(gaps[upper] / error, m, np.inf), 0.0, 1.0)
+    pairs = np.minimum(pairs, pairs.T)
     distance = float(studentized_range.ppf(1 - alpha, m, np.inf)) * error
     return FriedmanTest(
         chi2, float(chdtrc(m - 1, chi2)), m - 1, critical, chi2 > critical,
-        R, distance, np.clip(pairs, 0.0, 1.0), gaps > distance,
+        R, distance, pairs, gaps > distance,
     )  # fmt: skip

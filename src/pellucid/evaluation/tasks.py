@@ -23,7 +23,15 @@ from pellucid.evaluation import point_scores as ps
 from pellucid.evaluation.bootstrap_intervals import bootstrap_interval, make_units
 from pellucid.evaluation.intervals import Interval, MetricTable, mean_interval, proportion_interval
 from pellucid.evaluation.metrics import warn_undefined
-from pellucid.evaluation.prepared import column, indicators, numbers, prepare, same_length, weights
+from pellucid.evaluation.prepared import (
+    check_labels,
+    column,
+    indicators,
+    numbers,
+    prepare,
+    same_length,
+    weights,
+)
 from pellucid.evaluation.registry import discounted_gain, normalised_gain
 from pellucid.evaluation.resampled import moment_statistic
 from pellucid.evaluation.silhouette import (
@@ -57,9 +65,10 @@ def multilabel_metrics(
 
     Examples
     --------
-    >>> table = multilabel_metrics([[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]])
-    >>> table["subset_accuracy"].estimate, round(table["hamming"].estimate, 4)
-    (0.5, 0.1667)
+    >>> Y = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> table = multilabel_metrics(Y, [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]])
+    >>> round(table["subset_accuracy"].estimate, 4), round(table["hamming"].estimate, 4)
+    (0.8333, 0.0833)
     """
     check.fraction(confidence=confidence)
     A, B = indicators(column(Y, "Y"), "Y"), indicators(column(Yhat, "Yhat"), "Yhat")
@@ -250,6 +259,32 @@ def reciprocal_rank(relevant: Array, score: Array, k: int | None = None) -> floa
     return 1 / rank if k is None or rank <= k else 0.0
 
 
+def adjusted_rand(table: Array) -> float:
+    """Agreement of two partitions on pairs of rows, above chance. table (k, l) counts rows."""
+
+    def pairs(x: Array) -> float:
+        return float((x * (x - 1)).sum() / 2)
+
+    both, first, second = pairs(table), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
+    chance = first * second / max(pairs(table.sum()), 1e-300)
+    most = (first + second) / 2
+    return 1.0 if most == chance else (both - chance) / (most - chance)
+
+
+def normalised_information(table: Array) -> float:
+    """Mutual information over the mean of the two entropies."""
+
+    def entropy(x: Array) -> float:
+        p = x[x > 0] / x.sum()
+        return float(-(p * np.log(p)).sum())
+
+    first, second = entropy(table.sum(axis=1)), entropy(table.sum(axis=0))
+    shared = first + second - entropy(table.ravel())
+    if first == 0 and second == 0:
+        return 1.0
+    return max(0.0, shared) / ((first + second) / 2)
+
+
 class ClusteringTable(MetricTable):
     """A ``MetricTable`` with ``sizes``: the number of rows of every cluster."""
 
@@ -300,17 +335,21 @@ def clustering_metrics(
         out["calinski_harabasz"] = point(calinski_harabasz_index(A, c, w))
         out["davies_bouldin"] = point(davies_bouldin_index(A, c, w))
     else:
-        warn_undefined("silhouette, calinski_harabasz, davies_bouldin", f"for {k} cluster(s) of {n:g} rows")
+        names_ = "silhouette, calinski_harabasz, davies_bouldin"
+        warn_undefined(names_, f"for {k} cluster(s) of {n:g} rows")
         for name in ("silhouette", "calinski_harabasz", "davies_bouldin"):
             out[name] = point(math.nan)
     if truth is not None:
-        from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
         t = column(truth, "truth")
         same_length(len(t), len(column(labels, "labels")))
         if sample_weight is not None:
-            raise ValueError("truth with sample_weight is not supported: repeat the rows")
-        out["adjusted_rand"] = point(adjusted_rand_score(t, c))
-        out["normalised_mutual_information"] = point(normalized_mutual_info_score(t, c))
+            t = t[np.asarray(sample_weight) > 0]
+        classes, codes = encode_labels(check_labels(t, "truth"))
+        together = np.bincount(codes * (c.max() + 1) + c, weights=v)
+        table = np.zeros(len(classes) * (c.max() + 1))
+        table[: len(together)] = together
+        table = table.reshape(len(classes), -1)
+        out["adjusted_rand"] = point(adjusted_rand(table))
+        out["normalised_mutual_information"] = point(normalised_information(table))
     sizes = np.bincount(c, weights=v)
     return ClusteringTable(out, {names[j].item(): float(sizes[j]) for j in np.unique(c)})

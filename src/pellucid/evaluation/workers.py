@@ -7,7 +7,7 @@ workers. ``callbacks`` are scikit-learn's (``sklearn.callback.ProgressBar()``); 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from pellucid.core.iterate import CallbackSupportMixin, FitContext, with_callbacks
@@ -21,7 +21,7 @@ class TaskRun(CallbackSupportMixin, BaseEstimator):
     @with_callbacks
     def fit(self, function: Any, items: Any, n_jobs: Any = None) -> "TaskRun":
         context = FitContext(self, max_steps=len(items))
-        if n_jobs in (None, 1) or len(items) == 1:
+        if len(items) <= 1 or effective_n_jobs(n_jobs) == 1:
             answers: Iterable[Any] = map(function, items)
         else:
             pool = Parallel(n_jobs=n_jobs, return_as="generator")
@@ -66,6 +66,8 @@ def seeded(estimator: Any, rng: Rng) -> Any:
         for name, value in sorted(estimator.get_params(deep=True).items())
         if (name == "random_state" or name.endswith("__random_state")) and value is None
     ]
+    if not free:
+        return estimator
     return estimator.set_params(**{name: int(rng.integers(2**31)) for name in free})
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import Array
+from pellucid.plots.style import legend
 
 
 def draw_contours(ax: Any, x: Array, y: Array, values: Array, label: str) -> None:
@@ -18,6 +19,13 @@ def draw_contours(ax: Any, x: Array, y: Array, values: Array, label: str) -> Non
     bar = ax.figure.colorbar(shown, ax=ax, label=label, ticks=levels[::3])
     bar.ax.set_yticklabels([f"{v:.3g}" for v in levels[::3]])
     ax.grid(False)
+
+
+def framed_legend(ax: Any) -> None:
+    """A legend that can be read on top of filled contours."""
+    shown = legend(ax, loc="best")
+    shown.set_frame_on(True)
+    shown.get_frame().set(alpha=0.8, linewidth=0)
 
 
 def ellipse(mean: Array, covariance: Array, radius: float, n: int = 181) -> Array:

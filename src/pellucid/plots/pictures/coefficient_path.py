@@ -137,14 +137,16 @@ def of_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
         return of_ridge(path, names, target, chosen)._replace(what="RidgeCV")
     values, _ = response(y, len(M))
     ratio = getattr(E, "l1_ratio_", 1.0)
-    alphas, errors = np.asarray(E.alphas_), np.asarray(E.mse_path_)
-    if errors.ndim == 3:
-        row = int(np.argmin(np.abs(np.atleast_1d(E.l1_ratio) - ratio)))
-        alphas, errors = alphas if alphas.ndim == 1 else alphas[row], errors[row]
+    ratios = np.atleast_1d(getattr(E, "l1_ratio", 1.0))
+    row = int(np.argmin(np.abs(ratios - ratio)))
+    alphas = np.asarray(E.alphas_)
+    alphas = alphas if alphas.ndim == 1 else alphas[row]
+    errors = np.reshape(E.mse_path_, (len(ratios), len(alphas), -1))[row]  # (alphas, folds)
     A, c = (M - M.mean(axis=0), values - values.mean()) if E.fit_intercept else (M, values)
     _, coefs, _ = enet_path(A, c, l1_ratio=ratio, alphas=alphas, positive=E.positive, tol=E.tol,
                             max_iter=E.max_iter)  # fmt: skip
-    error = errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
+    k = errors.shape[1]
+    error = errors.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
     chosen = choices(errors.mean(axis=1), error, alphas)
     marks = tuple((i, f"{word}: λ = {alphas[i]:.3g}") for i, word in chosen)
     what = f"{type(E).__name__}, l1_ratio {ratio:g}" if ratio != 1 else type(E).__name__

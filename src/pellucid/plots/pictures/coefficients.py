@@ -40,10 +40,9 @@ class Coefficients:
             ax.hlines(at[known], self.low[known], self.high[known], color=colour(0), linewidth=2,
                       linestyle=style, label=word)  # fmt: skip
         clear = known & self.valid & ((self.low > 0) | (self.high < 0))
-        hollow = ~clear if self.valid and known.any() else ~known & (self.estimate == 0)
-        words = (
-            ("interval without 0", "interval holds 0") if known.any() else ("not 0", "exactly 0")
-        )
+        tested = self.valid and known.any()
+        hollow = ~clear if tested else ~known & (self.estimate == 0)
+        words = ("interval without 0", "interval holds 0") if tested else ("not 0", "exactly 0")
         ax.scatter(self.estimate[~hollow], at[~hollow], s=34, color=colour(0), zorder=3,
                    label=words[0] if hollow.any() else "estimate")  # fmt: skip
         if hollow.any():

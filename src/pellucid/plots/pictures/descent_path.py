@@ -12,9 +12,9 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.penalties import L1, L1L2, L2
 from pellucid.core.typing import Array
-from pellucid.plots.drawing import draw_contours
+from pellucid.plots.drawing import draw_contours, framed_legend
 from pellucid.plots.inputs import response, two_columns
-from pellucid.plots.style import axes, colour, legend, marker, panels, thinned
+from pellucid.plots.style import axes, colour, marker, panels, thinned
 from pellucid.plots.sweeps import features_of, label_of, labelled, last_step, read_table, with_note
 from pellucid.solvers import CoordinateDescent, LinearObjective, Minimum
 
@@ -56,9 +56,7 @@ class DescentPanel:
         ax.plot(*self.minimum, "*", ms=12, color="gold", mec="black", label="minimum")
         ax.set(xlim=self.first[[0, -1]], ylim=self.second[[0, -1]])
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
-        shown = legend(ax, loc="best")
-        shown.set_frame_on(True)
-        shown.get_frame().set(alpha=0.8, linewidth=0)
+        framed_legend(ax)
         return ax
 
 

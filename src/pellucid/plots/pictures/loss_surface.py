@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import Array
-from pellucid.plots.drawing import draw_contours
+from pellucid.plots.drawing import draw_contours, framed_legend
 from pellucid.plots.inputs import response, two_columns
-from pellucid.plots.style import axes, colour, legend
+from pellucid.plots.style import axes, colour
 from pellucid.plots.sweeps import read_table, with_note
 
 FLAT = 1e-10  # of the largest curvature
@@ -48,8 +48,8 @@ class LossSurface:
             draw_contours(ax, self.first, self.second, self.rss, "residual sum of squares")
             if self.trough is not None:
                 ax.plot(*self.trough.T, color=colour(1), lw=2.5, label="flat floor: equal RSS")
-            ax.plot(*self.minimum, "o", color=colour(1), ms=7, mec="white", label=self._where())
-            legend(ax, loc="best")
+            ax.plot(*self.minimum, "*", color="gold", ms=12, mec="black", label=self._where())
+            framed_legend(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         return ax
 

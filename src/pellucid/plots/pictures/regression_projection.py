@@ -115,7 +115,8 @@ class RegressionProjection:
         corner = self.fitted + s * np.array([-u, r - u, r])
         ax.plot(*corner.T, color="black", lw=1)
         ax.set_title(f"space of the three rows: y and the columns are {self.angle:.1f}° apart")
-        ax.set_aspect("equal")
+        limits = (ax.get_xlim(), ax.get_ylim(), ax.get_zlim())
+        ax.set_box_aspect(np.ptp(limits, axis=1), zoom=1.2)
         ax.set_axis_off()
         legend(ax, loc="upper left")
         return ax

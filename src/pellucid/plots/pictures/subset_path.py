@@ -118,7 +118,7 @@ def every_subset(E: Any, X: Any, y: Any, quantity: str) -> Array:
     squares = dict(found)
     known = E.subsets_ if hasattr(E, "subsets_") else E.steps_
     pairs = np.array([(squares[one.support], one.rss) for one in known])
-    if not np.allclose(*pairs.T, rtol=1e-6, atol=1e-9 * found[0][1]):
+    if not np.allclose(pairs[:, 0], pairs[:, 1], rtol=1e-6, atol=1e-9 * found[0][1]):
         raise ValueError("X and y must be the training data of a fit without sample_weight")
     size = np.array([len(columns) for columns, _ in found], dtype=np.float64)
     rss = np.array(list(squares.values()))

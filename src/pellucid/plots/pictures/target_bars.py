@@ -105,7 +105,10 @@ def target_bars(X: Any, y: Any, *, classes: bool | None = None) -> TargetBars:
     >>> picture.names, picture.association
     (('x0', 'x1'), array([ 1. , -0.5]))
     """
-    M = frame_matrix(X) if is_frame(X) else np.asarray(X, dtype=np.float64)
+    try:
+        M = frame_matrix(X) if is_frame(X) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold numbers, encode text first: {error}") from None
     if M.ndim != 2 or 0 in M.shape:
         raise ValueError(f"X must be a table with rows and columns, got shape {M.shape}")
     target = getattr(y, "name", None) or "the target"

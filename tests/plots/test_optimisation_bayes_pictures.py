@@ -343,8 +343,8 @@ def test_descent_path_refuses():
 
 def test_objective_history_holds_the_history_and_marks_divergence():
     slow, good = (descent(rate, max_iter=10).fit(T_X, T_Y) for rate in (0.01, 0.1))
+    f = LinearObjective(T_X, T_Y, scale="half_mean", intercept=True)
     with pytest.warns(DivergenceWarning):
-        f = LinearObjective(T_X, T_Y, scale="half_mean", intercept=True)
         wild = GradientDescent(5.0, max_iter=100, tol=None).minimise(f, "zeros")
     rising = descent(0.9, max_iter=30).fit(T_X, T_Y)
     picture = plots.objective_history(
