@@ -60,7 +60,7 @@ def same(params, fit=DOCS, later=("blue été unknown the", "")):
         {"vocabulary": ["the", "blue", "red"]},
         {"vocabulary": {"the": 1, "blue": 0}},
     ],
-    ids=str,
+    ids=lambda params: "-".join(params) or "defaults",
 )
 def test_equals_scikit_learn(params):
     same(params)

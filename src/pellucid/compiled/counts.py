@@ -32,6 +32,31 @@ class ClassCounts(NamedTuple):
     negative: int  # the last column found with a value below 0, or -1
 
 
+class Entries(NamedTuple):
+    """Some rows of a sparse matrix, sharing its memory: only the row pointers are cut."""
+
+    indptr: Any  # (rows + 1,) places in ``indices`` and ``data``
+    indices: Any
+    data: Any
+    n_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, self.n_columns
+
+
+def cut_rows(X: Any, start: int, stop: int) -> Any:
+    """Rows start..stop-1 of an array or a sparse matrix (CSR) without a copy.
+
+    >>> from scipy.sparse import csr_array
+    >>> cut_rows(csr_array(np.eye(3)), 1, 3).indptr
+    array([1, 2, 3], dtype=int32)
+    """
+    if isinstance(X, np.ndarray):
+        return X[start:stop]
+    return Entries(X.indptr[start : stop + 1], X.indices, X.data, X.shape[1])
+
+
 @jit
 def count_values(X, c, w, total, count):
     """Add complete rows of counts; returns how many cells are negative."""
@@ -151,7 +176,7 @@ def score_entries(indptr, indices, data, threshold, table, absent, constant, out
 
 
 def class_counts(rows: Rows, n_classes: int, threshold: float = RAW) -> ClassCounts:
-    """Sums of one leaf of dense rows, or of any sparse rows, within 0..n_classes-1.
+    """Sums of one leaf of dense rows, or of any sparse ``Entries``, within 0..n_classes-1.
 
     >>> X, c = np.array([[1.0, 2.0], [3.0, np.nan]]), np.array([0, 1])
     >>> found = class_counts(Rows(X, c, np.ones(2)), 2)
@@ -177,7 +202,7 @@ def class_counts(rows: Rows, n_classes: int, threshold: float = RAW) -> ClassCou
     return ClassCounts(total, count, missing, negative)
 
 
-def _sparse_counts(X: Any, c: Any, w: Array, n_classes: int, threshold: float) -> ClassCounts:
+def _sparse_counts(X: Entries, c: Any, w: Array, n_classes: int, threshold: float) -> ClassCounts:
     entries = (X.indptr, X.indices, X.data, c, w, threshold)
     total, count = np.zeros(n_classes), np.zeros((n_classes, X.shape[1]))
     lost, negative = count_entries(*entries, total, count, np.zeros((n_classes, 0)))
@@ -202,7 +227,7 @@ def warm() -> None:
     from scipy.sparse import csr_array
 
     X, c = np.array([[1.0], [np.nan]]), np.zeros(2, np.intp)
-    for matrix in (X, csr_array(X)):
+    for matrix in (X, cut_rows(csr_array(X), 0, 2)):
         for threshold in (RAW, 0.0):
             class_counts(Rows(matrix, c, np.ones(2)), 1, threshold)
     S, one = csr_array(X), np.ones((1, 1))

@@ -268,7 +268,10 @@ class LinearDiscriminantAnalysis(
             rule = linear_rule(T, stat.mean, np.zeros(p), priors)
         self.coef_, self.intercept_ = two_class_rule(rule) if K == 2 else rule
         self.scalings_, self.xbar_, self.rank_ = axes.scalings, center, axes.scalings.shape[1]
-        self.eigenvalues_, self.explained_variance_ratio_ = axes.eigenvalues[:most], axes.ratio[:most]
+        self.eigenvalues_, self.explained_variance_ratio_ = (
+            axes.eigenvalues[:most],
+            axes.ratio[:most],
+        )
         self.whitening_, self.spread_, self.log_determinant_ = T, spread, found.log_determinant
         self.n_parameters_ = (K - 1) * (p + 1)
         self.__dict__.pop("covariance_", None)
@@ -283,9 +286,7 @@ class LinearDiscriminantAnalysis(
         found = sphere_rows(C, divisor, self.tol)
         return found, C.T @ (C @ found.whitening) / divisor
 
-    def _within(
-        self, stat: ClassScatter, priors: Array, rows: Source | None, map_: Map
-    ) -> Within:
+    def _within(self, stat: ClassScatter, priors: Array, rows: Source | None, map_: Map) -> Within:
         """The covariance of the parameters; with "eigen" also that of all rows."""
         N, asks_total = stat.weight.sum(), self.solver == "eigen" and self._divisor() is None
         if not self._from_moments():

@@ -8,7 +8,7 @@ the tiles of ``core.gram``; leaves are merged by Chan, Golub & LeVeque (1979):
     m = m1 + (m2 - m1) W2/W,     S = S1 + S2 + (m2 - m1)(m2 - m1)' W1 W2/W.
 
 With ``each=False`` only the sum of the S_k is kept, p x p numbers for any number of classes; the
-rows of a leaf are centred by the means of its classes and summed at once.    n p^2 / 2 multiply-adds
+rows of a leaf are centred by the means of its classes and summed at once.    n p^2/2 multiply-adds
 """
 
 from functools import partial

@@ -71,7 +71,7 @@ class QuadraticRule(GaussianDiscriminant):
         return 0.0
 
     def _solve(self, stat: ClassScatter, priors: Array, rows: Source | None, map_: Map) -> None:
-        K, p = stat.mean.shape
+        p = stat.mean.shape[1]
         covariances = self._covariances(stat, priors, rows, map_)
         spheres = [sphere(S, self._tolerance()) for S in covariances]
         for k, one in enumerate(spheres):

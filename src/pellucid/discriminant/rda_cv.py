@@ -5,7 +5,7 @@ the rows are summed once, however many (alpha, gamma) are tried. Its test rows a
 gammas at once: with S_k(a) = V diag(l) V' and z = V'(x - m_k), shrinking to a sphere only moves the
 eigenvalues,
 
-    d_k(x) = sum_j z_j^2 / ((1 - g) l_j + g mean(l)),      log|S_k| = sum_j log((1 - g) l_j + g mean(l)),
+    e_j = (1 - g) l_j + g mean(l),    d_k(x) = sum_j z_j^2/e_j,    log|S_k| = sum_j log e_j,
 
 one product with the test rows per class and alpha. gamma = 0 is sphered in scaled columns, as in
 the fit; with target="pooled" every pair has a sphere of its own; diagonal covariances need no
@@ -133,7 +133,9 @@ def scores_for_alpha(given: Covariances, m: Array, X: Array, alpha: float, grid:
         S = np.array([regularised(given, alpha, g, grid.target) for g in grid.gammas])  # (G,K,p,p)
         if grid.covariance_type == "full":
             each = [[one_candidate(X, m[k], S[g, k]) for g in range(G)] for k in range(K)]
-            parts = [(np.hstack([d for d, _ in row]), np.array([c for _, c in row])) for row in each]
+            parts = [
+                (np.hstack([d for d, _ in row]), np.array([c for _, c in row])) for row in each
+            ]
         else:
             V = np.diagonal(S, axis1=2, axis2=3)  # (G, K, p)
             parts = [diagonal_candidates(X, m[k], V[:, k].T) for k in range(K)]

@@ -14,6 +14,7 @@ _HOME = {
     "ElasticNetCV": "lasso_cv",
     "GroupLasso": "group_lasso",
     "HuberRegressor": "huber",
+    "Hyperplane": "hyperplane",
     "InverseGamma": "evidence",
     "Lars": "lars",
     "Lasso": "lasso",

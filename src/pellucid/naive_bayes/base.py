@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, check_weights
+from pellucid.compiled.counts import cut_rows
 from pellucid.core import check
 from pellucid.core.jit import jit
 from pellucid.core.random import generator
@@ -110,7 +111,10 @@ class NaiveBayes(Classifier):
 
     @abstractmethod
     def _joint_log_likelihood(self) -> Callable[[Array], Array]:
-        """The function X -> log p(x_i, c), shape (n, K); missing cells are left out."""
+        """The function X -> log p(x_i, c), shape (n, K); missing cells are left out.
+
+        X is some rows of an array, or ``compiled.counts.Entries`` of a sparse matrix.
+        """
 
     @abstractmethod
     def _contributions(self, X: Array) -> Array:
@@ -210,7 +214,7 @@ class NaiveBayes(Classifier):
 
         def leaf(start: int) -> bool:
             rows = slice(start, start + LEAF_ROWS)
-            joint = log_joint(X[rows])
+            joint = log_joint(cut_rows(X, start, start + LEAF_ROWS))
             finish(joint, log_prior, out[rows])
             return bool(np.isfinite(joint).all())
 

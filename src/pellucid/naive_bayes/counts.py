@@ -30,7 +30,9 @@ from pellucid.base import BlockEstimator, with_callbacks
 from pellucid.compiled.counts import (
     RAW,
     ClassCounts,
+    Entries,
     class_counts,
+    cut_rows,
     mark_above,
     merge_class_counts,
     score_entries,
@@ -106,7 +108,7 @@ def log_joint(scores: Scores, threshold: float, X: Any) -> Array:
     array([[0.1875]])
     """
     finite, zeros = scores
-    if issparse(X):
+    if not isinstance(X, np.ndarray):
         joint = _score_sparse(finite, threshold, X)
         if zeros is not None:
             mark = 0.0 if np.isnan(threshold) else threshold
@@ -144,7 +146,7 @@ def _score_dense(score: Linear, B: Array, missing: BoolArray | None) -> Array:
     return out
 
 
-def _score_sparse(score: Linear, threshold: float, X: Any) -> Array:
+def _score_sparse(score: Linear, threshold: float, X: Entries) -> Array:
     out = np.empty((X.shape[0], len(score.constant)))
     weight, constant, absent = score
     score_entries(X.indptr, X.indices, X.data, threshold, weight, absent, constant, out)
@@ -240,7 +242,10 @@ def reduce_sparse(rows: Rows, summarise: Callable[[Rows], ClassCounts], n_classe
     size = n_classes * rows.X.shape[1]
     parts = int(np.clip(rows.X.nnz // max(size, 100_000), 1, min(SPARSE_PARTS, n)))
     cuts = np.linspace(0, n, parts + 1).astype(int)
-    pieces = [rows.slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    pieces = [
+        Rows(cut_rows(rows.X, a, b), rows.y[a:b], rows.w[a:b])
+        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+    ]
     return reduce(merge_class_counts, map_threads(summarise, pieces))
 
 

@@ -1,0 +1,89 @@
+r"""A multivariate normal density, the simplest one for ``GenerativeClassifier``.
+
+log f(x) = -(p log 2 pi + log|S| + (x - m)'S^-1(x - m))/2,    S = (1 - s) S_ml + s tr(S_ml)/p I
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Estimator
+from pellucid.core import check
+from pellucid.core.random import generator
+from pellucid.core.records import Card
+from pellucid.core.statistics import moments
+from pellucid.core.threads import single_threaded_blas
+from pellucid.core.typing import Array, ArrayLike
+from pellucid.discriminant.covariance import shrunk, sphere
+from pellucid.discriminant.quadratic import squared_distances
+
+
+class GaussianDensity(Estimator):
+    """The normal density of maximum likelihood.
+
+    Parameters
+    ----------
+    shrinkage : float in [0, 1], default=1e-9
+        Share of tr(S)/p I in the covariance; the default only keeps rounding away.
+
+    Attributes
+    ----------
+    mean_, covariance_ : ndarray of shape (n_features,) and (n_features, n_features)
+
+    Examples
+    --------
+    >>> from pellucid.discriminant import GaussianDensity
+    >>> GaussianDensity().fit([[-1.0], [1.0]]).score_samples([[0.0]]).round(4)
+    array([-0.9189])
+    """
+
+    def __init__(self, shrinkage: float = 1e-9) -> None:
+        self.shrinkage = shrinkage
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        check.non_negative(shrinkage=self.shrinkage)
+        if self.shrinkage > 1:
+            raise ValueError(f"shrinkage must be at most 1, got {self.shrinkage!r}")
+        rows = self._check_training(X, None, sample_weight)
+        with single_threaded_blas():
+            weight, mean, scatter = moments(rows.X, rows.w)
+            covariance = shrunk(scatter / weight, self.shrinkage)
+            found = sphere(covariance, 0.0)
+        p = len(mean)
+        if found.whitening.shape[1] < p:
+            raise LinAlgError(
+                f"the covariance of {rows.n_rows} rows in {p} columns is singular; "
+                f"raise shrinkage (now {self.shrinkage:g})"
+            )
+        self.mean_, self.covariance_ = mean, covariance
+        self.whitening_, self.log_determinant_ = found.whitening, found.log_determinant
+        return self
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """log f(x) of each row."""
+        X = self._check_input(X)
+        with single_threaded_blas():
+            distance = squared_distances(X, self.mean_[None], self.whitening_[None])[:, 0]
+        return -0.5 * (X.shape[1] * np.log(2 * np.pi) + self.log_determinant_ + distance)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows."""
+        check_is_fitted(self)
+        noise = generator(random_state).standard_normal((n_samples, len(self.mean_)))
+        return self.mean_ + noise @ np.linalg.inv(self.whitening_)
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        p = self.n_features_in_
+        return {"mean_": (p,), "whitening_": (p, p)}
+
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
+        check_is_fitted(self)
+        return Card(
+            representation="f = N(m, S)",
+            evaluation=f"likelihood; shrinkage {self.shrinkage:g}",
+            optimisation="closed form: mean and covariance of the rows",
+            numbers={"features": len(self.mean_), "log determinant": self.log_determinant_},
+        )
