@@ -12,7 +12,8 @@ from benchmarks.harness import run_case, table, write
 def families() -> list[str]:
     """Every module of this package that defines CASES."""
     names = (m.name for m in pkgutil.iter_modules(benchmarks.__path__))
-    return [name for name in names if name not in ("harness", "__main__")]
+    others = ("harness", "__main__", "calibration")  # simulations are no races
+    return [name for name in names if not name.startswith(others)]
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Tests of difference, bounds and conformal prediction against MAPIE, mlxtend, statsmodels, SciPy."""
+"""Tests and conformal prediction against MAPIE, mlxtend, statsmodels and SciPy."""
 
 import numpy as np
 
@@ -106,7 +106,14 @@ def mlxtend_decomposition(data):
 
     X, y = data
     total, bias, _ = bias_variance_decomp(
-        Ridge(), X[:2_000], y[:2_000], X[2_000:], y[2_000:], loss="mse", num_rounds=200, random_seed=0
+        Ridge(),
+        X[:2_000],
+        y[:2_000],
+        X[2_000:],
+        y[2_000:],
+        loss="mse",
+        num_rounds=200,
+        random_seed=0,
     )
     return total, bias
 

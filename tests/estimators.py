@@ -35,6 +35,9 @@ def make(cls, **params):
             if name == "space":  # of a search: a parameter of the simple estimator below
                 params[name] = {"var_smoothing": [1e-3, 1e-9]}
                 continue
+            if name == "density":
+                params[name] = pellucid.discriminant.GaussianDensity(0.1)
+                continue
             assert name in ("estimator", "classifier", "regressor"), (cls, name)
             selects = hasattr(cls, "get_support")  # by coefficients, for example
             is_regression = name == "regressor" or "Regress" in cls.__name__ or selects
@@ -109,7 +112,8 @@ def data(cls, n=200, p=4, seed=0, **params):
     if not tags.input_tags.two_d_array:
         words = np.array(["red", "green", "blue", "grey", "pink"])
         documents = [" ".join(words[row]) for row in rng.integers(5, size=(n, 6))]
-        return (labels if tags.target_tags.one_d_labels else documents), None
+        y = labels if is_classifier(estimator) else None
+        return (labels if tags.target_tags.one_d_labels else documents), y
     if tags.input_tags.categorical:
         X = np.clip(np.floor(np.abs(X)), 0.0, 3.0)
     if tags.input_tags.positive_only:

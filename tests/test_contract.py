@@ -21,6 +21,7 @@ VARIANTS = [
     pellucid.LinearRegression(solver="qr"),
     pellucid.LinearRegression(positive=True),
     pellucid.Ridge(shrink_intercept=True),
+    pellucid.TunedEstimator(pellucid.Ridge(), {"alpha": [1.0, 0.1]}, metric="mse", cv=3),
 ]
 ARRAY_API = bool(os.environ.get("SCIPY_ARRAY_API"))
 

@@ -81,11 +81,11 @@ def test_least_squares_variance_is_known():
     beta, s = np.array([1.0, -2.0, 0.5]), 0.7
     draw = SimulatedDraw(lambda Z: Z @ beta, X, s)
     new = rng.normal(size=(5, 3))
-    parts = bias_variance(LinearRegression(), draw, new, n_models=1500)
+    parts = bias_variance(LinearRegression(), draw, new, n_models=600)
     Z, z = np.column_stack([np.ones(30), X]), np.column_stack([np.ones(5), new])
     expected = s**2 * np.einsum("ij,jk,ik->i", z, np.linalg.inv(Z.T @ Z), z)
-    assert_allclose(parts.pointwise.variance, expected, rtol=0.2)
-    assert (parts.pointwise.bias2 < 10 * expected / 1500).all()
+    assert_allclose(parts.pointwise.variance, expected, rtol=0.25)
+    assert (parts.pointwise.bias2 < 10 * expected / 600).all()
 
 
 def test_penalty_trades_variance_for_bias():
@@ -107,9 +107,10 @@ def test_same_numbers_for_any_n_jobs_and_a_progress_bar(capsys):
     assert "larger" in str(one)  # bootstrap samples are optimistic, and it says so
     bias_variance(Ridge(), draw, x, callbacks=[ProgressBar()], **options)
     assert "BiasVariance" in "".join(capsys.readouterr())
-    assert bias_variance(Ridge(), draw, x, random_state=1, **options).total != bias_variance(
-        Ridge(), draw, x, random_state=2, **options
-    ).total
+    assert (
+        bias_variance(Ridge(), draw, x, random_state=1, **options).total
+        != bias_variance(Ridge(), draw, x, random_state=2, **options).total
+    )
 
 
 def test_draws():

@@ -244,7 +244,11 @@ def test_bayesian_by_simulation_of_the_posterior():
     assert_allclose(sum(found), 1.0)
     scale = np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
     posterior = scipy.stats.t(9, d.mean(), scale)
-    expected = [posterior.cdf(-0.01), posterior.cdf(0.01) - posterior.cdf(-0.01), posterior.sf(0.01)]
+    expected = [
+        posterior.cdf(-0.01),
+        posterior.cdf(0.01) - posterior.cdf(-0.01),
+        posterior.sf(0.01),
+    ]
     assert_allclose(found, expected)
     turned = bayesian_comparison(-d, test_ratio=1 / 9, rope=0.01)
     assert_allclose(turned, tuple(found)[::-1])

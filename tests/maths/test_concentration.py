@@ -38,7 +38,9 @@ def test_vector_of_widths():
     assert_allclose(float(hoeffding(eps=0.5, width=w)), min(1, expected))
     assert hoeffding(eps=2.0, width=w).n == 3
     assert_allclose(hoeffding(delta=0.1, width=w).eps, math.sqrt(14 * math.log(20) / 18))
-    assert_allclose(float(hoeffding(n=4, eps=0.5, width=[2.0] * 4)), float(hoeffding(n=4, eps=0.5, width=2.0)))
+    assert_allclose(
+        float(hoeffding(n=4, eps=0.5, width=[2.0] * 4)), float(hoeffding(n=4, eps=0.5, width=2.0))
+    )
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def auc_resamples(seed, first, positive, tie_end, ties, cdf, table, out):
                 if tie_end[i]:
                     pairs += negatives * (tp + before)
                     before = tp
-                    negatives = 0
+                    negatives = np.int64(0)
         else:
             for i in range(n):
                 c = np.int64(counts[i])
@@ -102,7 +102,7 @@ def areas_without(first, positive, tie_end, block, w, out):
 
 @jit
 def order_statistics(values, counts, unit, w, out):
-    """out[b] = (median, maximum) of rising values, each repeated counts[b, unit[i]] * w[i] times."""
+    """out[b] = (median, maximum) of rising values, repeated counts[b, unit[i]] * w[i] times."""
     n = len(values)
     for b in range(counts.shape[0]):
         total = 0.0
@@ -152,14 +152,39 @@ def placements(positive, tie_end, w, out):
     return P, N
 
 
+@jit
+def merged_placements(x, z, v10, v01):
+    """DeLong placements of rising positives x and rising negatives z, by one merge.
+
+    v10[i] = share of z below x[i], v01[j] = share of x above z[j]; equal scores count one half.
+    """
+    m, n = len(x), len(z)
+    low, high = 0, 0  # z[:low] < x[i] and z[:high] <= x[i]
+    for i in range(m):
+        while low < n and z[low] < x[i]:
+            low += 1
+        high = max(high, low)
+        while high < n and z[high] <= x[i]:
+            high += 1
+        v10[i] = 0.5 * (low + high) / n
+    low, high = 0, 0
+    for j in range(n):
+        while low < m and x[low] < z[j]:
+            low += 1
+        high = max(high, low)
+        while high < m and x[high] <= z[j]:
+            high += 1
+        v01[j] = 1.0 - 0.5 * (low + high) / m
+
+
 def warm() -> None:
     seed, none, index = np.uint64(1), np.empty(0), np.empty(0, np.int64)
     positive, tie_end = np.array([1, 0, 1, 0], np.uint8), np.ones(4, np.uint8)
     auc_resamples(seed, 0, positive, tie_end, False, CDF, TABLE, np.empty(1))
     unit, w, out = np.arange(4), np.ones(4), np.empty((1, 3))
-    area_resamples(
-        seed, 0, positive, tie_end, unit, w, 4, CDF, TABLE, none, index, 4, out
-    )
+    area_resamples(seed, 0, positive, tie_end, unit, w, 4, CDF, TABLE, none, index, 4, out)
+    curve_areas(w, positive, tie_end, out[0])
     areas_without(0, positive, tie_end, unit, w, out)
     order_statistics(w, np.ones((1, 4), np.int32), unit, w, np.empty((1, 2)))
     placements(positive, tie_end, w, np.empty(4))
+    merged_placements(w, w, np.empty(4), np.empty(4))

@@ -31,27 +31,28 @@ def sigmoid_sums(f, target, w, a, b, out):
 
 @jit
 def temperature_sums(z, code, w, beta, out):
-    """out = value, first and second derivative in beta of -sum w log softmax(beta z)[code]."""
+    """out = first and second derivative in beta of -sum w log softmax(beta z)[code], beta > 0."""
     n, k = z.shape
-    value, first, second = 0.0, 0.0, 0.0
+    chance = np.empty(k)
+    first, second = 0.0, 0.0
     for i in range(n):
-        top = -np.inf
+        top = 0
+        for j in range(1, k):
+            if z[i, j] > z[i, top]:
+                top = j
+        total, mean = 0.0, 0.0
         for j in range(k):
-            top = max(top, beta * z[i, j])
-        total, mean, square = 0.0, 0.0, 0.0
-        for j in range(k):
-            e = math.exp(beta * z[i, j] - top)
+            e = math.exp(beta * (z[i, j] - z[i, top])) if j != top else 1.0
+            chance[j] = e
             total += e
             mean += e * z[i, j]
         mean /= total
+        square = 0.0
         for j in range(k):
-            e = math.exp(beta * z[i, j] - top)
-            square += e * (z[i, j] - mean) ** 2
-        own = z[i, code[i]]
-        value += w[i] * (math.log(total) + top - beta * own)
-        first += w[i] * (mean - own)
+            square += chance[j] * (z[i, j] - mean) ** 2
+        first += w[i] * (mean - z[i, code[i]])
         second += w[i] * square / total
-    out[0], out[1], out[2] = value, first, second
+    out[0], out[1] = first, second
 
 
 @jit
@@ -82,5 +83,5 @@ def pool_adjacent(y, w, weight, start):
 def warm() -> None:
     x, w = np.array([0.0, 1.0, 0.5]), np.ones(3)
     sigmoid_sums(x, x, w, 1.0, 0.0, np.empty(6))
-    temperature_sums(np.eye(3), np.arange(3), w, 1.0, np.empty(3))
+    temperature_sums(np.eye(3), np.arange(3), w, 1.0, np.empty(2))
     pool_adjacent(x.copy(), w, np.empty(3), np.empty(3, np.intp))

@@ -27,7 +27,7 @@ class ClassCounts(NamedTuple):
     """Sums within each class; ``missing`` is (K, 1) of zeros where no cell is missing."""
 
     total: Array  # (K,)  sum of the weights of the rows
-    count: Array  # (K, p)
+    sums: Array  # (K, p)
     missing: Array  # (K, p) or (K, 1)  weight of the missing cells
     negative: int  # the last column found with a value below 0, or -1
 
@@ -175,12 +175,37 @@ def score_entries(indptr, indices, data, threshold, table, absent, constant, out
                     row[k] += x * table[j, k]
 
 
+@jit
+def count_categories(codes, place, c, w, out):
+    """out[c_i, place of the category of row i] += w_i; a place below 0 is left out."""
+    for i in range(len(codes)):
+        v = place[codes[i]]
+        if v >= 0:
+            out[c[i], v] += w[i]
+
+
+@jit
+def score_categories(codes, table, starts, constant, out):
+    """out[i] = constant + sum_j table[starts_j + codes_ij], table (V, K); below 0 is left out."""
+    n, p = codes.shape
+    K = table.shape[1]
+    for i in range(n):
+        row = out[i]
+        row[:] = constant
+        for j in range(p):
+            v = codes[i, j]
+            if v >= 0:
+                terms = table[starts[j] + v]
+                for k in range(K):
+                    row[k] += terms[k]
+
+
 def class_counts(rows: Rows, n_classes: int, threshold: float = RAW) -> ClassCounts:
     """Sums of one leaf of dense rows, or of any sparse ``Entries``, within 0..n_classes-1.
 
     >>> X, c = np.array([[1.0, 2.0], [3.0, np.nan]]), np.array([0, 1])
     >>> found = class_counts(Rows(X, c, np.ones(2)), 2)
-    >>> found.count.tolist(), found.missing.tolist()
+    >>> found.sums.tolist(), found.missing.tolist()
     ([[1.0, 2.0], [3.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]])
     """
     c = rows.y if rows.y.flags.writeable else rows.y.copy()
@@ -218,7 +243,7 @@ def _sparse_counts(X: Entries, c: Any, w: Array, n_classes: int, threshold: floa
 def merge_class_counts(a: ClassCounts, b: ClassCounts) -> ClassCounts:
     """Sums of two disjoint sets of rows taken together."""
     return ClassCounts(
-        a.total + b.total, a.count + b.count, a.missing + b.missing, max(a.negative, b.negative)
+        a.total + b.total, a.sums + b.sums, a.missing + b.missing, max(a.negative, b.negative)
     )
 
 
@@ -233,3 +258,6 @@ def warm() -> None:
     S, one = csr_array(X), np.ones((1, 1))
     mark_above(X, 0.0, X.copy())
     score_entries(S.indptr, S.indices, S.data, RAW, one, one, np.zeros(1), one)
+    codes = np.zeros(2, np.int32)
+    count_categories(codes, codes, c, np.ones(2), np.zeros((1, 1)))
+    score_categories(np.zeros((2, 1), np.int32), one, np.zeros(1, np.int64), np.zeros(1), one)

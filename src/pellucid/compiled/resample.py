@@ -2,9 +2,9 @@
 
 A resample of n units is a vector of counts, multinomial with n draws. Independent Poisson(1)
 counts are such a vector for a random number of draws T; adding n - T draws, or taking T - n of the
-draws away at random, makes it one for n draws, exactly. A Poisson(1) count costs one random byte
-(the few bytes on a border of two counts draw again), so a resample is one sweep through memory
-instead of n jumps.
+draws away at random, makes it one for n draws, exactly. A Poisson(1) count costs 16 random bits and
+a look-up (the few words on a border of two counts draw again), so a resample is one sweep through
+memory instead of n jumps.
 
 Every resample has its own stream, keyed by its number: threads cannot change the answer.
 Generator: SplitMix64 (Steele, Lea, Flood 2014).
@@ -18,20 +18,20 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
-_S11, _S8, _S32 = np.uint64(11), np.uint64(8), np.uint64(32)
-_BYTE = np.uint64(255)
+_S11, _S16, _S32 = np.uint64(11), np.uint64(16), np.uint64(32)
+_WORD = np.uint64(65535)
 _LOW = np.uint64(0xFFFFFFFF)
 _UNIT = 2.0**-53
-BORDER = 255  # in the byte table: this byte spans two counts
+BORDER = 255  # in the table: this word spans two counts
 
 
 def poisson_tables() -> tuple:
-    """cdf of Poisson(1), and the count of every byte (or BORDER)."""
+    """cdf of Poisson(1), and the count of every word of 16 bits (or BORDER)."""
     k = np.arange(20)
     cdf = np.cumsum(np.exp(-1.0) / np.cumprod(np.append(1.0, k[1:])))
     cdf[-1] = 1.0
-    low = np.searchsorted(cdf, np.arange(256) / 256, side="right")
-    high = np.searchsorted(cdf, np.arange(1, 257) / 256, side="left")
+    low = np.searchsorted(cdf, np.arange(65536) / 65536, side="right")
+    high = np.searchsorted(cdf, np.arange(1, 65537) / 65536, side="left")
     table = np.where(low == high, low, BORDER).astype(np.uint8)
     return cdf, table
 
@@ -60,27 +60,44 @@ def below(x, n):
 
 
 @jit
+def border_count(word, bits, cdf):
+    """The count of a word that spans two of them, from 53 further random bits."""
+    u = (np.float64(word) + np.float64(bits >> _S11) * _UNIT) / 65536.0
+    c = np.int64(0)
+    while cdf[c] <= u:
+        c += 1
+    return c
+
+
+@jit
 def draw_counts(state, cdf, table, counts):
     """Fill counts (n,) with one resample of n units; returns the state of the stream."""
     n = len(counts)
     total = np.int64(0)
-    i = 0
-    while i < n:
+    for group in range((n + 3) // 4):  # four words of 16 bits in every 64
         state += _GOLDEN
         bits = mix(state)
-        for _ in range(min(8, n - i)):
-            byte = bits & _BYTE
-            bits >>= _S8
-            c = np.int64(table[byte])
-            if c == BORDER:
-                state += _GOLDEN
-                u = (np.float64(byte) + np.float64(mix(state) >> _S11) * _UNIT) / 256.0
-                c = np.int64(0)
-                while cdf[c] <= u:
-                    c += 1
-            counts[i] = c
-            total += c
-            i += 1
+        first = 4 * group
+        if first + 4 <= n:  # a fixed number of turns is unrolled
+            for q in range(4):
+                word = bits & _WORD
+                bits >>= _S16
+                c = np.int64(table[word])
+                if c == BORDER:
+                    state += _GOLDEN
+                    c = border_count(word, mix(state), cdf)
+                counts[first + q] = c
+                total += c
+        else:
+            for i in range(first, n):
+                word = bits & _WORD
+                bits >>= _S16
+                c = np.int64(table[word])
+                if c == BORDER:
+                    state += _GOLDEN
+                    c = border_count(word, mix(state), cdf)
+                counts[i] = c
+                total += c
     while total < n:  # further draws
         state += _GOLDEN
         counts[below(mix(state), n)] += 1
@@ -158,3 +175,9 @@ def warm() -> None:
     out = np.empty((1, 2), np.int32)
     unit_counts(np.uint64(1), 0, out, CDF, TABLE, threshold, alias, 3)
     unit_counts(np.uint64(1), 0, out, CDF, TABLE, np.empty(0), np.empty(0, np.int64), 2)
+    one = np.uint64(1)
+    below(mix(one), 2)
+    stream_start(one, 0)
+    border_count(one, one, CDF)
+    draw_counts(one, CDF, TABLE, out[0])
+    draw_weighted(one, threshold, alias, 3, out[0])

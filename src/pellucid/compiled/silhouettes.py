@@ -106,4 +106,5 @@ def warm() -> None:
     label, total = np.array([0, 0, 1]), np.zeros((3, 2))
     direct_tile(np.ascontiguousarray(X.T), w, label, 0, 3, 0, 3, True, total)
     product_tile(X, X @ X.T, (X * X).sum(axis=1), w, label, 0, 3, 0, 3, True, total)
+    add_row(np.ones(2), 2, 1, 0, w, label, total)
     silhouette_values(total, label, np.array([2.0, 1.0]), np.empty(3))

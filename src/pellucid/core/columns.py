@@ -36,7 +36,7 @@ def frame_columns(frame: Any) -> list[Any]:
     [array([1, 2]), array([0.5, nan])]
     """
     table = nw.from_native(frame, eager_only=True)
-    return [frame_column(table[name]) for name in table.columns]
+    return [frame_column(series) for series in table.iter_columns()]  # names may be numbers
 
 
 def frame_cells(frame: Any) -> Any:

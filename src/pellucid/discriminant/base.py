@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Classifier, check_labels, check_weights, with_callbacks
+from pellucid.base import BlockEstimator, Classifier, check_labels, check_weights
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.random import generator
@@ -109,8 +109,7 @@ class GaussianDiscriminant(Classifier, BlockEstimator):
 
     # --- fit ---
 
-    @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any) -> Self:
         self._check_parameters()
         deferred = sample_weight is None  # NaN and inf show in the sums
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
@@ -196,7 +195,10 @@ class GaussianDiscriminant(Classifier, BlockEstimator):
         present = int((stat.weight > 0).sum())
         total = float(stat.weight.sum())
         if present < 2:
-            return f"{type(self).__name__} needs rows of at least 2 classes, got {present} class"
+            return (
+                f"{type(self).__name__} needs rows of at least 2 classes, got {present} class of "
+                "positive sample_weight"
+            )
         if total <= present:
             return (
                 "The number of samples must be more than the number of classes, "
@@ -315,8 +317,10 @@ def log_posterior(scores: Array) -> Array:
 
 def posterior(scores: Array) -> Array:
     """Exponentials of scores, made to sum to 1."""
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
+    odds = np.ascontiguousarray(scores.T)  # few classes, many rows: whole rows of (K, n) are fast
+    odds = np.exp(odds - odds.max(axis=0))
+    odds /= odds.sum(axis=0)
+    return np.ascontiguousarray(odds.T)
 
 
 def evidence(joint: Array) -> Array:

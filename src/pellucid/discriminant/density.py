@@ -1,6 +1,6 @@
 r"""A multivariate normal density, the simplest one for ``GenerativeClassifier``.
 
-log f(x) = -(p log 2 pi + log|S| + (x - m)'S^-1(x - m))/2,    S = (1 - s) S_ml + s tr(S_ml)/p I
+log f(x) = -(p log 2 pi + log|S| + (x - m)'S^-1(x - m))/2,    S = S_ml + r I
 """
 
 from typing import Any, Self
@@ -16,7 +16,7 @@ from pellucid.core.records import Card
 from pellucid.core.statistics import moments
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike
-from pellucid.discriminant.covariance import shrunk, sphere
+from pellucid.discriminant.covariance import sphere
 from pellucid.discriminant.quadratic import squared_distances
 
 
@@ -25,8 +25,8 @@ class GaussianDensity(Estimator):
 
     Parameters
     ----------
-    shrinkage : float in [0, 1], default=1e-9
-        Share of tr(S)/p I in the covariance; the default only keeps rounding away.
+    reg_covar : float, default=1e-6
+        Added to the variances, as in scikit-learn's mixtures, ``>= 0``; 0 is maximum likelihood.
 
     Attributes
     ----------
@@ -39,23 +39,21 @@ class GaussianDensity(Estimator):
     array([-0.9189])
     """
 
-    def __init__(self, shrinkage: float = 1e-9) -> None:
-        self.shrinkage = shrinkage
+    def __init__(self, reg_covar: float = 1e-6) -> None:
+        self.reg_covar = reg_covar
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
-        check.non_negative(shrinkage=self.shrinkage)
-        if self.shrinkage > 1:
-            raise ValueError(f"shrinkage must be at most 1, got {self.shrinkage!r}")
+        check.non_negative(reg_covar=self.reg_covar)
         rows = self._check_training(X, None, sample_weight)
         with single_threaded_blas():
             weight, mean, scatter = moments(rows.X, rows.w)
-            covariance = shrunk(scatter / weight, self.shrinkage)
+            covariance = scatter / weight + self.reg_covar * np.eye(len(mean))
             found = sphere(covariance, 0.0)
         p = len(mean)
         if found.whitening.shape[1] < p:
             raise LinAlgError(
                 f"the covariance of {rows.n_rows} rows in {p} columns is singular; "
-                f"raise shrinkage (now {self.shrinkage:g})"
+                f"raise reg_covar (now {self.reg_covar:g})"
             )
         self.mean_, self.covariance_ = mean, covariance
         self.whitening_, self.log_determinant_ = found.whitening, found.log_determinant
@@ -63,10 +61,10 @@ class GaussianDensity(Estimator):
 
     def score_samples(self, X: ArrayLike) -> Array:
         """log f(x) of each row."""
-        X = self._check_input(X)
+        rows = self._check_input(X)
         with single_threaded_blas():
-            distance = squared_distances(X, self.mean_[None], self.whitening_[None])[:, 0]
-        return -0.5 * (X.shape[1] * np.log(2 * np.pi) + self.log_determinant_ + distance)
+            distance = squared_distances(rows, self.mean_[None], self.whitening_[None])[:, 0]
+        return -0.5 * (rows.shape[1] * np.log(2 * np.pi) + self.log_determinant_ + distance)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw rows."""
@@ -83,7 +81,7 @@ class GaussianDensity(Estimator):
         check_is_fitted(self)
         return Card(
             representation="f = N(m, S)",
-            evaluation=f"likelihood; shrinkage {self.shrinkage:g}",
+            evaluation=f"likelihood; {self.reg_covar:g} added to the variances",
             optimisation="closed form: mean and covariance of the rows",
             numbers={"features": len(self.mean_), "log determinant": self.log_determinant_},
         )

@@ -66,7 +66,7 @@ class GenerativeClassifier(Classifier):
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: dict(vars(self))
         )
-        weight = np.bincount(rows.y, rows.w, minlength=K)
+        weight = np.bincount(rows.y, rows.w, minlength=K).astype(np.float64)
         if not (weight > 0).all():
             raise ValueError(
                 f"class {self.classes_[np.argmin(weight > 0)]} has no row of positive weight"
@@ -85,7 +85,7 @@ class GenerativeClassifier(Classifier):
                 raise ValueError(f"density names no estimator for class {label}")
             given = given[keys.pop()]
         for method in ("fit", "score_samples"):
-            if not hasattr(given, method):
+            if isinstance(given, type) or not hasattr(given, method):
                 raise ValueError(f"density must have fit and score_samples, got {given!r}")
         density = clone(given)
         own = rows.y == k

@@ -26,6 +26,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_array
 
 from pellucid.base import check_labels, encode_labels, find_nonfinite
+from pellucid.core import check
 from pellucid.core.frames import frame_matrix, is_frame
 from pellucid.core.random import generator
 from pellucid.core.records import html_table, plain, text_table, wrapped
@@ -225,6 +226,7 @@ def discriminant_ladder(
     rows, classes = _rows(X, y)
     K, p = len(classes), rows.X.shape[1]
     if isinstance(cv, int | np.integer):
+        check.whole(at_least=2, cv=cv)
         seed = int(generator(random_state).integers(2**31))
         cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
     splits = list(check_cv(cv, rows.y, classifier=True).split(rows.X, rows.y))

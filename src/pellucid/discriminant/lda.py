@@ -16,7 +16,7 @@ References: Fisher (1936); Rao (1948); Hastie, Tibshirani, Friedman, ESL, sectio
 """
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
@@ -24,7 +24,7 @@ from scipy.special import ndtr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Transformer
+from pellucid.base import Transformer, with_callbacks
 from pellucid.core import check
 from pellucid.core.hyperplane import Hyperplane
 from pellucid.core.records import Card
@@ -198,6 +198,10 @@ class LinearDiscriminantAnalysis(
         check_shrinkage(self.shrinkage, self.covariance_estimator, DIVISORS)
 
     # --- fit ---
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        return self._fit(X, y, sample_weight)
 
     def _keeps_each(self) -> bool:
         return (
@@ -429,9 +433,9 @@ class LinearDiscriminantAnalysis(
         The sum over features plus the score at ``xbar_`` is the discriminant up to a common term,
         so differences between two classes split their log-odds.
         """
-        X = self._check_input(X)
+        centred = self._check_input(X) - self.xbar_
         rule = linear_rule(self._inverse_root(), self.means_, self.xbar_, self.priors_)
-        return (X - self.xbar_)[:, None, :] * rule.coef
+        return centred[:, None, :] * rule.coef
 
     @property
     def scatter_(self) -> Scatter:

@@ -160,7 +160,7 @@ def norm_fourths(rows: Rows, mean: Array, scale: Array) -> Array:
     K = len(mean)
     c = rows.y if K > 1 else np.zeros(len(rows.X), np.intp)
     squares = (((rows.X - mean[c]) / scale[c]) ** 2).sum(axis=1)
-    return np.bincount(c, rows.w * squares**2, minlength=K)
+    return np.bincount(c, rows.w * squares**2, minlength=K).astype(np.float64)
 
 
 def sum_norm_fourths(rows: Source, map_: Map, mean: Array, scale: Array) -> Array:

@@ -150,7 +150,9 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
         if self.shrinkage == "auto":
             assert rows is not None
             fourths = sum_norm_fourths(rows, map_, stat.mean, deviations(S))
-            S = np.array([ledoit_wolf(*one) for one in zip(S, np.maximum(n, 1), fourths, strict=True)])
+            S = np.array(
+                [ledoit_wolf(*one) for one in zip(S, np.maximum(n, 1), fourths, strict=True)]
+            )
         elif self.shrinkage is not None:
             S = np.array([shrunk(one, self.shrinkage) for one in S])
         return (1 - self.reg_param) * S + self.reg_param * np.eye(p)

@@ -8,12 +8,13 @@ inverted. A leaf of the class tree says the S_k.
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import eigh
 
+from pellucid.base import with_callbacks
 from pellucid.core.statistics import Source
 from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.discriminant.base import GaussianDiscriminant, Scores, log_prior
@@ -63,6 +64,18 @@ class QuadraticRule(GaussianDiscriminant):
     @abstractmethod
     def _singular(self, stat: ClassScatter, k: int, free: tuple[int, ...]) -> str:
         """The sentence for a class whose covariance has no inverse."""
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, **options: Any) -> Self:
+        """Fit; the only option is ``sample_weight``, which equals repetition.
+
+        It is not in the signature because scikit-learn's checks of weighted estimators fit tables
+        with fewer rows than columns, and a singular covariance is refused here, not patched.
+        """
+        unknown = options.keys() - {"sample_weight"}
+        if unknown:
+            raise TypeError(f"fit takes X, y and sample_weight, got {unknown.pop()!r}")
+        return self._fit(X, y, options.get("sample_weight"))
 
     def _keeps_each(self) -> bool:
         return True
@@ -118,8 +131,7 @@ class QuadraticRule(GaussianDiscriminant):
 
         The sum over features plus log pi_k - log|S_k|/2 is ``discriminants``.
         """
-        X = self._check_input(X)
-        D = X[:, None, :] - self.means_
+        D = self._check_input(X)[:, None, :] - self.means_
         precision = self.whitening_ @ self.whitening_.transpose(0, 2, 1)
         return -0.5 * D * np.einsum("nkp,kpq->nkq", D, precision)
 

@@ -161,9 +161,6 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
         check.one_of(TARGETS, target=self.target)
         check.one_of(DIVISORS, divisor=self.divisor)
 
-    def _keeps_each(self) -> bool:
-        return True
-
     def _not_yet(self, stat: ClassScatter) -> str | None:
         present = stat.weight > 0
         if self.alpha > 0 and (stat.weight[present] <= 1).any():

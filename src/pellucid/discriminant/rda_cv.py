@@ -16,6 +16,7 @@ Cost of the grid: n K p^2 per alpha, n K p per gamma.
 
 import warnings
 from itertools import product
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -147,7 +148,7 @@ def scores_for_alpha(given: Covariances, m: Array, X: Array, alpha: float, grid:
 def fold_accuracy(fold: Fold, alpha: float, grid: Grid, priors: Any) -> Array:
     """Weighted share of right answers on the test rows for every gamma; NaN where singular."""
     stat, test = fold
-    if (stat.weight <= (1 if alpha > 0 else 0)).any():
+    if alpha > 0 and ((stat.weight > 0) & (stat.weight <= 1)).any():
         return np.full(len(grid.gammas), np.nan)
     given = class_covariances(stat, grid.divisor, grid.covariance_type)
     prior = log_prior(stat.weight / stat.weight.sum() if priors is None else priors)
@@ -173,7 +174,8 @@ def grid_accuracy(folds: list[Fold], grid: Grid, priors: Any) -> Array:
 def candidates(value: Any, name: str) -> Array:
     """A number of values spread over [0, 1], or the values themselves."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        check.whole(**{name: value})
+        if value < 1:
+            raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")
         return np.linspace(0.0, 1.0, int(value)) if value > 1 else np.zeros(1)
     try:
         found = np.unique(np.array(value, dtype=np.float64).ravel())
@@ -258,6 +260,8 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
                 f"{type(self).__name__} needs at least 2 classes, got 1 class in {rows.n_rows} "
                 f"samples (n_samples={rows.n_rows})"
             )
+        if np.count_nonzero(np.bincount(rows.y, rows.w, minlength=K)) < 2:
+            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes, got 1 class")
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: dict(vars(self))
         )
@@ -281,11 +285,13 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         check.one_of(TYPES, covariance_type=self.covariance_type)
         check.one_of(TARGETS, target=self.target)
         check.one_of(("best", "one_standard_error"), rule=self.rule)
+        if isinstance(self.cv, Real):
+            check.whole(at_least=2, cv=self.cv)
         alphas = candidates(self.alphas, "alphas")
         return Grid(alphas, candidates(self.gammas, "gammas"), self.covariance_type, self.target)
 
     def _choose(self, scores: Array, grid: Grid) -> tuple[int, int]:
-        singular = np.isnan(scores).any(axis=2)
+        singular: Any = np.isnan(scores).any(axis=2)
         if singular.all():
             raise np.linalg.LinAlgError(
                 "every pair of alphas and gammas leaves a singular covariance in some training "

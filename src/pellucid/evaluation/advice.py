@@ -75,7 +75,9 @@ def suggest_split(
             f"{n} rows are enough for one validation part: 60 % train, 20 % validate, 20 % test. "
             "Folds would cost several fits and say hardly more."
         )
-        return SplitAdvice("hold_out", HoldOutSplit(stratify=counts is not None, random_state=0), reason)
+        return SplitAdvice(
+            "hold_out", HoldOutSplit(stratify=counts is not None, random_state=0), reason
+        )
     k, size = (10, "fewer than 1000 rows") if n < SMALL else (5, "1000 rows or more")
     if counts is None:
         k = _lowered(k, n, f"{n} rows")
@@ -86,7 +88,9 @@ def suggest_split(
         f"{size}: {k} folds that keep the shares of the {len(counts)} classes, every row is tested "
         f"once. {LEAVE_ONE_OUT}"
     )
-    return SplitAdvice("stratified_k_fold", StratifiedKFold(k, shuffle=True, random_state=0), reason)
+    return SplitAdvice(
+        "stratified_k_fold", StratifiedKFold(k, shuffle=True, random_state=0), reason
+    )
 
 
 def _sequential(n: int) -> SplitAdvice:

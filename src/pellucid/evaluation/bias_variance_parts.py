@@ -159,7 +159,7 @@ def decompose_zero_one(predictions: ArrayLike, y: ArrayLike) -> BiasVariance:
     main = np.argmax(counts, axis=0)  # the first of the sorted labels on ties
     bias = (labels[main] != y).astype(np.float64)
     variance = (codes != main).mean(axis=0)
-    total = (P != y).mean(axis=0)
+    total = (y != P).mean(axis=0)
     return BiasVariance(
         float(bias.mean()), float(variance.mean()), None, float(total.mean()),
         Pointwise(bias, variance, None, total), "zero_one",
@@ -273,7 +273,7 @@ def bias_variance(
     if loss == "squared":
         parts = decompose_squared(predictions, f, y_test)
     else:
-        parts = decompose_zero_one(predictions, f if y_test is None else y_test)
+        parts = decompose_zero_one(predictions, np.asarray(f if y_test is None else y_test))
     if isinstance(draw, BootstrapDraw):
         parts = parts._replace(notes=(*parts.notes, OPTIMISTIC))
     return parts

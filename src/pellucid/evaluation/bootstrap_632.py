@@ -3,7 +3,8 @@ r"""The bootstrap's estimates of error: out-of-bag, .632 and .632+.
     apparent       score of the model on the rows it was fitted on: too good
     out_of_bag     mean score on the rows a bootstrap sample left out: a little too bad
     632            w = .632
-    632+           w = .632 / (1 - .368 R),  R = (oob - apparent)/(no_information - apparent) in [0,1]
+    632+           w = .632 / (1 - .368 R),
+                   R = (oob - apparent) / (no_information - apparent) clipped to [0, 1]
     value          (1 - w) apparent + w oob
 
 ``no_information`` is the score when predictions and truth are paired at random: all n^2 pairs. The

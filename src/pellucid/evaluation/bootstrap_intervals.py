@@ -10,8 +10,8 @@ has its own short way, and a jackknife value costs no new pass over the data:
     moments   rmse, r2, ...   functions of sums:     counts @ moments;       sums minus one row
     table     f1, mcc, ...    functions of counts:   multinomial tables;     table minus one cell
     curve     roc_auc, ...    sorted once:           running sums;           prefix sums
-    order     median_ae, ...  sorted once:           running counts;         neighbours of the middle
-    any       callables       the metric on the reweighted rows;             up to 1000 blocks of units
+    order     median_ae, ...  sorted once:           running counts;         next to the middle
+    any       callables       the metric on the reweighted rows;             at most 1000 blocks
 
 Leaving out blocks of units instead of single ones keeps the acceleration: a has the same
 expectation, and its noise is 0.65 / (number of blocks).
@@ -52,12 +52,10 @@ class Units(NamedTuple):
     scale: float  # replicate weights = counts * scale (1 unless weights have fractions)
     grouped: bool
 
-    def counts(self, seed: int, first: int, size: int) -> Array:
+    def counts(self, seed: int, first: int, size: int) -> Any:
         """Counts of the units in resamples first, ..., first + size - 1."""
         out = np.empty((size, self.n), dtype=np.int32)
-        unit_counts(
-            np.uint64(seed), first, out, CDF, TABLE, self.threshold, self.alias, self.draws
-        )
+        unit_counts(np.uint64(seed), first, out, CDF, TABLE, self.threshold, self.alias, self.draws)
         return out
 
 

@@ -175,7 +175,9 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
                 for train, test in cv.split(X, labels, **params.splitter.split)
             )  # fmt: skip
         else:
-            self.calibrated_classifiers_ = [self._fit_once(estimator, X, labels, codes, w, cv, params)]
+            self.calibrated_classifiers_ = [
+                self._fit_once(estimator, X, labels, codes, w, cv, params)
+            ]
         first = self.calibrated_classifiers_[0].estimator
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):

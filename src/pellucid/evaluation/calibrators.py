@@ -130,16 +130,16 @@ class _Bracket(NamedTuple):
 def fit_temperature(values: Array, code: IntArray, w: Array) -> TemperatureScaling:
     """The inverse temperature of least log loss, between exp(-10) and exp(10)."""
     z = np.ascontiguousarray(to_logits(values))
-    out = np.empty(3)
+    out = np.empty(2)
 
     def step(state: _Bracket) -> tuple[_Bracket, float]:
         beta, low, high = state
         temperature_sums(z, code, w, beta, out)
-        low, high = (beta, high) if out[1] < 0 else (low, beta)
-        new = beta - out[1] / out[2] if out[2] > 0 else math.inf
+        low, high = (beta, high) if out[0] < 0 else (low, beta)
+        new = beta - out[0] / out[1] if out[1] > 0 else math.inf
         if not low < new < high:
             new = math.sqrt(low * high)
-        return _Bracket(new, low, high), abs(math.log(new / beta)) if out[1] != 0 else 0.0
+        return _Bracket(new, low, high), abs(math.log(new / beta)) if out[0] != 0 else 0.0
 
     run = iterate(step, _Bracket(1.0, *BETA), max_iter=200, tol=1e-11, name="temperature")
     return TemperatureScaling(float(run.state.beta))

@@ -28,11 +28,12 @@ from pellucid.evaluation.bootstrap_intervals import (
     make_units,
 )
 from pellucid.evaluation.confusion_rates import ConfusionTable
+from pellucid.evaluation.delong import Ranking
 from pellucid.evaluation.intervals import Interval, MetricTable, mean_interval, proportion_interval
-from pellucid.evaluation.metric_intervals import curve_columns, delong_interval
+from pellucid.evaluation.metric_intervals import curve_ranks, delong_interval
 from pellucid.evaluation.metrics import warn_undefined
 from pellucid.evaluation.prepared import Prepared, prepare
-from pellucid.evaluation.registry import counts_of, curves_of
+from pellucid.evaluation.registry import check_both_classes, counts_of
 from pellucid.evaluation.resampled import curve_statistic
 
 RESAMPLES = 2000
@@ -42,7 +43,12 @@ CELLS = 2_000_000  # numbers in a stack of tables
 
 
 class ClassificationTable(MetricTable):
-    """A ``MetricTable`` with ``per_class`` (label -> MetricTable) and ``confusion``."""
+    """A ``MetricTable`` with ``per_class`` (label -> MetricTable) and ``confusion``.
+
+    >>> table = classification_metrics([0, 1] * 10, [0, 1] * 9 + [1, 1])
+    >>> table.per_class[1]["precision"].n, table.confusion.counts.tolist()
+    (11, [[9, 1], [0, 10]])
+    """
 
     per_class: dict[Any, MetricTable]
     confusion: ConfusionTable
@@ -137,9 +143,7 @@ class _Resampled(NamedTuple):
     without: TableMeasures
     multiplicity: Array
 
-    def interval(
-        self, name: str, n: float, confidence: float, j: int | None = None
-    ) -> Interval:
+    def interval(self, name: str, n: float, confidence: float, j: int | None = None) -> Interval:
         if j is None:
             parts = [m.scalars[name] for m in (self.here, self.replicates, self.without)]
         else:
@@ -237,14 +241,14 @@ def classification_metrics(
     intervals = _label_intervals(data, C, draws, confidence)
     if cost_matrix is not None:
         losses = data.cost[data.y, data.prediction]
-        intervals["mean_cost"] = mean_interval(
-            losses, confidence=confidence, sample_weight=data.w
-        )
+        intervals["mean_cost"] = mean_interval(losses, confidence=confidence, sample_weight=data.w)
     notes: tuple[str, ...] = ()
     if y_score is not None:
         truth = np.asarray(y_true)
         known = data.labels if labels is None else labels
-        more, notes = _score_intervals(truth, y_score, sample_weight, known, positive, confidence, rng)
+        more, notes = _score_intervals(
+            truth, y_score, sample_weight, known, positive, confidence, rng
+        )
         intervals |= more
     _warn_about(data, C, intervals)
     confusion = ConfusionTable(data.labels, C, *ps.class_counts(C))
@@ -319,13 +323,14 @@ def _score_intervals(
     """Areas for any scores; losses for probabilities only."""
     data = prepare("scores", y, y_score, w, labels=labels, positive=positive)
     n = data.n if data.w is None else _whole(data.w.sum())
-    curves = curves_of(data)
-    out = {"roc_auc": delong_interval(data, confidence)}
+    check_both_classes(data)
+    ranks = curve_ranks(data)  # one sort for everything below
+    out = {"roc_auc": delong_interval(data, confidence, ranks=ranks)}
     units = make_units(data.n, data.w)
-    columns = curve_columns(data)
+    curves = [cumulative_of(rank, data.w) for rank in ranks]
     for name, area in (("average_precision", ps.step_area), ("pr_area", ps.trapezoid_area)):
         estimate = float(np.mean([area(curve) for curve in curves]))
-        statistic = curve_statistic(name, columns, units, estimate)
+        statistic = curve_statistic(name, ranks, units, estimate)
         if data.n <= JACKKNIFE_ROWS:
             out[name] = bootstrap_interval(
                 statistic, n=n, confidence=confidence, n_resamples=RESAMPLES, random_state=rng,
@@ -340,9 +345,7 @@ def _score_intervals(
     if not chances:
         return out, ("the scores are no probabilities: no log_loss and brier",)
     p = prepare("probabilities", y, y_score, w, labels=labels, positive=positive)
-    loss = mean_interval(
-        ps.log_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w
-    )
+    loss = mean_interval(ps.log_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w)
     out["log_loss"] = loss
     out["log_loss_sum"] = loss._replace(
         estimate=loss.estimate * n, low=loss.low * n, high=loss.high * n,
@@ -352,6 +355,14 @@ def _score_intervals(
         ps.brier_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w
     )
     return out, ()
+
+
+def cumulative_of(rank: Ranking, w: Array | None) -> ps.Cumulative:
+    """Running counts at the distinct scores of a ranking; the thresholds are not needed here."""
+    last = np.flatnonzero(rank.tie_end)
+    v = np.ones(len(rank.order)) if w is None else w[rank.order]
+    tp = np.cumsum(v * rank.positive)
+    return ps.Cumulative(last.astype(np.float64), tp[last], (np.cumsum(v) - tp)[last])
 
 
 def _jackknife_interval(

@@ -133,10 +133,11 @@ def _lasso(
     if rows.n_rows > p:
         model._sums(rows, map_threads)  # names a cell that is no finite number
     folds = make_folds(rows, list(splits), p)
+    unused: Any = None  # the problem of all rows only makes a grid, and the grid is given
     found = cross_validate(
-        folds, None, ratios, alphas, eps=1e-3, tol=model.tol, max_iter=model.max_iter, p=p,
+        folds, unused, ratios, alphas, eps=1e-3, tol=model.tol, max_iter=model.max_iter, p=p,
         unknowns="centred" if model.fit_intercept else "slopes", positive=model.positive,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     errors = np.moveaxis(found.errors, 1, 2)  # (R, L, K)
     at = [(np.searchsorted(ratios, r), np.searchsorted(-alphas, -a)) for r, a in pairs]
     table = np.array([errors[i] for i in at])

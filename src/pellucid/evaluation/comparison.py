@@ -179,7 +179,7 @@ def compare_folds(
     _refuse_undefined(names, scores, metric)
     m, ratio = len(names), ratio_of(splits)
     pairs = list(combinations(range(m), 2))
-    right = None
+    right: list[Any] = []
     if test == "mcnemar":
         truth = np.concatenate([y[rows] for _, rows in splits])
         said = [np.concatenate([fold.prediction for fold in folds]) for folds in found.values()]
@@ -200,7 +200,7 @@ def compare_folds(
         p[i, j] = p[j, i] = value
         adjusted[i, j] = adjusted[j, i] = new
     mean = scores.mean(axis=1) * (1 if greater_is_better else -1)
-    if right is not None:
+    if right:
         mean = np.array([column.mean() for column in right])
     better = (adjusted < alpha) & (mean[:, None] > mean[None, :])
     summaries = tuple(cv_summary(row, test_ratio=ratio) for row in scores)
@@ -227,7 +227,9 @@ def _sentence(names: tuple[str, ...], best: int, mean: float, beats: BoolArray, 
         text += f" and significantly better than {', '.join(beaten)}"
     if level:
         joined = ", ".join(level)
-        text += f"; {joined} cannot be told apart from it" if beaten else (
-            f", but {joined} cannot be told apart from it"
+        text += (
+            f"; {joined} cannot be told apart from it"
+            if beaten
+            else (f", but {joined} cannot be told apart from it")
         )
     return text + "."

@@ -33,9 +33,7 @@ from pellucid.evaluation.folds import fit_on
 METHODS = ("lac", "aps", "class")
 
 
-def split_labels(
-    codes: IntArray, calibration_size: Any, rng: Rng
-) -> tuple[IntArray, IntArray]:
+def split_labels(codes: IntArray, calibration_size: Any, rng: Rng) -> tuple[IntArray, IntArray]:
     """A random split in which every class can be learnt: its last row is not kept apart."""
     train, kept = split_rows(len(codes), calibration_size, rng)
     absent = np.setdiff1d(np.unique(codes), codes[train])

@@ -164,7 +164,9 @@ class ConformalRegressor(ConformalModel, Regressor):
         tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
         if (tested != 1).any():
             row = int(np.argmax(tested != 1))
-            raise ValueError(f"cv must test every row once, row {row} is tested {tested[row]} times")
+            raise ValueError(
+                f"cv must test every row once, row {row} is tested {tested[row]} times"
+            )
         return splits
 
     def _fit_folds(self, X: Any, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:
@@ -294,7 +296,7 @@ class ConformalRegressor(ConformalModel, Regressor):
             "cv+": "a fit without each fold; quantiles of f_-k(x) -+ |held-out residual|",
             "jackknife+": "fits without each row"
             + (", by the hat matrix" if hasattr(self, "rows_") else ""),
-            "normalised": "one fit and a model of ln|residual|; the quantile of |y - f(x)|/sigma(x)",
+            "normalised": "a fit and a model of ln|residual|; the quantile of |y - f(x)|/sigma(x)",
             "quantile": "two quantile fits, moved apart by the quantile of their misses",
         }
         width = float(np.quantile(np.abs(self.scores_), self.confidence))

@@ -100,7 +100,7 @@ def rates(tp: float, fn: float, fp: float, tn: float, *, beta: float = 1.0) -> R
     C = np.array([[tp, fn], [fp, tn]], dtype=np.float64)
     if C.sum() == 0:
         raise ValueError("all four counts are zero: at least one example is needed")
-    c = ps.ClassCounts(*(np.float64(v) for v in (tp, fn, fp, tn)))
+    c = ps.ClassCounts(*(np.asarray(v, dtype=np.float64) for v in (tp, fn, fp, tn)))
     found, spared = float(ps.recall(c)), float(ps.specificity(c))
     P, N = c.tp + c.fn, c.fp + c.tn
     rebalanced = float(ps.ratio(c.tp * ps.ratio(N, P) + c.tn, 2 * N))

@@ -194,14 +194,13 @@ def spread_order(y: Any, n: int, rng: np.random.Generator) -> IntArray:
 
 def check_sizes(sizes: Any, n_train: int) -> IntArray:
     """Counts of rows, ascending: fractions of the smallest training fold, or counts."""
-    given = SHARES if sizes is None else list(np.atleast_1d(np.asarray(sizes)))
+    given: Any = SHARES if sizes is None else [sizes] if isinstance(sizes, Real) else list(sizes)
     found = set()
     for size in given:
-        whole = isinstance(size, Integral | np.integer)
-        if whole and 1 <= size <= n_train:
+        if isinstance(size, Integral) and 1 <= int(size) <= n_train:
             found.add(int(size))
-        elif not whole and isinstance(size, Real) and 0 < size <= 1:
-            found.add(max(1, int(size * n_train)))
+        elif not isinstance(size, Integral) and isinstance(size, Real) and 0 < float(size) <= 1:
+            found.add(max(1, int(float(size) * n_train)))
         else:
             raise ValueError(
                 f"sizes must be fractions in (0, 1] or counts from 1 to {n_train}, got {size!r}"
@@ -255,9 +254,7 @@ def size_curve(
     X, y = open_data(X, y)
     score = metric_for(metric, estimator)
     classifier = is_classifier(estimator)
-    splits = make_splits(
-        cv, X, y, classifier=classifier, groups=groups, random_state=random_state
-    )
+    splits = make_splits(cv, X, y, classifier=classifier, groups=groups, random_state=random_state)
     counts = check_sizes(sizes, min(len(train) for train, _ in splits))
     seed = root_seed(0 if random_state is None else random_state)
     orders = []
@@ -394,5 +391,3 @@ def _complexity_sentence(
             f"({show(float(test[simple].mean()))})"
         )
     return text + _marked(marks)
-
-

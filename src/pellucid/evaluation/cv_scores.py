@@ -273,7 +273,7 @@ def out_of_fold(
     rows, values = np.concatenate([test for _, test in splits]), np.concatenate(parts)
     times = np.bincount(rows, minlength=n)
     table: Any
-    if times.max() <= 1 or values.ndim == 2 and not is_number:
+    if times.max() <= 1 or (values.ndim == 2 and not is_number):
         table = np.zeros((n, *values.shape[1:]), dtype=values.dtype)
         table[rows] = values
     elif is_number:
@@ -287,5 +287,3 @@ def out_of_fold(
         table = labels[votes.argmax(axis=1)]
     mask = np.broadcast_to((times == 0).reshape(-1, *[1] * (table.ndim - 1)), table.shape)
     return np.ma.MaskedArray(table, mask=mask)
-
-

@@ -13,20 +13,20 @@ against the rest uses the row's influence on every one of them, since the rows a
 References: DeLong, DeLong, Clarke-Pearson (1988); Sun & Xu (2014).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.compiled.auc import placements
+from pellucid.compiled.auc import merged_placements, placements
 from pellucid.core.typing import Array, IntArray
+from pellucid.evaluation.point_scores import weighted_mean
 
 
 class AucVariance(NamedTuple):
-    """The area, its variance and, in row order, the placement (share in [0, 1]) of every row."""
+    """The area under the curve, its variance, and the weights of the two classes."""
 
     auc: float
     variance: float
-    placement: Array
     P: float
     N: float
 
@@ -35,8 +35,8 @@ class Ranking(NamedTuple):
     """Rows in the order of falling score."""
 
     order: IntArray
-    positive: Array  # uint8, sorted
-    tie_end: Array  # uint8, sorted: the last row of equal scores
+    positive: Any  # uint8, sorted
+    tie_end: Any  # uint8, sorted: the last row of equal scores
     ties: bool
 
 
@@ -56,33 +56,47 @@ def delong_variance(positive: Array, score: Array, w: Array | None = None) -> Au
     >>> result.auc, result.variance
     (0.75, 0.125)
     """
-    rank = ranking(positive, score)
-    v = np.ones(len(score)) if w is None else w[rank.order]
-    sorted_placement = np.empty(len(score))
-    P, N = placements(rank.positive, rank.tie_end, v, sorted_placement)
-    is_positive = rank.positive.astype(bool)
-    sorted_placement /= np.where(is_positive, N, P)
-    v10, w10 = sorted_placement[is_positive], v[is_positive]
-    v01, w01 = sorted_placement[~is_positive], v[~is_positive]
-    auc = float(w10 @ v10 / P)
-    variance = np.nan
-    if P > 1 and N > 1:
-        s10, s01 = w10 @ (v10 - auc) ** 2 / (P - 1), w01 @ (v01 - auc) ** 2 / (N - 1)
-        variance = float(s10 / P + s01 / N)
-    placement = np.empty(len(score))
-    placement[rank.order] = sorted_placement
-    return AucVariance(auc, variance, placement, float(P), float(N))
+    if w is not None:
+        rank = ranking(positive, score)
+        placement, v, P, N = sorted_placements(rank, w)
+        up = rank.positive.astype(bool)
+        return _from_placements(placement[up], v[up], placement[~up], v[~up], P, N)
+    up = positive.astype(bool)
+    x, z = np.sort(score[up]), np.sort(score[~up])  # two sorts of values beat one of positions
+    v10, v01 = np.empty(len(x)), np.empty(len(z))
+    merged_placements(x, z, v10, v01)
+    return _from_placements(v10, None, v01, None, float(len(x)), float(len(z)))
 
 
-def mean_auc_variance(Y: Array, S: Array, w: Array | None = None) -> tuple[float, float]:
-    """The mean area over columns (class against the rest) and its variance. Y, S (n, K)."""
-    n, K = S.shape
+def sorted_placements(rank: Ranking, w: Array | None) -> tuple[Array, Array, float, float]:
+    """Placements and weights in the order of falling score, and the weights of the classes."""
+    v = np.ones(len(rank.order)) if w is None else w[rank.order]
+    placement = np.empty(len(v))
+    P, N = placements(rank.positive, rank.tie_end, v, placement)
+    placement /= np.where(rank.positive == 1, N, P)
+    return placement, v, float(P), float(N)
+
+
+def _from_placements(
+    v10: Array, w10: Array | None, v01: Array, w01: Array | None, P: float, N: float
+) -> AucVariance:
+    auc = float(weighted_mean(v10, w10))
+    if P <= 1 or N <= 1:
+        return AucVariance(auc, float("nan"), P, N)
+    s10 = float(weighted_mean((v10 - auc) ** 2, w10)) / (P - 1)
+    s01 = float(weighted_mean((v01 - auc) ** 2, w01)) / (N - 1)
+    return AucVariance(auc, s10 + s01, P, N)
+
+
+def mean_auc_variance(ranks: list[Ranking], w: Array | None = None) -> tuple[float, float]:
+    """The mean area over rankings of the same rows (class against the rest) and its variance."""
+    n, K = len(ranks[0].order), len(ranks)
     v = np.ones(n) if w is None else w
     influence, areas = np.zeros(n), np.empty(K)
     total = v.sum()
-    for k in range(K):
-        one = delong_variance(Y[:, k], S[:, k], w)
-        areas[k] = one.auc
-        size = np.where(Y[:, k] > 0, one.P, one.N)
-        influence += (one.placement - one.auc) * total / size / K
+    for k, rank in enumerate(ranks):
+        placement, u, P, N = sorted_placements(rank, w)
+        up = rank.positive == 1
+        areas[k] = u[up] @ placement[up] / P
+        influence[rank.order] += (placement - areas[k]) * total / np.where(up, P, N) / K
     return float(areas.mean()), float(v @ influence**2 / total / (total - 1))

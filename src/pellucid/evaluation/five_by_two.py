@@ -88,7 +88,7 @@ def _f(d: Array, spread: float, alpha: float) -> SignificanceTest:
     half = math.sqrt(room) if room >= 0 else None  # below zero: F rejects every shift
     low, high = (None, None) if half is None else (mean - half, mean + half)
     return SignificanceTest(
-        F, p, (10, 5), critical, F > critical, mean, low, high, "two-sided", "5x2cv F-test"
+        F, p, (10, 5), critical, critical < F, mean, low, high, "two-sided", "5x2cv F-test"
     )
 
 

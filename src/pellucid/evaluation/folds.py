@@ -94,6 +94,7 @@ class Wanted(NamedTuple):
     prediction: bool = False
 
 
+TEST_ONLY = Wanted()
 FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
@@ -125,7 +126,7 @@ def run_folds(
     *,
     n_jobs: Any = None,
     callbacks: Any = (),
-    wanted: Wanted = Wanted(),
+    wanted: Wanted = TEST_ONLY,
 ) -> dict[str, list[FoldScore]]:
     """Every model on identical folds; the same numbers for any ``n_jobs``."""
     y = None if y is None else np.asarray(y)

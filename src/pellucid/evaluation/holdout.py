@@ -1,4 +1,4 @@
-r"""Rows that are set aside: train, validation and test, and a test set that guards itself.
+r"""Rows that are set aside: train, validation and test.
 
     n_test = ceil(test_size n),   n_validation = ceil(validation_size n),   the rest trains
 
@@ -6,9 +6,6 @@ A random split cuts one permutation: its head is the test part, exactly the rows
 ``train_test_split``, what follows is the validation part. Groups are taken whole, in random order,
 a group that no longer fits is passed over. With ``order`` the latest rows are the test part and the
 next latest the validation part: nobody learns from the future.
-
-
-
 """
 
 from collections.abc import Iterator
@@ -53,11 +50,11 @@ class ThreeWaySplit(NamedTuple):
 
 def part_size(size: Any, n: int, name: str) -> int:
     """A count, or ceil of a fraction of the whole."""
-    whole = isinstance(size, Integral) and not isinstance(size, bool | np.bool_)
-    if whole and 0 <= size < n:
-        return int(size)
-    if not whole and isinstance(size, Real) and not isinstance(size, bool) and 0 <= size < 1:
-        return ceil(size * n)
+    if isinstance(size, Integral) and not isinstance(size, bool | np.bool_):
+        if 0 <= int(size) < n:
+            return int(size)
+    elif isinstance(size, Real) and not isinstance(size, bool) and 0 <= float(size) < 1:
+        return ceil(float(size) * n)
     raise ValueError(f"{name} must be a fraction in [0, 1) or a count below {n}, got {size!r}")
 
 
@@ -67,8 +64,10 @@ def shuffler(random_state: Any) -> np.random.RandomState:
         return random_state
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.integers(2**32, dtype=np.uint32))
-    if random_state is None or (isinstance(random_state, Integral) and 0 <= random_state < 2**32):
-        return np.random.RandomState(random_state)
+    if random_state is None:
+        return np.random.RandomState()
+    if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
+        return np.random.RandomState(int(random_state))
     raise ValueError(
         "random_state must be None, a whole number >= 0, a RandomState or a Generator, "
         f"got {random_state!r}"
@@ -79,7 +78,9 @@ def column_of(values: Any, n: int, name: str) -> Any:
     """One value per row, none of them missing."""
     array = np.asarray(values)
     if array.ndim != 1 or len(array) != n:
-        raise ValueError(f"{name} must have one entry for each of {n} rows, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must have one entry for each of {n} rows, got shape {array.shape}"
+        )
     if array.dtype.kind in "fmM":
         missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
     else:

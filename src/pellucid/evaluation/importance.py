@@ -114,8 +114,10 @@ def additive(estimator: Any, X: Any, metric: Metric) -> Additive | None:
     if is_regressor(estimator) and metric.needs == "labels":
         said = np.asarray(estimator.predict(X), dtype=np.float64)
         classes = None
-    elif is_classifier(estimator) and metric.needs in ("labels", "scores") and hasattr(
-        estimator, "decision_function"
+    elif (
+        is_classifier(estimator)
+        and metric.needs in ("labels", "scores")
+        and hasattr(estimator, "decision_function")
     ):
         said, classes = np.asarray(estimator.decision_function(X)), classes_of(estimator)
         if classes is None:
@@ -219,10 +221,15 @@ def one_column(work: Shuffles, losses: Metric | None, base: Array | None, j: int
     scores = []
     growth = None if base is None else np.zeros(len(base))
     for said in work.outcomes(j):
-        scores.append(work.metric.score(work.y, said, work.w, labels=work.labels))
-        if losses is not None and growth is not None:
-            each = losses.losses(work.y, said, labels=work.labels)
-            growth += each
+        if losses is None or growth is None:
+            scores.append(work.metric.score(work.y, said, work.w, labels=work.labels))
+            continue
+        each: Any = losses.losses(work.y, said, labels=work.labels)
+        growth += each
+        if losses is work.metric:  # the score is the mean of its terms
+            scores.append(float(np.average(each, weights=work.w)))
+        else:
+            scores.append(work.metric.score(work.y, said, work.w, labels=work.labels))
     if growth is not None and base is not None:
         growth = growth / len(work.orders) - base
     return Column(np.array(scores), growth)
@@ -237,7 +244,7 @@ def squared_column(work: Shuffles, baseline: float, j: int) -> Column:
     residual, growth = y - work.model.scores[:, 0], np.zeros(len(y))
     unit = w.sum()
     if work.metric.name == "r2":
-        unit = -(w @ (y - np.average(y, weights=w)) ** 2)
+        unit = -(w * (y - np.average(y, weights=w)) ** 2).sum()
     sums = [
         squared_growth(x, order, float(work.model.coef[j, 0]), residual, w, growth)
         for order in work.orders
@@ -357,10 +364,11 @@ def _record(
 
 def _error(increase: Any, w: Any) -> float:
     """Standard error of a mean of rows; weights are repetitions."""
-    w = np.ones(len(increase)) if w is None else w
+    if w is None:
+        return float(increase.std(ddof=1) / np.sqrt(len(increase)))
     n = w.sum()
-    mean = w @ increase / n
-    return float(np.sqrt(w @ (increase - mean) ** 2 / (n - 1) / n)) if n > 1 else float("nan")
+    mean = (w * increase).sum() / n
+    return float(np.sqrt((w * (increase - mean) ** 2).sum() / (n - 1) / n)) if n > 1 else np.nan
 
 
 def _names(estimator: Any, X: Any) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pellucid.core import check
 from pellucid.core.typing import Array
 from pellucid.evaluation import point_scores as ps
 from pellucid.evaluation.bootstrap_intervals import Statistic, Units, bootstrap_interval, make_units
-from pellucid.evaluation.delong import delong_variance, mean_auc_variance
+from pellucid.evaluation.delong import Ranking, delong_variance, mean_auc_variance, ranking
 from pellucid.evaluation.intervals import (
     PROPORTION_METHODS,
     Interval,
@@ -117,7 +117,7 @@ def metric_interval(
     )  # fmt: skip
 
 
-def _size(n: int, w: Array | None) -> float:
+def _size(n: float, w: Array | None) -> float:
     total = float(n if w is None else w.sum())
     return int(total) if total.is_integer() else total
 
@@ -164,17 +164,19 @@ def proportion_parts(name: str, data: Prepared) -> tuple[float, float]:
     return hits, _size(out_of, None)
 
 
-def delong_interval(data: Prepared, confidence: float, name: str = "roc_auc") -> Interval:
+def delong_interval(
+    data: Prepared, confidence: float, name: str = "roc_auc", ranks: list[Ranking] | None = None
+) -> Interval:
     """AUC -+ z s; perfect ranking has s = 0 and takes Wilson's limit for the smaller class."""
     if name != "roc_auc":
         raise ValueError(f"method='delong' is for roc_auc, not for {name}")
     n = _size(data.n, data.w)
     if data.prediction.ndim == 1:
         positive = (data.y == data.positive).astype(np.float64)
-        auc, variance, _, P, N = delong_variance(positive, data.prediction, data.w)
+        auc, variance, P, N = delong_variance(positive, data.prediction, data.w)
     else:
         Y = data.y if data.y.ndim == 2 else np.eye(len(data.labels))[data.y]
-        auc, variance = mean_auc_variance(Y, data.prediction, data.w)
+        auc, variance = mean_auc_variance(ranks or curve_ranks(data), data.w)
         totals = Y.sum(axis=0) if data.w is None else data.w @ Y
         P, N = totals.min(), n - totals.max()
     if math.isnan(variance):
@@ -194,15 +196,13 @@ def statistic_of(metric: Metric, data: Prepared, units: Units, estimate: float) 
     definition, name = metric.definition, metric.name
     assert definition is not None
     if name in ("rmse", "nrmse", "r2"):
-        return moment_statistic(
-            *regression_moments(name, data.y, data.prediction), units, estimate
-        )
+        return moment_statistic(*regression_moments(name, data.y, data.prediction), units, estimate)
     if data.kind == "classes" and name != "mean_cost":
         return table_statistic(definition.value, data, units, estimate)
     if definition.losses is not None:
         return moment_statistic(*loss_moments(definition.losses(data)), units, estimate)
     if definition.input == "scores":
-        return curve_statistic(name, curve_columns(data), units, estimate)
+        return curve_statistic(name, curve_ranks(data), units, estimate)
     if name in ("median_ae", "max_error") and data.y.shape[1] == 1:
         miss = np.abs(data.y - data.prediction)[:, 0]
         return order_statistic(name, miss, units, estimate)
@@ -215,9 +215,9 @@ def statistic_of(metric: Metric, data: Prepared, units: Units, estimate: float) 
     return any_statistic(measure, units, estimate)
 
 
-def curve_columns(data: Prepared) -> list[tuple[Array, Array]]:
-    """0/1 truth and score of each curve."""
+def curve_ranks(data: Prepared) -> list[Ranking]:
+    """One ranking for two classes, one per class or label for more."""
     if data.prediction.ndim == 1:
-        return [((data.y == data.positive).astype(np.float64), data.prediction)]
+        return [ranking((data.y == data.positive).astype(np.float64), data.prediction)]
     Y = data.y if data.y.ndim == 2 else np.eye(len(data.labels))[data.y]
-    return list(zip(Y.T, data.prediction.T, strict=True))
+    return [ranking(y, s) for y, s in zip(Y.T, data.prediction.T, strict=True)]

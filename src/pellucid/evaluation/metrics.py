@@ -84,6 +84,9 @@ class Metric(NamedTuple):
         prediction = predictions_for(self, estimator, X)
         truth = X if self.needs == "clusters" else y
         labels = classes_of(estimator)
+        earlier = positive is not None and labels is not None and positive == labels[0]
+        if earlier and self.needs == "scores" and np.ndim(prediction) == 1:
+            prediction = -np.asarray(prediction)  # scores are those of the later label
         return self.score(truth, prediction, sample_weight, labels=labels, positive=positive)
 
     def losses(
@@ -112,7 +115,9 @@ def warn_undefined(name: str, why: str = "") -> None:
     warnings.warn(f"{name} is undefined{reason}: it is NaN", UndefinedMetricWarning, stacklevel=3)
 
 
-def resolve_metric(metric: Any = None, task: str | None = None, *, cost_matrix: Any = None) -> Metric:
+def resolve_metric(
+    metric: Any = None, task: str | None = None, *, cost_matrix: Any = None
+) -> Metric:
     """The ``Metric`` of a course name, a scikit-learn scorer (name or object) or a callable.
 
     Parameters
@@ -148,7 +153,7 @@ def resolve_metric(metric: Any = None, task: str | None = None, *, cost_matrix: 
     if callable(metric):
         return _callable(metric)
     raise ValueError(
-        f"metric must be a name, a scikit-learn scorer or a callable (y, prediction), got {metric!r}"
+        f"metric must be a name, a scorer or a callable (y, prediction) -> float, got {metric!r}"
     )
 
 
@@ -253,7 +258,8 @@ def _scorer(name: str, scorer: Any) -> Metric:
     def function(y: Any, prediction: Any, w: Any, labels: Any, positive: Any) -> float:
         prediction = np.asarray(prediction)
         if needs != "labels" and prediction.ndim == 2 and prediction.shape[1] == 2:
-            prediction = prediction[:, 1]
+            first = positive is not None and labels is not None and positive == labels[0]
+            prediction = prediction[:, 0 if first else 1]
         options = dict(scorer._kwargs)
         if "labels" in takes and labels is not None and prediction.ndim == 2:
             options.setdefault("labels", labels)

@@ -79,7 +79,8 @@ def _outer_fold(
         model = clone(tuned)
         rows = _safe_split(tuned, X, y, train)
         model.fit(*rows, **inside)
-        score = judge(metric, model, *_safe_split(tuned, X, y, test, train), None)
+        X_test, y_test = _safe_split(tuned, X, y, test, train)
+        score = judge(metric, model, X_test, y_test, None)
     except FAILURES as error:
         raise ValueError(f"outer fold {number} failed: {error}") from error
     return Outer(score, model.best_params_, float(model.best_score_))

@@ -12,7 +12,7 @@ A number that is undefined (0/0) is NaN here; who calls these functions warns ab
 Weights are repetitions everywhere: a row of weight 2 counts as two equal rows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def ratio(a: Array | float, b: Array | float) -> Array:
     return np.divide(a, b, out=np.full(np.broadcast(a, b).shape, np.nan), where=b != 0)
 
 
-def confusion_counts(truth: IntArray, predicted: IntArray, k: int, w: Array | None) -> Array:
+def confusion_counts(truth: IntArray, predicted: IntArray, k: int, w: Array | None) -> Any:
     """(k, k) counts of codes; whole numbers when there are no weights."""
     flat = np.bincount(truth * k + predicted, weights=w, minlength=k * k)
     return flat.reshape(k, k)

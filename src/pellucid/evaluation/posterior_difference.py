@@ -70,9 +70,7 @@ def bayesian_comparison(
         raise ValueError(f"differences must be of at least 2 folds, got {k}")
     mean, scale = float(d.mean()), math.sqrt((1 / k + test_ratio) * float(d.var(ddof=1)))
     if scale <= ROUNDING * abs(mean):  # no spread beyond rounding
-        return BayesianComparison(
-            float(mean < -rope), float(abs(mean) <= rope), float(mean > rope)
-        )
+        return BayesianComparison(float(mean < -rope), float(abs(mean) <= rope), float(mean > rope))
     worse = float(stdtr(k - 1, (-rope - mean) / scale))
     better = float(stdtr(k - 1, (mean - rope) / scale))
     return BayesianComparison(worse, max(1 - worse - better, 0.0), better)

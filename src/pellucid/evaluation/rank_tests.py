@@ -4,8 +4,8 @@ Rank the m models on each of N data sets (1 = best, ties share); with mean ranks
 
     chi2 = 12 N / (m (m + 1)) sum_j (R_j - (m + 1)/2)^2 / (1 - sum (t^3 - t)/(N m (m^2 - 1)))
 
-with m - 1 degrees of freedom, t the sizes of the ties. Two models differ when their mean ranks do by
-more than CD = q_alpha sqrt(m (m + 1)/(6 N)), q_alpha the quantile of the studentized range for
+with m - 1 degrees of freedom, t the sizes of the ties. Two models differ when their mean ranks do
+by more than CD = q_alpha sqrt(m (m + 1)/(6 N)), q_alpha the quantile of the studentized range for
 infinite degrees of freedom, divided by sqrt 2.
 
 References: Friedman (1937); Nemenyi (1963); Demšar (2006).

@@ -85,34 +85,30 @@ def cost_losses(data: Prepared) -> Array:
     return data.cost[data.y, data.prediction]
 
 
-def curve_of(data: Prepared) -> ps.Cumulative:
-    """Cumulative counts of the positive class; both classes must occur."""
-    return checked_curve((data.y == data.positive).astype(np.float64), data.prediction, data.w)
-
-
-def checked_curve(positive: Array, score: Array, w: Array | None) -> ps.Cumulative:
-    share = positive.mean()
-    if share in (0.0, 1.0):
-        which = "positive" if share == 0.0 else "negative"
-        raise ValueError(f"y_true holds one class only: no {which} example; two are needed")
-    return ps.cumulative_counts(positive, score, w)
+def check_both_classes(data: Prepared) -> None:
+    """Refuse scores for a class (or label) without an example for or against it."""
+    if data.kind == "multilabel_scores":
+        share = data.y.mean(axis=0)
+        if ((share == 0) | (share == 1)).any():
+            raise ValueError("a label of y_true has one class only; two are needed for each")
+        return
+    seen = np.bincount(data.y, minlength=len(data.labels)) > 0
+    if seen.sum() < 2:
+        raise ValueError(f"y_true holds one class only, {data.labels[seen][0]!r}; two are needed")
+    if not seen.all():
+        names = ", ".join(str(label) for label in data.labels[~seen])
+        raise ValueError(f"y_true has no example of {names}: each class is needed")
 
 
 def curves_of(data: Prepared) -> list[ps.Cumulative]:
     """One curve for two classes, one per class against the rest for more, one per label."""
-    if data.kind == "multilabel_scores":
-        Y, S = data.y, data.prediction
-        return [checked_curve(Y[:, j], S[:, j], data.w) for j in range(Y.shape[1])]
+    check_both_classes(data)
     if data.prediction.ndim == 1:
-        return [curve_of(data)]
-    missing = set(range(len(data.labels))) - set(np.unique(data.y).tolist())
-    if missing:
-        names = [str(data.labels[j]) for j in sorted(missing)]
-        raise ValueError(f"y_true has no example of {', '.join(names)}: each class is needed")
-    return [
-        checked_curve((data.y == j).astype(np.float64), data.prediction[:, j], data.w)
-        for j in range(len(data.labels))
-    ]
+        positives = [(data.y == data.positive).astype(np.float64)]
+        return [ps.cumulative_counts(positives[0], data.prediction, data.w)]
+    Y = data.y if data.y.ndim == 2 else np.eye(len(data.labels))[data.y]
+    S = data.prediction
+    return [ps.cumulative_counts(Y[:, j], S[:, j], data.w) for j in range(S.shape[1])]
 
 
 def _area(area: Callable[[ps.Cumulative], float]) -> Callable[[Prepared], float]:

@@ -23,7 +23,13 @@ FEWER_RESAMPLES = 500
 
 
 class RegressionTable(MetricTable):
-    """A ``MetricTable`` with ``outputs``: one table for every output, where there are several."""
+    """A ``MetricTable`` with ``outputs``: one table for every output, where there are several.
+
+    >>> Y = [[1, 2], [2, 1], [3, 5], [4, 4], [5, 3]]
+    >>> table = regression_metrics(Y, [[1, 1], [2, 2], [4, 4], [4, 4], [5, 5]])
+    >>> [part["max_error"].estimate for part in table.outputs]
+    [1.0, 2.0]
+    """
 
     outputs: tuple[MetricTable, ...]
 

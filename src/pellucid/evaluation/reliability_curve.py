@@ -4,9 +4,10 @@ Bins b with n_b rows, mean probability p_b, observed share o_b; o the overall sh
 
     ece = sum n_b/n |o_b - p_b|            mce = max |o_b - p_b|
     brier = mean (p_i - y_i)^2  =  reliability - resolution + uncertainty
-    reliability = sum n_b/n (p_b - o_b)^2,  resolution = sum n_b/n (o_b - o)^2,  uncertainty = o(1-o)
+    reliability = sum n_b/n (p_b - o_b)^2,  resolution = sum n_b/n (o_b - o)^2
+    uncertainty = o (1 - o)
 
-The last line is exact when every bin holds one probability (``distinct``); wider bins lose the
+The split is exact when every bin holds one probability (``distinct``); wider bins lose the
 spread inside them. Quantile bins never split equal probabilities, so they may hold unequal counts.
 
 References: Murphy (1973); Naeini, Cooper, Hauskrecht (2015).
@@ -27,11 +28,16 @@ STRATEGIES = ("quantile", "uniform", "distinct")
 
 
 class Reliability(NamedTuple):
-    """Bins in rising probability, and the numbers that sum them up."""
+    """Bins in rising probability, and the numbers that sum them up.
+
+    >>> r = reliability([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], strategy="distinct")
+    >>> r.observed, r.counts, r.ece
+    (array([0.5, 0.5]), array([2., 2.]), 0.25)
+    """
 
     probability: Array  # mean probability of each bin
     observed: Array  # share of positives
-    count: Array
+    counts: Array
     low: Array  # Wilson limits of the observed share
     high: Array
     ece: float
@@ -50,14 +56,14 @@ class Reliability(NamedTuple):
         """One row per bin, as a polars frame."""
         import polars
 
-        names = ("probability", "observed", "count", "low", "high")
+        names = ("probability", "observed", "counts", "low", "high")
         return polars.DataFrame({name: getattr(self, name) for name in names})
 
     def __str__(self) -> str:
         outside = int(((self.probability < self.low) | (self.probability > self.high)).sum())
         return (
             f"Predicted and observed shares differ by {self.ece:.4g} on average (ece) and by "
-            f"{self.mce:.4g} at most, over {len(self.count)} bins; in {outside} of them the "
+            f"{self.mce:.4g} at most, over {len(self.counts)} bins; in {outside} of them the "
             f"difference is more than chance explains. Brier score {self.brier:.4g}."
         )
 
@@ -135,7 +141,7 @@ def reliability(
 def _summary(
     y: Array, p: Array, w: Array, code: IntArray, strategy: str, confidence: float
 ) -> Reliability:
-    n_b = np.bincount(code, weights=w)
+    n_b: Array = np.bincount(code, weights=w).astype(np.float64)
     p_b = np.bincount(code, weights=w * p) / n_b
     o_b = np.clip(np.bincount(code, weights=w * y) / n_b, 0.0, 1.0)
     n = w.sum()

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -16,7 +17,7 @@ from pellucid.evaluation.bootstrap_intervals import (
     in_chunks,
     jackknife_blocks,
 )
-from pellucid.evaluation.delong import Ranking, ranking
+from pellucid.evaluation.delong import Ranking
 from pellucid.evaluation.point_scores import ratio
 from pellucid.evaluation.prepared import Prepared
 
@@ -94,27 +95,24 @@ def table_statistic(
             return np.array([measure(total - t) for t in per_unit]), np.ones(units.n)
 
         return Statistic(estimate, replicates, jackknife)
-    total = np.bincount(cell, weights=units.multiplicity, minlength=K * K)
-    used = np.flatnonzero(total)
+    whole: Any = np.bincount(cell, weights=units.multiplicity, minlength=K * K)
+    used = np.flatnonzero(whole)
 
     def draw(seed: int, n: int) -> Array:
         rng = np.random.default_rng(seed)
-        tables = rng.multinomial(units.draws, total / total.sum(), size=n) * units.scale
+        tables = rng.multinomial(units.draws, whole / whole.sum(), size=n) * units.scale
         return np.array([measure(t) for t in tables])
 
     def without() -> tuple[Array, Array]:
-        values = [measure(total - (np.arange(K * K) == j)) for j in used]
-        return np.array(values), total[used]
+        values = [measure(whole - (np.arange(K * K) == j)) for j in used]
+        return np.array(values), whole[used]
 
     return Statistic(estimate, draw, without)
 
 
-def curve_statistic(
-    name: str, columns: list[tuple[Array, Array]], units: Units, estimate: float
-) -> Statistic:
-    """Areas under ranking curves; the mean over the columns (0/1 truth, score)."""
+def curve_statistic(name: str, ranks: list[Ranking], units: Units, estimate: float) -> Statistic:
+    """Areas under ranking curves; the mean over the rankings of the same rows."""
     which = AREAS.index(name)
-    ranks = [ranking(positive, score) for positive, score in columns]
 
     def replicates(seed: int, n: int) -> Array:
         def work(first: int, size: int) -> Array:
@@ -167,8 +165,8 @@ def _without_rows(rank: Ranking, w: Array, name: str) -> Array:
     """The area without one (repetition of a) row, for every row: prefix sums over equal scores."""
     v = w[rank.order]
     group = np.append(0, np.cumsum(rank.tie_end)[:-1]).astype(np.intp)
-    pos = np.bincount(group, weights=v * rank.positive)  # (G,) falling score
-    neg = np.bincount(group, weights=v * (1.0 - rank.positive))
+    pos: Any = np.bincount(group, weights=v * rank.positive)  # (G,) falling score
+    neg: Any = np.bincount(group, weights=v * (1.0 - rank.positive))
     tp, fp = np.cumsum(pos), np.cumsum(neg)
     loo = _without_pair_area if name == "roc_auc" else _without_precision_area
     if_positive, if_negative = loo(pos, neg, tp, fp, trapezoid=name == "pr_area")
@@ -237,7 +235,7 @@ def _median_without(v: Array, m: Array) -> Array:
     half = (total[-1] - 1) / 2
     last, rows = len(v) - 1, np.arange(len(v))
 
-    def pick(side: str) -> Array:
+    def pick(side: Any) -> Array:
         j1 = np.searchsorted(total, half, side=side)
         j2 = np.searchsorted(total - 1, half, side=side)
         return v[np.minimum(np.where(j1 < rows, j1, j2), last)]
@@ -252,9 +250,7 @@ def _maximum_without(v: Array, m: Array) -> Array:
     return values
 
 
-def any_statistic(
-    measure: Callable[[Array], float], units: Units, estimate: float
-) -> Statistic:
+def any_statistic(measure: Callable[[Array], float], units: Units, estimate: float) -> Statistic:
     """Any metric as a function of the weights (repetitions) of the rows."""
 
     def quiet(weight: Array) -> float:

@@ -5,10 +5,11 @@ Losses lie in [0, 1], rows are independent, and every bound holds with probabili
     validation     L <= L_V + sqrt(ln(N/delta) / (2 n_V))        all N candidates at once
     finite class   L <= ln(|F|/delta) / n                        consistent: training loss 0
                    L <= L_train + sqrt(ln(|F|/delta) / (2 n))    agnostic
-    growth         L <= L_train + sqrt((8/n) (ln G(2n, d) + ln(4/delta))),  G(n, d) = sum_{i<=d} C(n, i)
+    growth         L <= L_train + sqrt((8/n) (ln G(2n, d) + ln(4/delta)))
     margin         L <= nu + sqrt((c/n) (R^2 Lambda^2 / rho^2 ln^2 n + ln(1/delta)))
 
-nu is the fraction of training rows with a margin below rho. Hoeffding's inequality with a union
+G(n, d) = sum_{i <= d} C(n, i) counts labelings of n points by a class of VC dimension d, and nu is
+the fraction of training rows with a margin below rho. Hoeffding's inequality with a union
 bound is the engine of the first three (``pellucid.maths.hoeffding``); Vapnik and Chervonenkis put
 the growth function in the place of |F|. A bound of 1 or more says nothing: it is vacuous.
 
@@ -61,7 +62,9 @@ def risk_bound(loss: float, gap: float, delta: float, note: str = "") -> RiskBou
     )
     if value >= 1:
         sentence = f"the bound {value:.3g} is not below 1: it says nothing (vacuous)"
-    return RiskBound(value, gap, float(delta), value >= 1, f"{sentence}; {note}" if note else sentence)
+    return RiskBound(
+        value, gap, float(delta), value >= 1, f"{sentence}; {note}" if note else sentence
+    )
 
 
 def validation_bound(

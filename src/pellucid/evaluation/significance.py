@@ -20,7 +20,9 @@ from pellucid.core.records import plain, show
 from pellucid.core.typing import Array, ArrayLike
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-ROUNDING = 16 * np.finfo(np.float64).eps  # relative; smaller spreads are the rounding of equal numbers
+ROUNDING = (
+    16 * np.finfo(np.float64).eps
+)  # relative; smaller spreads are the rounding of equal numbers
 
 
 class SignificanceTest(NamedTuple):
@@ -72,7 +74,9 @@ def score_vector(values: ArrayLike, name: str) -> Array:
     """One finite number per fold."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1:
-        raise ValueError(f"{name} must be one number per fold, got an array of shape {vector.shape}")
+        raise ValueError(
+            f"{name} must be one number per fold, got an array of shape {vector.shape}"
+        )
     if not np.isfinite(vector).all():
         where = int(np.argmin(np.isfinite(vector)))
         raise ValueError(f"{name} must be finite numbers, got {vector[where]!r} at place {where}")

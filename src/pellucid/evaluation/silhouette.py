@@ -17,6 +17,8 @@ same order whatever the number of threads. Few columns: differences; many: matri
 Weights are repetitions. One cluster, or as many clusters as rows: NaN (the caller warns).
 """
 
+from typing import Any
+
 import numpy as np
 
 from pellucid.compiled.silhouettes import direct_tile, product_tile, silhouette_values
@@ -96,7 +98,7 @@ def cluster_moments(X: Array, labels: IntArray, w: Array | None) -> tuple[Array,
     """Weight and mean of every cluster, and the distance of every row to its mean."""
     k = int(labels.max()) + 1
     w = np.ones(len(X)) if w is None else w
-    size = np.bincount(labels, weights=w, minlength=k)
+    size: Any = np.bincount(labels, weights=w, minlength=k)
     sums = np.column_stack([np.bincount(labels, weights=w * x, minlength=k) for x in X.T])
     mean = sums / size[:, None]
     return size, mean, np.sqrt(((X - mean[labels]) ** 2).sum(axis=1))

@@ -84,9 +84,7 @@ def multilabel_metrics(
     jaccard = np.where(any_.any(axis=1), both.sum(axis=1) / np.maximum(any_.sum(axis=1), 1), 1.0)
     out = {
         "subset_accuracy": proportion_interval(float(v @ right), n, confidence=confidence),
-        "hamming": mean_interval(
-            (A != B).mean(axis=1), confidence=confidence, sample_weight=v
-        ),
+        "hamming": mean_interval((A != B).mean(axis=1), confidence=confidence, sample_weight=v),
         "jaccard": mean_interval(jaccard, confidence=confidence, sample_weight=v),
     }
     units, k = make_units(len(A), w), A.shape[1]
@@ -122,9 +120,7 @@ class PairCounts(NamedTuple):
 
     @property
     def concordant(self) -> int:
-        return (
-            self.total - self.tied_relevance - self.tied_score + self.tied_both - self.discordant
-        )
+        return self.total - self.tied_relevance - self.tied_score + self.tied_both - self.discordant
 
 
 def count_pairs(relevance: Array, score: Array) -> PairCounts:
@@ -153,7 +149,12 @@ def count_pairs(relevance: Array, score: Array) -> PairCounts:
 
 
 class RankingTable(MetricTable):
-    """A ``MetricTable`` with the number of ``groups`` that count and of those ``skipped``."""
+    """A ``MetricTable`` with the number of ``groups`` that count and of those ``skipped``.
+
+    >>> table = ranking_metrics([1, 0, 2, 2], [0.9, 0.1, 0.3, 0.4], [1, 1, 2, 2])
+    >>> table.groups, table.skipped
+    (1, 1)
+    """
 
     groups: int
     skipped: int
@@ -170,7 +171,12 @@ class RankingTable(MetricTable):
 
 
 def ranking_metrics(
-    relevance: Any, score: Any, groups: Any = None, *, k: int | None = None, confidence: float = 0.95
+    relevance: Any,
+    score: Any,
+    groups: Any = None,
+    *,
+    k: int | None = None,
+    confidence: float = 0.95,
 ) -> RankingTable:
     """ndcg, dcg, mean average precision, reciprocal rank, pairwise accuracy and Kendall's tau.
 
@@ -187,7 +193,8 @@ def ranking_metrics(
 
     Examples
     --------
-    >>> table = ranking_metrics([3, 2, 0, 1, 0, 1], [0.9, 0.7, 0.8, 0.6, 0.2, 0.1], [1, 1, 1, 1, 2, 2])
+    >>> groups = [1, 1, 1, 1, 2, 2]
+    >>> table = ranking_metrics([3, 2, 0, 1, 0, 1], [0.9, 0.7, 0.8, 0.6, 0.2, 0.1], groups)
     >>> round(table["pairwise_accuracy"].estimate, 4), table.groups
     (0.3333, 2)
     """
@@ -286,7 +293,11 @@ def normalised_information(table: Array) -> float:
 
 
 class ClusteringTable(MetricTable):
-    """A ``MetricTable`` with ``sizes``: the number of rows of every cluster."""
+    """A ``MetricTable`` with ``sizes``: the number of rows of every cluster.
+
+    >>> clustering_metrics([[0.0], [1.0], [9.0]], ["a", "a", "b"]).sizes
+    {'a': 2.0, 'b': 1.0}
+    """
 
     sizes: dict[Any, float]
 

@@ -19,7 +19,7 @@ from pellucid.core.typing import Array
 from pellucid.evaluation import point_scores as ps
 from pellucid.evaluation.metrics import warn_undefined
 from pellucid.evaluation.prepared import costs, prepare
-from pellucid.evaluation.registry import curve_of
+from pellucid.evaluation.registry import curves_of
 
 _ARRAYS = (
     "threshold", "tp", "fp", "fn", "tn", "precision", "recall", "specificity", "f_beta",
@@ -28,7 +28,12 @@ _ARRAYS = (
 
 
 class ThresholdCurve(NamedTuple):
-    """What every threshold would give; ``cost`` is NaN without a cost matrix."""
+    """What every threshold would give; ``cost`` is NaN without a cost matrix.
+
+    >>> curve = threshold_curve([0, 1, 1], [0.2, 0.4, 0.9])
+    >>> curve.recall, curve.positive
+    (array([0.5, 1. , 1. ]), np.int64(1))
+    """
 
     threshold: Array
     tp: Array
@@ -101,12 +106,9 @@ def threshold_curve(
     """
     check.positive(beta=beta)
     data = prepare("scores", y_true, y_score, sample_weight, positive=positive)
-    if data.kind != "scores" or data.prediction.ndim == 2:
-        raise ValueError(
-            f"a threshold needs two classes, got {len(data.labels) if data.labels is not None else 'a matrix of'}"
-            " labels: pass positive= for one class against the rest"
-        )
-    c = curve_of(data)
+    if data.kind != "scores" or data.positive is None:
+        raise ValueError("a threshold needs two classes: pass positive= for one against the rest")
+    c = curves_of(data)[0]
     P, N = c.tp[-1], c.fp[-1]
     fn, tn = P - c.tp, N - c.fp
     counts = ps.ClassCounts(c.tp, fn, c.fp, tn)
@@ -139,10 +141,8 @@ def best_threshold(curve: ThresholdCurve, metric: str = "f_beta") -> tuple[float
     (0.35, 0.25)
     """
     check.one_of(("f_beta", "accuracy", "youden", "cost"), metric=metric)
-    if metric == "youden":
-        values = curve.recall + curve.specificity - 1
-    else:
-        values = getattr(curve, metric)
+    youden = metric == "youden"
+    values = curve.recall + curve.specificity - 1 if youden else getattr(curve, metric)
     if np.isnan(values).all():
         if metric == "cost":
             raise ValueError("the curve has no costs: pass cost_matrix to threshold_curve")

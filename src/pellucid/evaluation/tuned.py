@@ -73,7 +73,7 @@ class Table(NamedTuple):
     score_seconds: Array
 
 
-class FoldFailure(ValueError):
+class FoldError(ValueError):
     """A fold of a candidate failed; ``args`` are its parameters, the fold and the message."""
 
 
@@ -90,7 +90,7 @@ def _task(
     try:
         found = run_fold(job, params[c], splits[f])
     except FAILURES as error:
-        raise FoldFailure(params[c], f, str(error)) from error
+        raise FoldError(params[c], f, str(error)) from error
     return found.test, found.fit_seconds, found.score_seconds
 
 
@@ -132,7 +132,10 @@ def choose(
     """
     mean = scores.mean(axis=1)
     if not np.isfinite(mean).any():
-        raise ValueError("no candidate has a finite score on every fold")
+        raise ValueError(
+            "no candidate has a finite score on every fold: the metric may be undefined where the "
+            "target of a fold is constant; shuffle the folds (random_state) or choose another metric"
+        )
     oriented = mean if greater_is_better else -mean
     best = int(np.nanargmax(np.where(np.isfinite(oriented), oriented, np.nan)))
     if rule == "best":
@@ -151,14 +154,16 @@ def selection_record(
     metric: Metric, n_validation: int,
 ) -> Selection:  # fmt: skip
     """The table with intervals, the sentence, and for shares the bound of a choice among many."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for one, scores in zip(params, table.scores, strict=False):
         mean = float(scores.mean())
         error, low, high = (float("nan"),) * 3
         if len(scores) > 1 and np.isfinite(scores).all():
             summary = cv_summary(scores)
             error, low, high = summary.standard_error, summary.low, summary.high
-        rows.append({"params": one, "mean": mean, "standard_error": error, "low": low, "high": high})
+        rows.append(
+            {"params": one, "mean": mean, "standard_error": error, "low": low, "high": high}
+        )
     at, top = rows[chosen], rows[best]
     sentence = (
         f"Of {len(rows)} candidates {at['params']} was chosen: {metric.name} {show(at['mean'])} "
@@ -290,7 +295,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
             job = FoldJob(self.estimator, X, y, metric, weight, params)
             try:
                 table = search(job, candidates, splits, self.n_jobs, context)
-            except FoldFailure as failure:
+            except FoldError as failure:
                 one, fold, message = failure.args
                 self._refit(X, y, weight, params, one)  # its message names the rows as given
                 raise ValueError(f"{one}, fold {fold} failed: {message}") from failure
@@ -340,9 +345,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         """The table of a path, where the estimator offers one."""
         if params:
             return None
-        scores = closed_scores(
-            self.estimator, X, y, weight, candidates.params, splits, metric
-        )
+        scores = closed_scores(self.estimator, X, y, weight, candidates.params, splits, metric)
         if scores is None:
             return None
         unknown = np.full(scores.shape, np.nan)

@@ -151,7 +151,8 @@ def hoeffding(
     if delta is not None:
         check.fraction(delta=delta)
     if n is None:
-        assert eps is not None and delta is not None
+        assert eps is not None
+        assert delta is not None
         return Bound(float(delta), hoeffding_count(eps, math.log(c / delta), float(widths)), eps)
     squares = float((widths**2).sum()) if widths.ndim else n * float(widths) ** 2
     if delta is not None:

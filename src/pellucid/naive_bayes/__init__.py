@@ -9,9 +9,11 @@ from pellucid._lazy import lazy_names
 
 _HOME = {
     "BernoulliNB": "bernoulli",
+    "CategoricalNB": "categorical",
     "ComplementNB": "complement",
     "GaussianNB": "gaussian",
     "MultinomialNB": "multinomial",
+    "TextNB": "text",
     "UnseenFeatureWarning": "gaussian",
     "ZeroCountWarning": "counts",
     "ZeroVarianceWarning": "gaussian",

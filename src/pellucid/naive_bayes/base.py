@@ -173,13 +173,17 @@ class NaiveBayes(Classifier):
         """
         first = not self.__sklearn_is_fitted__()
         labels = self._all_classes(classes, first)
-        matrix = self._check_matrix(X, reset=first, finite=False)
+        matrix = self._check_batch(X, first)
         codes = encode_known(check_labels(y, matrix.shape[0], self), labels)
         rows = Rows(matrix, codes, check_weights(sample_weight, matrix))
         if first:
             self.classes_ = labels
         self._update(rows, first=first)
         return self
+
+    def _check_batch(self, X: Any, first: bool) -> Any:
+        """Check the rows of one call of ``partial_fit``."""
+        return self._check_matrix(X, reset=first, finite=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "class_count_")

@@ -119,10 +119,10 @@ class BernoulliNB(CountNB):
         return X
 
     def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
-        self.feature_count_ = counts.count
-        self.missing_count_ = np.broadcast_to(counts.missing, counts.count.shape).copy()
+        self.feature_count_ = counts.sums
+        self.missing_count_ = np.broadcast_to(counts.missing, counts.sums.shape).copy()
         weight = counts.total[:, None] - self.missing_count_
-        self.feature_log_prob_, self._log_absent = fit_bernoulli(counts.count, weight, alpha)
+        self.feature_log_prob_, self._log_absent = fit_bernoulli(counts.sums, weight, alpha)
         rows = counts.total[:, None] > 0
         for logs, value in ((self.feature_log_prob_, "= 1"), (self._log_absent, "= 0")):
             zero = (logs == -np.inf) & rows
@@ -161,5 +161,3 @@ class BernoulliNB(CountNB):
             optimisation="closed form, one pass over the rows; the maximum is unique",
             numbers=numbers | {"parameters": K * p + K - 1},
         )
-
-

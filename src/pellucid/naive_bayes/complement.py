@@ -104,10 +104,10 @@ class ComplementNB(CountNB):
 
     def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
         check.boolean(norm=self.norm)
-        self.feature_count_ = counts.count
-        self.feature_all_ = counts.count.sum(axis=0)
-        self.feature_log_prob_ = fit_complement(counts.count, alpha, self.norm)
-        zero = self.feature_all_ + alpha - counts.count <= 0
+        self.feature_count_ = counts.sums
+        self.feature_all_ = counts.sums.sum(axis=0)
+        self.feature_log_prob_ = fit_complement(counts.sums, alpha, self.norm)
+        zero = self.feature_all_ + alpha - counts.sums <= 0
         return (zero, "> 0 in the other classes") if zero.any() and len(zero) > 1 else None
 
     def _tables(self) -> LogTables:

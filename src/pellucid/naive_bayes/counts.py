@@ -19,6 +19,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial, reduce
+from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
@@ -186,7 +187,7 @@ def check_alpha(alpha: Any, force_alpha: Any, shape: tuple[int, int]) -> Any:
     check.boolean(force_alpha=force_alpha)
     if isinstance(alpha, Real) or alpha is None or isinstance(alpha, str):
         check.non_negative(alpha=alpha)
-        value: Any = float(alpha)
+        value: Any = float(np.float64(alpha))
         if not np.isfinite(value):
             raise ValueError(f"alpha must be a finite number, got {alpha!r}")
     else:
@@ -242,10 +243,7 @@ def reduce_sparse(rows: Rows, summarise: Callable[[Rows], ClassCounts], n_classe
     size = n_classes * rows.X.shape[1]
     parts = int(np.clip(rows.X.nnz // max(size, 100_000), 1, min(SPARSE_PARTS, n)))
     cuts = np.linspace(0, n, parts + 1).astype(int)
-    pieces = [
-        Rows(cut_rows(rows.X, a, b), rows.y[a:b], rows.w[a:b])
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-    ]
+    pieces = [Rows(cut_rows(rows.X, a, b), rows.y[a:b], rows.w[a:b]) for a, b in pairwise(cuts)]
     return reduce(merge_class_counts, map_threads(summarise, pieces))
 
 
@@ -259,6 +257,11 @@ class CountNB(NaiveBayes, BlockEstimator):
     force_alpha: Any
     fit_prior: Any
     class_prior: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on data that are no counts
+        return tags
 
     @abstractmethod
     def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
@@ -300,7 +303,7 @@ class CountNB(NaiveBayes, BlockEstimator):
             counts = reduce_sparse(rows, summarise, K)
         else:
             counts = reduce_rows(Statistic(summarise, merge_class_counts), rows, map_)
-        if isinstance(rows, Rows) and not np.isfinite(counts.count).all():
+        if isinstance(rows, Rows) and not np.isfinite(counts.sums).all():
             self._refuse_nonfinite(rows.X)
         if counts.negative >= 0 and not self._signed:
             raise ValueError(
@@ -310,7 +313,7 @@ class CountNB(NaiveBayes, BlockEstimator):
         return counts
 
     def _solve(self, counts: ClassCounts) -> None:
-        alpha = check_alpha(self.alpha, self.force_alpha, counts.count.shape)
+        alpha = check_alpha(self.alpha, self.force_alpha, counts.sums.shape)
         log_prior = log_class_prior(counts.total, self.fit_prior, self.class_prior)
         self.class_count_, self.class_log_prior_ = counts.total, log_prior
         found = self._smooth(counts, alpha)
@@ -346,7 +349,7 @@ class CountNB(NaiveBayes, BlockEstimator):
     def _contributions(self, X: Any) -> Array:
         X = X.toarray() if issparse(X) else X
         threshold = self._threshold()
-        B = X if np.isnan(threshold) else (X > threshold).astype(np.float64)
+        B = X if np.isnan(threshold) else (threshold < X).astype(np.float64)
         return contributions(self._tables(), B, np.isnan(X))
 
     def _numbers(self) -> dict[str, Any]:

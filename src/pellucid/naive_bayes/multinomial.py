@@ -94,8 +94,8 @@ class MultinomialNB(CountNB):
         return tags
 
     def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
-        self.feature_count_ = counts.count
-        self.feature_log_prob_ = fit_multinomial(counts.count, alpha)
+        self.feature_count_ = counts.sums
+        self.feature_log_prob_ = fit_multinomial(counts.sums, alpha)
         zero = (self.feature_log_prob_ == -np.inf) & (counts.total[:, None] > 0)
         return (zero, "> 0") if zero.any() else None
 
