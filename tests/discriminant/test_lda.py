@@ -239,6 +239,9 @@ def test_moments_merge_and_far_from_the_origin():
     one = class_scatter(Rows(X, y, w), 3, False)
     assert_allclose(one.scatter[0], both.scatter.sum(axis=0), rtol=1e-6, atol=1e-6)
     assert_allclose(one.weight, both.weight)
+    many = class_scatter(Rows(X, y, w), 40, False)
+    assert_allclose(many.scatter, one.scatter, rtol=1e-6, atol=1e-6)
+    assert_allclose(many.mean[:3], one.mean)
 
 
 # Laws

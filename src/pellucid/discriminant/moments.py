@@ -7,8 +7,10 @@ the tiles of ``core.gram``; leaves are merged by Chan, Golub & LeVeque (1979):
 
     m = m1 + (m2 - m1) W2/W,     S = S1 + S2 + (m2 - m1)(m2 - m1)' W1 W2/W.
 
-With ``each=False`` only the sum of the S_k is kept, p x p numbers for any number of classes; the
-rows of a leaf are centred by the means of its classes and summed at once.    n p^2/2 multiply-adds
+With ``each=False`` only the sum of the S_k is kept, p x p numbers for any number of classes; with
+many classes the rows of a leaf are centred by their means and summed at once.
+
+Cost: n p^2/2 multiply-adds.
 """
 
 from functools import partial
@@ -29,6 +31,8 @@ from pellucid.core.statistics import (
     unit_weights,
 )
 from pellucid.core.typing import Array, Map
+
+FEW_CLASSES = 16  # up to which the classes of a leaf are summed one by one, without a centred copy
 
 
 class ClassScatter(NamedTuple):
@@ -96,6 +100,9 @@ def class_scatter(rows: Rows, n_classes: int, each: bool) -> ClassScatter:
     c = rows.y if rows.y.flags.writeable else rows.y.copy()
     weighted = not is_unit(rows.w)
     w = np.array(rows.w) if weighted else np.zeros(0)
+    if not each and n_classes <= FEW_CLASSES:
+        found = _scatter_of_each(X, c, w, weighted, n_classes)
+        return found._replace(scatter=found.scatter.sum(axis=0, keepdims=True))
     if not each:
         count, mean = np.zeros(n_classes), np.zeros((n_classes, X.shape[1]))
         class_means(X, c, w, weighted, count, mean)
@@ -173,4 +180,4 @@ def warm() -> None:
     """Compile every kernel of this module."""
     rows = Rows(np.ones((2, 1)), np.zeros(2, np.intp), np.ones(2))
     class_scatter(rows, 1, True)
-    class_scatter(rows, 1, False)
+    class_scatter(rows, FEW_CLASSES + 1, False)

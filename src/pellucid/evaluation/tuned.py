@@ -134,7 +134,7 @@ def choose(
     if not np.isfinite(mean).any():
         raise ValueError(
             "no candidate has a finite score on every fold: the metric may be undefined where the "
-            "target of a fold is constant; shuffle the folds (random_state) or choose another metric"
+            "target of a fold is constant; shuffle the folds (random_state) or take another metric"
         )
     oriented = mean if greater_is_better else -mean
     best = int(np.nanargmax(np.where(np.isfinite(oriented), oriented, np.nan)))

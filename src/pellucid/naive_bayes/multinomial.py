@@ -72,7 +72,7 @@ class MultinomialNB(CountNB):
     >>> from pellucid import MultinomialNB
     >>> model = MultinomialNB().fit([[2, 1, 0], [0, 1, 1], [0, 0, 3]], ["a", "a", "b"])
     >>> model.predict_proba([[1, 1, 0]]).round(4)
-    array([[0.9114, 0.0886]])
+    array([[0.9101, 0.0899]])
     """
 
     def __init__(
