@@ -532,6 +532,9 @@ def encode_labels(y: Any) -> tuple[Any, IntArray]:
     >>> classes, codes
     (array([3, 5]), array([1, 0, 1]))
     """
+    if y.dtype.kind == "b":
+        classes, codes = encode_labels(y.view(np.uint8))
+        return classes.astype(bool), codes
     if y.dtype.kind in "iu" and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low <= max(1000, len(y)):  # one table look-up instead of a sort

@@ -9,9 +9,14 @@ A model that is linear in its columns, f(x) = b + sum_j c_j x_j, is not asked ag
 column j adds c_j (x_P(i)j - x_ij) to its score, O(n) instead of O(n p) per shuffle. Other models
 predict on one buffer whose column is put back afterwards.
 
-Interval: where the metric is a mean over the rows (and for r2), Student's on the rows' mean loss
-increase, so it holds for new rows of the same kind; otherwise over the repeats, which is only the
-noise of shuffling.
+Interval: where the metric is a mean over the rows (and for r2) it holds for new rows of the same
+kind. A row counts twice, once with its own loss and once as the one that lends its x; the mean's
+variance is that of the sum of both (the projection of a U-statistic of order two),
+
+    T_i = own growth of row i + growth of the rows that got its x
+    Var(mean) = sum (T_i - 2 mean)^2 / n^2
+
+For other metrics it is Student's over the repeats, which is only the noise of shuffling.
 
 References: Breiman (2001); Fisher, Rudin & Dominici (2019).
 """
@@ -195,12 +200,13 @@ def _with_column(X: Any, j: int, order: IntArray) -> Any:
 
 @jit
 def squared_growth(x, order, coef, residual, w, growth):
-    """Add to ``growth`` how much each row's squared residual grows; return the weighted sum."""
+    """Add the growth of squared residuals to its row and to the row whose x it got; the sum."""
     total = 0.0
     for i in range(len(x)):
         moved = coef * (x[order[i]] - x[i])
         more = moved * (moved - 2.0 * residual[i])
-        growth[i] += more
+        growth[i] += w[i] * more
+        growth[order[i]] += w[i] * more
         total += w[i] * more
     return total
 
@@ -213,25 +219,28 @@ def warm() -> None:
 
 class Column(NamedTuple):
     scores: Array  # (repeats,)
-    increase: Array | None  # (n,) mean over the repeats
+    increase: Array | None  # (n,) growth of its own loss and of those it lent its x to
 
 
 def one_column(work: Shuffles, losses: Metric | None, base: Array | None, j: int) -> Column:
     """Scores with column j shuffled, and how much each row's loss grew."""
     scores = []
     growth = None if base is None else np.zeros(len(base))
-    for said in work.outcomes(j):
+    w = np.ones(len(work.y)) if work.w is None else work.w
+    for order, said in zip(work.orders, work.outcomes(j), strict=True):
         if losses is None or growth is None:
             scores.append(work.metric.score(work.y, said, work.w, labels=work.labels))
             continue
         each: Any = losses.losses(work.y, said, labels=work.labels)
-        growth += each
+        more = w * (each - base)
+        growth += more
+        growth[order] += more
         if losses is work.metric:  # the score is the mean of its terms
             scores.append(float(np.average(each, weights=work.w)))
         else:
             scores.append(work.metric.score(work.y, said, work.w, labels=work.labels))
     if growth is not None and base is not None:
-        growth = growth / len(work.orders) - base
+        growth /= len(work.orders)
     return Column(np.array(scores), growth)
 
 
@@ -363,12 +372,12 @@ def _record(
 
 
 def _error(increase: Any, w: Any) -> float:
-    """Standard error of a mean of rows; weights are repetitions."""
-    if w is None:
-        return float(increase.std(ddof=1) / np.sqrt(len(increase)))
-    n = w.sum()
-    mean = (w * increase).sum() / n
-    return float(np.sqrt((w * (increase - mean) ** 2).sum() / (n - 1) / n)) if n > 1 else np.nan
+    """Standard error of the mean growth from the sums T of own and lent growth."""
+    n = len(increase)
+    w = np.ones(n) if w is None else w
+    mean = increase.sum() / (2 * w.sum())
+    spread = ((increase - 2 * w * mean) ** 2).sum() * n / (n - 1)
+    return float(np.sqrt(spread) / w.sum())
 
 
 def _names(estimator: Any, X: Any) -> tuple[str, ...]:
