@@ -3,7 +3,7 @@
     python -m benchmarks.calibration [scale]
 
 ``scale`` shortens the simulations (1 takes a few minutes). "about" rows should be near the
-nominal value, "at least" and "at most" rows on their side of it; "reported" rows show a known weakness.
+nominal value, "at least" and "at most" rows on their side; "reported" rows show a weakness.
 """
 
 import sys
