@@ -236,7 +236,7 @@ class CountVectorizer(Estimator):
         _, entries, counts = count_words(found.numbers, found.ends, v)
         texts = np.bincount(entries, minlength=v)
         most, least = (
-            limit if isinstance(limit, Integral) else limit * n
+            int(limit) if isinstance(limit, Integral) else limit * n
             for limit in (self.max_df, self.min_df)
         )
         if most < least:

@@ -116,7 +116,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
             return p // 2
         if isinstance(wanted, Integral) and not isinstance(wanted, bool):
             check.whole(n_features_to_select=wanted)
-            if wanted > p:
+            if int(wanted) > p:
                 warnings.warn(
                     f"Found n_features_to_select={wanted} > n_features={p}: no column is dropped",
                     stacklevel=3,

@@ -28,7 +28,7 @@ from pellucid.core.frames import frame_matrix, is_frame
 from pellucid.core.random import generator
 from pellucid.core.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, BoolArray, Rng
+from pellucid.core.typing import Array, BoolArray, IntArray, Rng
 
 LARGEST = float(np.finfo(np.float64).max)  # stands for the infinite F of a perfect relation
 
@@ -185,11 +185,11 @@ def mutual_info_regression(
     rng = generator(random_state)
     columns = X.tocsc() if sparse else X
     target = jittered(y, rng)
-    noise = [None if d else rng.standard_normal(len(y)) for d in discrete]
+    noise = [np.zeros(0) if d else rng.standard_normal(len(y)) for d in discrete]
 
     def information(j: int) -> float:
         x = columns[:, [j]].toarray().ravel() if sparse else columns[:, j]
-        if noise[j] is None:
+        if discrete[j]:
             return class_information(target, x, n_neighbors)
         return pair_information(unit_scale(x, noise[j]), target, n_neighbors)
 
@@ -256,7 +256,7 @@ def class_information(y: Array, labels: Array, k: int) -> float:
     return max(0.0, float(value))
 
 
-def counts_within(v: Array, radius: Array) -> Array:
+def counts_within(v: Array, radius: Array) -> IntArray:
     """How many values lie within the radius of each, itself counted."""
     s = np.concatenate([[-np.inf], np.sort(v), [np.inf]])
     high = np.searchsorted(s, v + radius, side="right")  # v + radius is rounded: look again

@@ -38,9 +38,9 @@ def threshold_of(rule: Any, scores: Array, model: Any) -> float:
     if not isinstance(rule, str):
         return float(rule)
     factor, _, word = rule.rpartition("*")
-    statistics = {"mean": np.mean, "median": np.median}
+    statistics = {"mean": float(np.mean(scores)), "median": float(np.median(scores))}
     try:
-        return float(factor or 1) * float(statistics[word.strip()](scores))
+        return float(factor or 1) * statistics[word.strip()]
     except (KeyError, ValueError):
         raise ValueError(
             f"threshold must be a number, 'mean', 'median' or a multiple such as '1.25*mean', "

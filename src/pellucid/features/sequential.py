@@ -168,7 +168,7 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
             return None if self.tol is not None or self.direction == "both" else n // 2
         if isinstance(wanted, Integral) and not isinstance(wanted, bool):
             check.whole(n_features_to_select=wanted)
-            if wanted >= n:
+            if int(wanted) >= n:
                 raise ValueError(f"n_features_to_select must be < {n} (n_features), got {wanted}")
             return int(wanted)
         check.positive(n_features_to_select=wanted)

@@ -47,9 +47,9 @@ def scan(texts: Sequence[str], least: int) -> Terms:
 def characters(text: str) -> tuple[Any, Any]:
     """The codes of the characters, and whether each is part of a word."""
     if text.isascii():
-        chars = np.frombuffer(text.encode("ascii"), np.uint8).copy()
-        table = np.array([re.match(r"\w", chr(code)) is not None for code in range(128)])
-        return chars, table.astype(np.uint8)[chars]
+        narrow = np.frombuffer(text.encode("ascii"), np.uint8).copy()
+        ascii_words = np.array([re.match(r"\w", chr(code)) is not None for code in range(128)])
+        return narrow, ascii_words.astype(np.uint8)[narrow]
     chars = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).copy()
     table = np.zeros(int(chars.max()) + 1, np.uint8)
     table[chars] = 1  # the characters in use
@@ -90,7 +90,8 @@ def grams(found: Terms, low: int, high: int, between: str = " ") -> Terms:
     text = np.searchsorted(found.ends, np.arange(len(found.numbers)), side="right")
     begin = place = np.arange(len(text))  # where each run begins, and its place in the list
     numbers, terms = found.numbers, found.terms
-    parts, owners, names = [], [], []
+    parts, owners = [], []
+    names: list[list[str]] = []
     for n in range(1, high + 1):
         if n > 1:
             begin = np.flatnonzero(text[: len(text) - n + 1] == text[n - 1 :])  # in one text
@@ -101,7 +102,7 @@ def grams(found: Terms, low: int, high: int, between: str = " ") -> Terms:
             place = np.zeros(len(text), np.int64)
             place[begin] = np.arange(len(begin))
         if n >= low:
-            parts.append(numbers + sum(map(len, names)))
+            parts.append(numbers + sum(len(some) for some in names))
             owners.append(text[begin])
             names.append(terms)
     owner = np.concatenate(owners)

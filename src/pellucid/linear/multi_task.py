@@ -133,7 +133,7 @@ class MultiTaskLasso(LinearModel):
             max_steps=limit, attributes=attributes,
         )  # fmt: skip
         before = None
-        if self.warm_start and np.shape(getattr(self, "coef_", None)) == (
+        if self.warm_start and np.shape(getattr(self, "coef_", ())) == (
             problem.c.shape[1], self.n_features_in_,
         ):  # fmt: skip
             before = np.ascontiguousarray(self.coef_.T)
