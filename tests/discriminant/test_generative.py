@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from discriminant_tables import mixed
 from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
@@ -10,7 +11,6 @@ from sklearn.base import BaseEstimator
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 
-from discriminant.tables import mixed
 from pellucid import GenerativeClassifier, QuadraticDiscriminantAnalysis
 from pellucid.discriminant import GaussianDensity
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from discriminant_tables import mixed
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from discriminant.tables import mixed
 from pellucid import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,

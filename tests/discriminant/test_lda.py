@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn.discriminant_analysis
+from discriminant_tables import THREE_X, THREE_Y, TWO_X, TWO_Y, blobs, mixed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import LinAlgWarning, eigh
 from scipy.special import logsumexp
@@ -12,7 +13,6 @@ from sklearn.covariance import OAS
 from sklearn.exceptions import NotFittedError
 
 import pellucid
-from discriminant.tables import THREE_X, THREE_Y, TWO_X, TWO_Y, blobs, mixed
 from pellucid import LinearDiscriminantAnalysis
 from pellucid.core.statistics import LEAF_ROWS, Rows
 from pellucid.discriminant import lda as module

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn.discriminant_analysis
+from discriminant_tables import blobs, mixed
 from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
@@ -10,7 +11,6 @@ from scipy.stats import multivariate_normal
 from sklearn.covariance import OAS
 from sklearn.exceptions import NotFittedError
 
-from discriminant.tables import blobs, mixed
 from pellucid import QuadraticDiscriminantAnalysis
 
 Peer = sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis

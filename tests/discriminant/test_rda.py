@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import sklearn.naive_bayes
+from discriminant_tables import TWO_X, TWO_Y, mixed
 from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.model_selection import ShuffleSplit, cross_val_score
 
-from discriminant.tables import TWO_X, TWO_Y, mixed
 from pellucid import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,

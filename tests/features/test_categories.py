@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import containers, text
+from mixed_tables import containers, text
 
 from pellucid.compiled import categories as compiled
 from pellucid.core.columns import frame_columns

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from mixed_tables import mixed, same, text
 from numpy.testing import assert_allclose
 from scipy.sparse import csc_array, csr_array, issparse
 from sklearn import impute
-from tables import mixed, same, text
 
 import pellucid
 from pellucid import SimpleImputer

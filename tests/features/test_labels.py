@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from mixed_tables import same
 from scipy.sparse import csr_array, issparse
 from sklearn import preprocessing
-from tables import same
 
 import pellucid
 from pellucid import LabelBinarizer, LabelEncoder

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mixed_tables import mixed, same
 from scipy.sparse import csc_array, csr_array, issparse
 from sklearn import impute
-from tables import mixed, same
 
 from pellucid import MissingIndicator
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mixed_tables import containers, mixed, same, text
 from sklearn import preprocessing
-from tables import containers, mixed, same, text
 
 from pellucid import OrdinalEncoder
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from mixed_tables import mixed, same
 from numpy.testing import assert_allclose
 from sklearn import preprocessing
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
-from tables import mixed, same
 
 from pellucid import TargetEncoder
 

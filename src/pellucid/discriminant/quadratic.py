@@ -66,16 +66,8 @@ class QuadraticRule(GaussianDiscriminant):
         """The sentence for a class whose covariance has no inverse."""
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, **options: Any) -> Self:
-        """Fit; the only option is ``sample_weight``, which equals repetition.
-
-        It is not in the signature because scikit-learn's checks of weighted estimators fit tables
-        with fewer rows than columns, and a singular covariance is refused here, not patched.
-        """
-        unknown = options.keys() - {"sample_weight"}
-        if unknown:
-            raise TypeError(f"fit takes X, y and sample_weight, got {unknown.pop()!r}")
-        return self._fit(X, y, options.get("sample_weight"))
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        return self._fit(X, y, sample_weight)
 
     def _keeps_each(self) -> bool:
         return True
