@@ -71,17 +71,19 @@ def run_one(module: str, index: int, contender: str) -> Timing:
 
 
 class Result(NamedTuple):
+    family: str
     case: str
     limit: str
     note: str
+    date: str
     rows: list[dict[str, Any]]
 
 
-def run_case(module: str, index: int) -> Result:
+def run_case(module: str, index: int, rounds: int | None = None) -> Result:
     """All contenders in turn; the best time of each, and whether its answer is ours."""
     case: Case = importlib.import_module(module).CASES[index]
     best: dict[str, Timing] = {}
-    for _ in range(case.rounds):
+    for _ in range(min(case.rounds, rounds or case.rounds)):
         for contender in case.contenders:
             timing = run_one(module, index, contender)
             if contender not in best or timing.seconds < best[contender].seconds:
@@ -97,7 +99,8 @@ def run_case(module: str, index: int) -> Result:
         }
         for name, timing in best.items()
     ]
-    return Result(case.name, case.limit, case.note, rows)
+    family = module.rpartition(".")[2]
+    return Result(family, case.name, case.limit, case.note, time.strftime("%Y-%m-%d"), rows)
 
 
 def table(result: Result) -> str:
@@ -127,24 +130,44 @@ def machine() -> str:
             x.split(":")[1].strip() for x in cpuinfo.read_text().splitlines() if "model name" in x
         ]
         model = models[0] if models else model
-    packages = ("numpy", "scipy", "numba", "scikit-learn", "scikit-learn-intelex", "faiss-cpu")
+    packages = (
+        "numpy", "scipy", "numba", "scikit-learn", "scikit-learn-intelex", "statsmodels", "celer",
+        "skglm", "polars",
+    )  # fmt: skip
     versions = ", ".join(f"{name} {_version(name)}" for name in packages)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{cores} cores of {model}; Python {platform.python_version()}; {versions}"
 
 
+def read(path: Path) -> list[Result]:
+    """The results of earlier runs."""
+    stored = path.with_name("results.json")
+    records = json.loads(stored.read_text()) if stored.exists() else []
+    return [Result(**record) for record in records if "family" in record]
+
+
 def write(results: list[Result], path: Path) -> None:
     """RESULTS.md for people and results.json beside it."""
+    rows = [row for r in results for row in r.rows if row["contender"] != OURS]
+    behind = [
+        f"{r.case} ({row['contender']} {row['ratio']:.2f})"
+        for r in results for row in r.rows if row["contender"] != OURS and row["ratio"] < 1
+    ]  # fmt: skip
     head = [
         "# Benchmarks",
         "",
         "Each contender in its own process, best of several calls after one warm-up call;",
         "`peer / ours` above 1 means ours is faster. Written by `make bench`.",
         "",
-        f"- date: {time.strftime('%Y-%m-%d')}",
         f"- machine: {machine()}",
+        f"- {len(results)} cases, {len(rows)} comparisons; behind in {len(behind)}: "
+        + ("; ".join(behind) or "none"),
         "",
     ]
-    path.write_text("\n".join([*head, *(table(result) for result in results)]))
+    text = list(head)
+    for family in dict.fromkeys(r.family for r in results):
+        mine = [r for r in results if r.family == family]
+        text += [f"## {family} ({mine[-1].date})", "", *(table(r) for r in mine)]
+    path.write_text("\n".join(text))
     records = [result._asdict() for result in results]
     path.with_name("results.json").write_text(json.dumps(records, indent=1) + "\n")

@@ -97,8 +97,15 @@ def _task(
 def in_order(function: Any, items: list[Any], n_jobs: Any) -> Iterator[Any]:
     """Answers in the order of the items, from joblib's workers where there are several."""
     if effective_n_jobs(n_jobs) == 1 or len(items) == 1:
-        return map(function, items)
-    return Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(i) for i in items)
+        yield from map(function, items)
+        return
+    answers = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(i) for i in items)
+    try:
+        yield from answers
+    finally:
+        with warnings.catch_warnings():  # a search that is stopped leaves tasks unused: it knows
+            warnings.filterwarnings("ignore", message=".*tasks .* executed")
+            answers.close()
 
 
 def search(
