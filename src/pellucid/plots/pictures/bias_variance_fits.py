@@ -117,7 +117,8 @@ def bias_variance_fits(
     pairs = labelled(E)
     seed = root_seed(random_state)
     first, target = draw(task_stream(seed, 0))
-    table = read_table(first)
+    fixed = getattr(draw, "X", None)
+    table = read_table(first if fixed is None or callable(fixed) else fixed)
     sweep = table.sweep(column, n=n)
     rows = table.like(sweep.rows)
     curves = np.array([[_curve(m, draw, rows, seed, b) for b in range(n_models)] for _, m in pairs])
@@ -130,8 +131,9 @@ def bias_variance_fits(
         f"{label}: {'' if bias2 is None else f'bias² {bias2[i]:.3g}, '}variance {variance[i]:.3g}"
         for i, label in enumerate(labels)
     ]
-    kept = thinned(len(table.X))
-    points = np.column_stack([table.X[kept, sweep.column], np.asarray(target)[kept]])
+    rows_of_one = read_table(first).X[:, sweep.column]
+    kept = thinned(len(rows_of_one))
+    points = np.column_stack([rows_of_one[kept], np.asarray(target)[kept]])
     alt = f"Fits to {n_models} training sets along {sweep.name}; {'; '.join(parts)}."
     return BiasVarianceFits(
         labels, sweep.grid, curves, mean, f, bias2, variance, points,

@@ -39,9 +39,12 @@ class Bounds:
                 ms=5 if len(x) <= 20 else 0, label=name,
             )  # fmt: skip
         top = min(1.6, max(1.1, 1.05 * float(self.values.max())))
+        top = max(top, 1.3 * float(self.values.min()))  # all of it vacuous: show some
         ax.axhspan(1.0, top, color=LIGHT, alpha=0.6, lw=0)
-        ax.text(0.99, (1 + top) / 2, "says nothing", transform=ax.get_yaxis_transform(),
-                ha="right", va="center", color=GREY)  # fmt: skip
+        ax.text(
+            0.01 if by_size else 0.99, (1 + top) / 2, "says nothing", color=GREY, va="center",
+            transform=ax.get_yaxis_transform(), ha="left" if by_size else "right",
+        )  # fmt: skip
         ax.set_ylim(0, top)
         if min(x) > 0 and max(x) / min(x) >= 20:
             ax.set_xscale("log")

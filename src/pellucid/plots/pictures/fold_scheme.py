@@ -9,13 +9,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core import check
-from pellucid.core.typing import IntArray
+from pellucid.core.typing import Array, IntArray
 from pellucid.evaluation.folds import splitter_of
 from pellucid.plots.style import axes, colour, heading, legend, thinned
 
-MOST_FOLDS = 25
+MOST_FOLDS = 15
 MOST_ROWS = 2000
 TEST, IDLE = -1, 0
+UNUSED = 0.94  # grey of rows that a fold leaves out
 
 
 @dataclass(frozen=True)
@@ -33,47 +34,71 @@ class FoldScheme:
 
     def plot(self, ax: Any = None) -> Any:
         from matplotlib.colors import to_rgb
-        from matplotlib.patches import Patch
 
         folds, strips = len(self.use), len(self.strips)
         ax = axes(ax, figsize=(7.0, 1.8 + 0.28 * (folds + strips)))
-        train, test = np.array(to_rgb(colour(0))), np.array(to_rgb(colour(1)))
-        cells = np.ones((*self.use.shape, 3)) * 0.94
-        cells[self.use == TEST] = test
-        most = max(int(self.use.max()), 1)
-        for times in range(1, most + 1):
-            depth = 0.65 if most == 1 else 0.3 + 0.7 * times / most
-            cells[self.use == times] = 1 - depth * (1 - train)
         ax.imshow(
-            cells, aspect="auto", interpolation="nearest", extent=(0, self.n, folds - 0.5, -0.5)
-        )
-        labels = [f"fold {i + 1}" for i in range(folds)]
-        for s, (what, codes) in enumerate(self.strips.items()):
+            self._cells(), aspect="auto", interpolation="nearest",
+            extent=(0, self.n, folds - 0.5, -0.5),
+        )  # fmt: skip
+        for y, codes in enumerate(self.strips.values(), start=folds):
             tints = np.array([to_rgb(colour(2 + c % 6)) for c in codes.tolist()])
-            y = folds + s
-            ax.imshow(tints[None], aspect="auto", interpolation="nearest",
-                      extent=(0, self.n, y + 0.4, y - 0.3))  # fmt: skip
-            labels.append(what)
+            ax.imshow(
+                tints[None], aspect="auto", interpolation="nearest",
+                extent=(0, self.n, y + 0.4, y - 0.3),
+            )  # fmt: skip
         for i in range(1, folds):
             ax.axhline(i - 0.5, color="white", lw=2)
         ax.set(xlim=(0, self.n), ylim=(folds + strips - 0.5, -0.5), xlabel="row number")
+        labels = [*(f"fold {i + 1}" for i in range(folds)), *self.strips]
         ax.set_yticks(range(folds + strips), labels)
         ax.tick_params(axis="y", length=0)
         ax.grid(False)
         ax.spines["left"].set_visible(False)
-        more = len(self.train) - folds
-        note = f"the first {folds} of {len(self.train)} folds" if more else ""
+        every = len(self.train)
+        note = f"the first {folds} of {every} folds" if every > folds else ""
         heading(ax, f"{self.name}: {self._sizes()}", note)
-        word = "trains" if most == 1 else "trains (darker: drawn more often)"
-        handles = [Patch(color=1 - (0.65 if most == 1 else 0.8) * (1 - train), label=word),
-                   Patch(color=test, label="tests")]  # fmt: skip
-        if (self.use == IDLE).any():
-            handles.append(Patch(color=(0.94,) * 3, label="not used"))
-        legend(ax, handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        self._legend(ax)
         return ax
+
+    def _times(self) -> int:
+        """The most often that a row is drawn to train in one fold."""
+        return max(int(self.use.max()), 1)
+
+    def _cells(self) -> Array:
+        """Colours (folds, m, 3)."""
+        from matplotlib.colors import to_rgb
+
+        cells = np.full((*self.use.shape, 3), UNUSED)
+        cells[self.use == TEST] = to_rgb(colour(1))
+        most = self._times()
+        for times in range(1, most + 1):
+            cells[self.use == times] = _blue(0.65 if most == 1 else 0.3 + 0.7 * times / most)
+        return cells
+
+    def _legend(self, ax: Any) -> None:
+        from matplotlib.patches import Patch
+
+        once = self._times() == 1
+        word = "trains" if once else "trains (darker:\ndrawn more often)"
+        handles = [
+            Patch(color=_blue(0.65 if once else 0.8), label=word),
+            Patch(color=colour(1), label="tests"),
+        ]
+        if (self.use == IDLE).any():
+            handles.append(Patch(color=(UNUSED, UNUSED, UNUSED), label="not used"))
+        legend(ax, handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
     def _sizes(self) -> str:
         return f"{_span(self.train)} rows train, {_span(self.test)} test"
+
+
+def _blue(depth: float) -> tuple[float, float, float]:
+    """The colour of training rows, from white (0) to full (1)."""
+    from matplotlib.colors import to_rgb
+
+    r, g, b = (1 - depth * (1 - part) for part in to_rgb(colour(0)))
+    return r, g, b
 
 
 def _span(counts: IntArray) -> str:
@@ -116,6 +141,9 @@ def fold_scheme(cv: Any, n: Any, *, y: Any = None, groups: Any = None) -> FoldSc
     splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, target, groups)]
     if not splits:
         raise ValueError("the splitter makes no folds")
+    top = max(int(part.max()) for pair in splits for part in pair if len(part))
+    if top >= count:
+        raise ValueError(f"a fold names row {top}, but there are {count} rows (0 to {count - 1})")
     use = np.zeros((min(len(splits), MOST_FOLDS), count), dtype=np.intp)
     for line, (train, test) in zip(use, splits, strict=False):
         np.add.at(line, train, 1)

@@ -29,7 +29,10 @@ class LearningCurve:
         for i, (label, values, shape, style) in enumerate(lines):
             tint = colour(1 - i)
             mean, low, high = values.T
-            ax.fill_between(self.sizes, low, high, color=tint, alpha=0.15, lw=0)
+            ax.fill_between(
+                self.sizes, low, high, color=tint, alpha=0.15, lw=0,
+                label="95 % interval of the mean" if i else None,
+            )  # fmt: skip
             ax.plot(self.sizes, mean, marker=shape, color=tint, ls=style, lw=2, ms=6, label=label)
         x = np.broadcast_to(self.sizes[:, None], self.folds.shape)
         fine = ~self.collapsed

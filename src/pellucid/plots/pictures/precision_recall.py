@@ -73,8 +73,10 @@ class PrecisionRecall:
 
 
 def _said(area: Interval) -> str:
-    limits = "" if np.isnan(area.low) else f" ({area.low:.3f} to {area.high:.3f}, bootstrap)"
-    return f"{area.estimate:.3f}{limits}"
+    """Without limits where there are none, or where resampling found no spread at all."""
+    if not area.low < area.high:
+        return f"{area.estimate:.3f}"
+    return f"{area.estimate:.3f} ({area.low:.3f} to {area.high:.3f}, bootstrap)"
 
 
 def precision_recall(

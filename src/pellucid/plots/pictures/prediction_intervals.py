@@ -54,7 +54,9 @@ class PredictionIntervals:
         room = 0.05 * (np.ptp(finite) or 1.0)
         ax.set(xlabel=self.names[0], ylabel=self.names[1],
                ylim=(finite.min() - room, finite.max() + room))  # fmt: skip
-        heading(ax, self._verdict(), f"mean width {self.width:.4g}")
+        endless = "infinitely wide: too few rows to calibrate for this confidence"
+        note = f"mean width {self.width:.4g}" if np.isfinite(self.width) else endless
+        heading(ax, self._verdict(), note)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
         return ax
 
@@ -116,7 +118,7 @@ def prediction_intervals(
     alt = (
         f"Intervals for {name} of {n} rows stated to cover {level:.0%}: they cover "
         f"{coverage.estimate:.1%} (95 % interval {coverage.low:.1%} to {coverage.high:.1%}) and "
-        f"are {width:.4g} wide on average."
+        f"are {f'{width:.4g}' if np.isfinite(width) else 'infinitely'} wide on average."
     )
     label = "rows, sorted by prediction" if ranked else table.names[0]
     return PredictionIntervals(

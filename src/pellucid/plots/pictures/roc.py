@@ -59,7 +59,7 @@ class Roc:
 def _limits(area: Interval) -> str:
     if np.isnan(area.low):
         return " (no interval)"
-    how = {"delong": "DeLong", "bca": "bootstrap", "percentile": "bootstrap"}
+    how = {"delong": "DeLong", "bca": "bootstrap", "percentile": "bootstrap", "wilson": "Wilson"}
     return f" ({area.low:.3f} to {area.high:.3f}, {how.get(area.method, area.method)})"
 
 

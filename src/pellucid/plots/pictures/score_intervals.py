@@ -55,11 +55,18 @@ class ScoreIntervals:
         label = self.label
         if self._wide():
             ax.set_xscale("symlog", linthresh=1.0)
+            low, high = self._ends()
+            ax.set_xlim(low * 1.5 if low < -1 else min(low - 0.2, 0.0), max(high, 1.0) * 1.5)
             label += " (linear up to 1, logarithmic beyond)"
         ax.set_xlabel(label)
         note = "small dots: single folds" if self.folds is not None else ""
         heading(ax, self.title, note)
         return ax
+
+    def _ends(self) -> tuple[float, float]:
+        every = np.concatenate([self.estimate, self.low, self.high])
+        every = every[np.isfinite(every)]
+        return float(every.min()), float(every.max())
 
     def _wide(self) -> bool:
         sizes = np.abs(np.concatenate([self.estimate, self.low, self.high]))
@@ -112,7 +119,8 @@ def score_intervals(table: Any, *, names: Any = None) -> ScoreIntervals:
     said = [f"{name} {v[0]:.4g} ({v[1]:.4g} to {v[2]:.4g})" for name, v in
             zip(names, numbers, strict=True)]  # fmt: skip
     return ScoreIntervals(
-        tuple(names), *numbers.T, None if folds is None else np.array([folds[k] for k in names]),
+        tuple(names), numbers[:, 0], numbers[:, 1], numbers[:, 2],
+        None if folds is None else np.array([folds[k] for k in names]),
         label, title, f"Scores with intervals: {'; '.join(said)}.",
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ class Significance:
         from matplotlib.colors import to_rgb
 
         m = len(self.names)
-        ax = axes(ax, figsize=(2.6 + 0.95 * m, 1.9 + 0.7 * m))
+        ax = axes(ax, figsize=(max(5.4, 2.6 + 0.95 * m), 1.9 + 0.7 * m))
         cells = np.ones((m, m, 3))
         for i, j in np.ndindex(m, m):
             if i == j:
@@ -41,7 +41,7 @@ class Significance:
             cells[i, j] = to_rgb(tint)
             word = {1: "▲ better", -1: "▼ worse", 0: "no proof"}[sign]
             ax.text(
-                j, i, f"{word}\np {_p(self.adjusted[i, j])}", ha="center", va="center",
+                j, i, f"{word}\np {_p(float(self.adjusted[i, j]))}", ha="center", va="center",
                 color="white" if sign else GREY, fontsize="small",
             )  # fmt: skip
         ax.imshow(cells, aspect="auto")
@@ -58,7 +58,7 @@ class Significance:
         ax.spines[:].set_visible(False)
         ax.set(ylabel=f"row model, mean {self.metric}", xlabel="compared with")
         how = f"{self.test.replace('_', ' ')} test, {self.correction.replace('_', '-')} correction"
-        heading(ax, self.sentence, f"{how}, level {self.alpha:g}", width=30 + 14 * m)
+        heading(ax, self.sentence, f"{how}, level {self.alpha:g}", width=max(54, 24 + 9 * m))
         return ax
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import IntArray
-from pellucid.plots.style import axes, colour, heading, thinned
+from pellucid.plots.style import axes, colour, heading, legend, thinned
 
 NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
+ROOM = 0.1  # share of the rows that leaves room for words
 TINTS = {"train": 0, "validation": 4, "test": 1}
 
 
@@ -26,6 +27,7 @@ class SplitBar:
     def plot(self, ax: Any = None) -> Any:
         """Above: the parts by size. Below: the parts in the order of the rows."""
         from matplotlib.colors import to_rgb
+        from matplotlib.patches import Patch
 
         ax = axes(ax, figsize=(7.0, 2.6))
         n, start = int(self.counts.sum()), 0
@@ -33,15 +35,11 @@ class SplitBar:
         for i, name in enumerate(self.names):
             count = int(self.counts[i])
             ax.barh(1.0, count, left=start, height=0.8, color=tints[i], ec="white")
-            if count / n >= 0.08:
+            if count / n >= ROOM:
                 ax.text(
                     start + count / 2, 1.0, f"{name}\n{count:,} rows\n{count / n:.0%}",
-                    ha="center", va="center", color="white", fontsize="small",
-                )  # fmt: skip
-            elif count:
-                ax.text(
-                    start + count / 2, 1.46, f"{name} {count:,}", ha="center", va="bottom",
-                    fontsize="small",
+                    ha="center", va="center", fontsize="small",
+                    color="black" if tints[i] == colour(4) else "white",
                 )  # fmt: skip
             start += count
         strip = np.array([to_rgb(tint) for tint in tints])[self.part]
@@ -52,6 +50,12 @@ class SplitBar:
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
         heading(ax, f"{n:,} rows in {int((self.counts > 0).sum())} parts")
+        if (self.counts < ROOM * n).any():  # too narrow for words
+            said = [f"{a}: {c:,}" for a, c in zip(self.names, self.counts, strict=True)]
+            handles = [
+                Patch(color=tint, label=text) for tint, text in zip(tints, said, strict=True)
+            ]
+            legend(ax, handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return ax
 
 
@@ -88,7 +92,7 @@ def split_bar(split: Any) -> SplitBar:
     order = np.argsort(every)
     kept = order[thinned(len(every))]
     code = np.repeat(np.arange(len(rows)), counts)
-    said = [f"{c} to {name}" for name, c in zip(names, counts.tolist(), strict=True)]
+    said = [f"{name} {c}" for name, c in zip(names, counts.tolist(), strict=True)]
     return SplitBar(
         names, counts, every[kept], code[kept], f"{len(every)} rows in parts: {', '.join(said)}."
     )

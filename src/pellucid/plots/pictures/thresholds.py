@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.typing import Array
 from pellucid.evaluation.thresholds import best_threshold
 from pellucid.plots.ranked import shown, threshold_curve_only
-from pellucid.plots.style import GREY, axes, colour, heading, legend
+from pellucid.plots.style import GREY, axes, colour, heading, legend, marker
 
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 WORDS = {"accuracy": "accuracy", "youden": "recall + specificity", "cost": "mean cost"}
@@ -28,10 +28,11 @@ class Thresholds:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.4))
+        few = len(self.threshold) <= 20
         for i, name in enumerate(self.names):
             ax.step(
                 self.threshold, self.rates[i], where="pre", color=colour(i), ls=STYLES[i], lw=1.8,
-                label=name,
+                label=name, marker=marker(i) if few else None, ms=5,
             )  # fmt: skip
         handles, labels = ax.get_legend_handles_labels()
         if self.cost is not None:

@@ -49,7 +49,7 @@ class ValidationCurve:
         )  # fmt: skip
         ax.plot(x, self.train, "s--", color=colour(1), lw=1.8, ms=5, label="training rows")
         ax.plot(x, self.test, "o-", color=colour(0), lw=2, ms=5, label="new rows")
-        ax.axhline(self.limit, color=GREY, ls=":", lw=1.3, label="best less one standard error")
+        ax.axhline(self.limit, color=GREY, ls=":", lw=1.3, label="one standard error from the best")
         if self.collapsed.any():
             at = self.collapsed
             ax.plot(
@@ -60,7 +60,7 @@ class ValidationCurve:
                     self.test[self.one_standard_error])  # fmt: skip
         ax.set(xlabel=self.parameter.split("__")[-1], ylabel=self.metric)
         heading(ax, self.sentence)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.65)
         return ax
 
     def _marks(self, ax: Any, bx: float, by: float, ox: float, oy: float) -> None:
@@ -141,5 +141,5 @@ def validation_curve(complexity_curve: Any) -> ValidationCurve:
     alt = f"Training and test {c.metric} against {name}. {c.sentence}"
     return ValidationCurve(
         c.parameter, c.values, c.train.mean(axis=-1), test, error, c.best, c.one_standard_error,
-        limit, c.collapsed.any(axis=-1), c.metric, c.greater_is_better, c.sentence, alt,
+        limit, c.collapsed.sum(axis=-1) > 0, c.metric, c.greater_is_better, c.sentence, alt,
     )  # fmt: skip
