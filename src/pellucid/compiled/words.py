@@ -163,6 +163,28 @@ def count_words(columns, ends, n_columns):
     return row_ends, entries[:filled], counts[:filled]
 
 
+@jit
+def weigh_terms(data, indices, ends, weight, sublinear, norm, out):
+    """tf-idf: out = count (or 1 + log count) times weight[term], rows of norm 1 or 2 scaled to 1.
+
+    ``weight`` of length 0 stands for ones, ``norm`` 0 for no scaling.
+    """
+    for i in range(len(ends) - 1):
+        size = 0.0
+        for k in range(ends[i], ends[i + 1]):
+            value = data[k]
+            if sublinear:
+                value = np.log(value) + 1.0
+            if len(weight):
+                value *= weight[indices[k]]
+            out[k] = value
+            size += abs(value) if norm == 1 else value * value
+        if norm and size > 0.0:
+            size = size if norm == 1 else np.sqrt(size)
+            for k in range(ends[i], ends[i + 1]):
+                out[k] /= size
+
+
 def warm() -> None:
     """Compile the kernels, for narrow and wide characters."""
     for dtype in (np.uint8, np.uint32):
@@ -171,4 +193,7 @@ def warm() -> None:
         starts, stops, ends = find_words(flags, np.array([5]), 2)
         numbers, _ = number_words(chars, starts, stops)
     number_pairs(numbers, numbers)
+    for kind in (np.int32, np.int64):
+        at, one = np.zeros(1, kind), np.ones(1)
+        weigh_terms(one, at, np.array([0, 1], kind), one, False, 2, one.copy())
     count_words(numbers, ends, 2)

@@ -10,10 +10,11 @@ Reference: Sparck Jones (1972), A statistical interpretation of term specificity
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from sklearn.base import OneToOneFeatureMixin
 
 from pellucid.base import Transformer, with_callbacks
+from pellucid.compiled.words import weigh_terms
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
@@ -74,7 +75,8 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
         context = FitContext(self, X=rows.X)
         X = csr_matrix(rows.X)
         if self.use_idf:
-            with_term = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+            there = X.indices if X.data.all() else X.indices[X.data != 0]
+            with_term = np.bincount(there, minlength=X.shape[1])
             with np.errstate(divide="ignore"):  # a term of no text, not smoothed: infinitely rare
                 ratio = (X.shape[0] + self.smooth_idf) / (with_term + self.smooth_idf)
                 self.idf_ = np.log(ratio) + 1
@@ -83,26 +85,15 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
         return self
 
     def transform(self, X: Any, copy: bool = True) -> Any:
-        X = self._check_input(X)
-        X = X.copy() if issparse(X) else csr_matrix(X)
-        if self.sublinear_tf:
-            if not (X.data > 0).all():
-                raise ValueError("sublinear_tf takes logarithms: counts must be > 0, got some < 0")
-            X.data = np.log(X.data) + 1
-        if self.use_idf:
-            X.data *= self.idf_[X.indices]
-        if self.norm is not None:
-            X.data /= self._sizes(X)
-        return X
-
-    def _sizes(self, X: Any) -> Any:
-        """The norm of the row of every entry."""
-        length = np.diff(X.indptr)
-        row = np.repeat(np.arange(X.shape[0]), length)
-        values = np.abs(X.data) if self.norm == "l1" else X.data**2
-        size = np.bincount(row, values, minlength=X.shape[0])
-        size = size if self.norm == "l1" else np.sqrt(size)
-        return np.where(size > 0, size, 1.0)[row]
+        X = csr_matrix(self._check_input(X))
+        if self.sublinear_tf and not (X.data > 0).all():
+            raise ValueError("sublinear_tf takes logarithms: counts must be > 0, got some < 0")
+        out = np.empty(len(X.data))
+        weight = self.idf_ if self.use_idf else np.zeros(0)
+        norm = {"l1": 1, "l2": 2, None: 0}[self.norm]
+        ends, indices = X.indptr.astype(X.indices.dtype), np.array(X.indices)
+        weigh_terms(X.data, indices, ends, weight, self.sublinear_tf, norm, out)
+        return csr_matrix((out, indices, ends), shape=X.shape)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"idf_": (self.n_features_in_,)} if self.use_idf else {}

@@ -23,7 +23,7 @@ import numpy as np
 from pellucid.core.leastsquares import Engine, Wide, dense_leaf
 from pellucid.core.linalg import EPS
 from pellucid.core.statistics import Rows, Source, Statistic, is_unit, reduce_rows
-from pellucid.core.threads import single_threaded_blas
+from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, Map
 from pellucid.linear.ridge import spectrum_of_rows, spectrum_of_sums
 from pellucid.linear.ridge_model import Spectrum
@@ -191,8 +191,9 @@ def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Sp
     """U (n, r) and the spectrum of the rows, from XX' where its squares do no harm."""
     n, tolerance = len(wide.Z), max(wide.Z.shape) * EPS
     with single_threaded_blas():
+        pieces = np.array_split(wide.Z, 4, axis=1)  # always four: the same bits for any threads
         if not svd:
-            squares, U = np.linalg.eigh(wide.Z @ wide.Z.T)
+            squares, U = np.linalg.eigh(sum(map_threads(lambda P: P @ P.T, pieces)))
             svd = squares[-1] > SQUARED * max(smallest, 1e-300)
         if svd:
             U, d, Vt = np.linalg.svd(wide.Z, full_matrices=False)
@@ -201,7 +202,8 @@ def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Sp
         squares, U = np.maximum(squares[::-1], 0.0), U[:, ::-1]
         live = squares > n * EPS * squares[0]
         d, U = np.sqrt(squares[live]), U[:, live]
-        return U, Spectrum((wide.Z.T @ U) / d, d, U.T @ wide.V)
+        right = np.concatenate(list(map_threads(lambda P: P.T @ U, pieces)))
+        return U, Spectrum(right / d, d, U.T @ wide.V)
 
 
 def wide_errors(
