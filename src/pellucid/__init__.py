@@ -93,6 +93,7 @@ _PACKAGES = (
     "cluster",
     "data",
     "discriminant",
+    "ensemble",
     "evaluation",
     "features",
     "linear",

@@ -3,6 +3,8 @@
 from pellucid._lazy import lazy_names
 
 _HOME: dict[str, str] = {
+    "TimeSeriesSplit": "splitters",
+    "train_test_split": "splitters",
     "BayesianComparison": "posterior_difference",
     "BiasVariance": "bias_variance_parts",
     "BootstrapDraw": "bias_variance_parts",
