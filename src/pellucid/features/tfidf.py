@@ -68,8 +68,19 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
             use_idf=self.use_idf, smooth_idf=self.smooth_idf, sublinear_tf=self.sublinear_tf
         )
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and transform; the table is checked once."""
+        return self._weigh(self._learn(X))
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        return self._weigh(csr_matrix(self._check_input(X)))
+
+    @with_callbacks
+    def _learn(self, X: Any) -> Any:
         self._check_parameters()
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
@@ -82,10 +93,9 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
                 self.idf_ = np.log(ratio) + 1
         self.n_texts_ = X.shape[0]
         context.end()
-        return self
+        return X
 
-    def transform(self, X: Any, copy: bool = True) -> Any:
-        X = csr_matrix(self._check_input(X))
+    def _weigh(self, X: Any) -> Any:
         if self.sublinear_tf and not (X.data > 0).all():
             raise ValueError("sublinear_tf takes logarithms: counts must be > 0, got some < 0")
         out = np.empty(len(X.data))
