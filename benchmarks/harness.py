@@ -35,6 +35,7 @@ class Case(NamedTuple):
     note: str = ""  # where we lose, and why
     rounds: int = 3  # processes per contender
     repeats: int = 3  # calls per process
+    work: dict[str, float] = {}  # noqa: RUF012  share of the work that a contender is given
 
 
 class Timing(NamedTuple):
@@ -94,7 +95,7 @@ def run_case(module: str, index: int, rounds: int | None = None) -> Result:
             "contender": name,
             "seconds": timing.seconds,
             "first_call": timing.first_call,
-            "ratio": timing.seconds / ours.seconds,
+            "ratio": timing.seconds / case.work.get(name, 1.0) / ours.seconds,
             "same": bool(case.same(ours.answer, timing.answer)),
         }
         for name, timing in best.items()
