@@ -87,7 +87,7 @@ CASES = [
         "RidgeCV leave-one-out, 500 x 5,000",
         wide, {"pellucid": ours, "scikit-learn": theirs}, close,
         "1.3 G multiply-adds for XX', its eigenvectors",
-        "The eigenvectors of XX' dominate; ours are computed on one thread, so that the bits do not "
-        "depend on the number of cores.",
+        "The eigenvectors of XX' dominate; ours are computed on one thread, so that the bits do "
+        "not depend on the number of cores.",
     ),
 ]  # fmt: skip
