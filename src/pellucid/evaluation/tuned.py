@@ -101,7 +101,8 @@ def in_order(function: Any, items: list[Any], n_jobs: Any) -> Iterator[Any]:
         return
     answers = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(i) for i in items)
     try:
-        yield from answers
+        for answer in answers:  # noqa: UP028  "yield from" would close them before the filter
+            yield answer
     finally:
         with warnings.catch_warnings():  # a search that is stopped leaves tasks unused: it knows
             warnings.filterwarnings("ignore", message=".*tasks .* executed")
