@@ -8,7 +8,8 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from pellucid.evaluation import metric_interval, proportion_interval
+from pellucid.evaluation import mean_interval, metric_interval, proportion_interval
+from pellucid.evaluation.metrics import resolve_metric
 
 Row = tuple[str, float, float, float, int]
 
@@ -89,6 +90,59 @@ def groups(n_simulations: int = 500) -> list[Row]:
     return [_row(f"accuracy, 60 groups of 10, {what}", 0.95, kept) for what, kept in hits.items()]
 
 
+LABELS = (
+    "accuracy", "error", "recall", "specificity", "precision", "balanced_accuracy", "f1", "mcc",
+    "kappa",
+)  # fmt: skip
+PROBABILITIES = ("average_precision", "pr_area", "log_loss", "brier")
+
+
+def _classes(rng: np.random.Generator, n: int) -> tuple:
+    """Two normals one standard deviation apart: truth, decision at the middle, true posterior."""
+    y = (rng.random(n) < 0.4).astype(int)
+    s = rng.normal(size=n) + y
+    return y, (s > 0.5).astype(int), 1 / (1 + np.exp(0.5 - s) * 0.6 / 0.4)
+
+
+def classes(n_simulations: int = 500) -> list[Row]:
+    """Every classification metric, n = 200; the truth is that of two million examples."""
+    rng = np.random.default_rng(4)
+    y, decided, probability = _classes(rng, 2_000_000)
+    given = dict.fromkeys(LABELS, decided) | dict.fromkeys(PROBABILITIES, probability)
+    truth = {name: resolve_metric(name).score(y, values) for name, values in given.items()}
+    hits: dict[str, list[bool]] = {name: [] for name in truth}
+    for i in range(n_simulations):
+        y, decided, probability = _classes(rng, 200)
+        for name, kept in hits.items():
+            values = decided if name in LABELS else probability
+            found = metric_interval(name, y, values, n_resamples=1000, random_state=i)
+            kept.append(found.low <= truth[name] <= found.high)
+    return [_row(f"{name}, n = 200", 0.95, kept) for name, kept in hits.items()]
+
+
+def means(n_simulations: int = 2000) -> list[Row]:
+    """Means, and the other metrics of regression with normal errors, n = 150."""
+    rng = np.random.default_rng(5)
+    truth = {
+        "mse": 1.0,
+        "mae": math.sqrt(2 / math.pi),
+        "nrmse": math.sqrt(0.5),
+        "median_ae": 0.67449,
+    }
+    hits: dict[str, list[bool]] = {name: [] for name in ("mean_interval", *truth)}
+    for i in range(n_simulations):
+        signal, noise = rng.normal(size=(2, 150))
+        found = mean_interval(noise)
+        hits["mean_interval"].append(found.low <= 0 <= found.high)
+        for name, value in truth.items():
+            if i % 4 == 0 or name in ("mse", "mae"):  # the others are bootstrapped: fewer
+                found = metric_interval(
+                    name, signal + noise, signal, n_resamples=1000, random_state=i
+                )
+                hits[name].append(found.low <= value <= found.high)
+    return [_row(f"{name}, normal values, n = 150", 0.95, kept) for name, kept in hits.items()]
+
+
 def rows(scale: float = 1.0) -> list[Row]:
     """Every simulation; ``scale`` shortens or lengthens them."""
     return [
@@ -96,4 +150,6 @@ def rows(scale: float = 1.0) -> list[Row]:
         *areas(int(1000 * scale)),
         *errors(int(1000 * scale)),
         *groups(int(500 * scale)),
+        *classes(int(500 * scale)),
+        *means(int(2000 * scale)),
     ]

@@ -7,7 +7,15 @@ from benchmarks import calibration_metrics as simulations
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("simulate", "n"), [("proportions", 4000), ("areas", 400), ("errors", 300), ("groups", 200)]
+    ("simulate", "n"),
+    [
+        ("proportions", 4000),
+        ("areas", 400),
+        ("errors", 300),
+        ("groups", 200),
+        ("classes", 150),
+        ("means", 1000),
+    ],
 )
 def test_coverage(simulate, n):
     for what, nominal, measured, error, _ in getattr(simulations, simulate)(n):
