@@ -73,11 +73,7 @@ CASES = [
     Case(
         f"QuantileRegressor, median, 10,000 x {P}",
         fewer,
-        {
-            "pellucid": pellucid_median,
-            "statsmodels": statsmodels_median,
-            "scikit-learn": sklearn_median,
-        },
+        {"pellucid": pellucid_median, "scikit-learn": sklearn_median},
         close,
         LIMIT,
         rounds=1,
