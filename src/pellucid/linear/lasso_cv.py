@@ -6,6 +6,7 @@ data serves them all. The final fit is Lasso or ElasticNet at the alpha that was
 References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section 3.4.3.
 """
 
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any, Self
 
@@ -44,8 +45,9 @@ class PenalisedCV(LinearModel):
 
     _multi_output = False
 
+    @abstractmethod
     def _ratios(self) -> Array:
-        raise NotImplementedError
+        """The shares of the L1 penalty to try."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:

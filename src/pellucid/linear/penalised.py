@@ -9,6 +9,7 @@ final support, so that the optimality conditions hold to rounding and not only t
 """
 
 import warnings
+from abc import abstractmethod
 from numbers import Real
 from typing import Any, Self
 
@@ -51,9 +52,9 @@ class PenalisedModel(LinearModel):
 
     _iterative: str  # how a solver object got on
 
+    @abstractmethod
     def _mix(self) -> float:
         """The share of the L1 penalty."""
-        raise NotImplementedError
 
     @with_callbacks
     def fit(

@@ -8,6 +8,7 @@ Reference: Nocedal & Wright, Numerical Optimization, chapter 3.
 """
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,15 @@ from pellucid.core import check
 from pellucid.core.typing import Array
 
 
-class LineSearch(BaseEstimator):
+class LineSearch(BaseEstimator, ABC):
     """Base of the line searches."""
 
     def validate(self) -> None:
         """Refuse parameters that are out of range."""
 
+    @abstractmethod
     def search(self, objective: Any, x: Array, value: float, g: Array, d: Array) -> float:
         """The length t of the step along d; 0 where none brings the value down."""
-        raise NotImplementedError
 
 
 class Backtracking(LineSearch):

@@ -15,6 +15,7 @@ and sum rate^2 < infinity; ``robbins_monro`` says whether they hold.
 References: Robbins & Monro (1951); Bottou (2012) for ``Optimal``.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core import check
 
 
-class Schedule(BaseEstimator):
+class Schedule(BaseEstimator, ABC):
     """Base of the schedules: a callable of the update number, a number or an array."""
 
     robbins_monro = False
@@ -33,8 +34,9 @@ class Schedule(BaseEstimator):
     def validate(self) -> None:
         """Refuse parameters that are out of range."""
 
+    @abstractmethod
     def __call__(self, t: Any) -> Any:
-        raise NotImplementedError
+        """The rate of update t."""
 
 
 class Constant(Schedule):
