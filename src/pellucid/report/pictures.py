@@ -1,0 +1,229 @@
+"""The pictures of the report, each from the plain data of ``report.json`` (see study.records)."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from pellucid.report import charts
+from pellucid.report.charts import Frame, limits
+from pellucid.report.words import fixed, number
+
+MOST_NAMES = 20  # rows in a picture of named estimates; the table has them all
+
+
+class Picture:
+    """A drawing with the words above it and the numbers behind it."""
+
+    def __init__(self, svg: Markup, caption: str, columns: tuple[str, ...], rows: list[Any]):
+        self.svg, self.caption, self.columns, self.rows = svg, caption, columns, rows
+
+
+def board(rows: list[dict[str, Any]], metric: str) -> list[Markup]:
+    """A strip per candidate on one axis; guessing is a line on it, not a row that stretches it."""
+    models = [r for r in rows if r["complexity"] > 0] or rows
+    span = limits([v for r in models for v in (r["interval"]["low"], r["interval"]["high"])], 0.12)
+    guess = next((r["interval"]["estimate"] for r in rows if r["complexity"] == 0), None)
+    strips = []
+    for r in rows:
+        i = r["interval"]
+        alt = f"{metric} {fixed(i['estimate'])}, interval {fixed(i['low'])} to {fixed(i['high'])}"
+        outside = r["complexity"] == 0 and not span[0] <= i["estimate"] <= span[1]
+        strips.append(
+            Markup('<span class="quiet">off the scale</span>')
+            if outside
+            else charts.strip(
+                i["estimate"], i["low"], i["high"], span=span, train=r["train_score"],
+                guess=guess, chosen=r["chosen"], alt=alt,
+            )
+        )  # fmt: skip
+    return strips
+
+
+def split(record: dict[str, Any]) -> Markup:
+    """Learning rows cut into folds, then the rows kept aside."""
+    judged = [judge for _, judge in record["fold_sizes"]]
+    n_train, n_test = record["n_train"], record["n_test"]
+    if record["kind"] == "sequential" or sum(judged) != n_train:
+        pieces = [(f"{n_train:,} rows to learn from", n_train, "learn")]
+    else:
+        pieces = [(f"{size:,}", size, "learn") for size in judged]
+    pieces.append((f"{n_test:,} kept aside", n_test, "kept"))
+    alt = f"{n_train} rows to learn from in {len(judged)} folds, {n_test} rows kept aside"
+    return charts.parts(pieces, alt)
+
+
+def reliability(r: dict[str, Any]) -> Picture:
+    """Observed share against predicted probability, with the interval of each bin."""
+    f = Frame((0, 1), (0, 1), width=360, height=330).axes("predicted probability", "observed share")
+    f.line([0, 1], [0, 1], "quiet", dashed=True)
+    for p, low, high in zip(r["predicted"], r["low"], r["high"], strict=True):
+        if low is not None and high is not None:
+            f.line([p, p], [low, high], "accent")
+    f.dots(r["predicted"], r["observed"], r=4)
+    alt = f"reliability diagram, expected calibration error {number(r['ece'])}"
+    caption = (
+        "Of the rows given a probability, the share that came true. On the diagonal, probabilities "
+        f"mean what they say. Expected calibration error {number(r['ece'])}."
+    )
+    rows = list(zip(r["counts"], r["predicted"], r["observed"], r["low"], r["high"], strict=True))
+    return Picture(f.svg(alt), caption, ("rows", "predicted", "observed", "low", "high"), rows)
+
+
+def thresholds(t: dict[str, Any]) -> Picture:
+    """Precision and recall, and the cost where one was given, against the threshold."""
+    x = t["thresholds"]
+    f = Frame((0, 1), (0, 1), width=440, height=330).axes("threshold", "share")
+    f.line(x, t["precision"], "accent")
+    f.line(x, t["recall"], "ink", dashed=True)
+    f.mark(t["chosen"], "warn", f"{number(t['chosen'])}")
+    caption = f"Precision (line) and recall (dashes) at every threshold. {t.get('why', '')}"
+    rows = list(zip(x, t["precision"], t["recall"], strict=True))
+    return Picture(
+        f.svg(f"precision and recall against the threshold; chosen {number(t['chosen'])}"),
+        caption.strip(), ("threshold", "precision", "recall"), thinned(rows),
+    )  # fmt: skip
+
+
+def residual_pictures(r: dict[str, Any]) -> list[Picture]:
+    """Predicted against actual, and the errors against the prediction."""
+    actual, predicted = r["actual"], r["predicted"]
+    lim = limits([*actual, *predicted])
+    size = max(1.5, min(3.5, 60 / max(len(actual), 1) ** 0.5))
+    f = Frame(lim, lim, width=400, height=360).axes("actual", "predicted")
+    f.line(lim, lim, "quiet", dashed=True)
+    f.dots(actual, predicted, "accent faint", r=size)
+    errors = [a - b for a, b in zip(actual, predicted, strict=True)]
+    g = Frame(limits(predicted), limits(errors), width=400, height=360)
+    g.axes("predicted", "actual - predicted").level(0.0)
+    g.dots(predicted, errors, "accent faint", r=size)
+    rows = thinned(list(zip(actual, predicted, errors, strict=True)), 60)
+    columns = ("actual", "predicted", "error")
+    return [
+        Picture(f.svg("predicted against actual values"), "On the diagonal: exact.", columns, rows),
+        Picture(
+            g.svg("errors against predictions"),
+            "A shapeless band round zero is what a good model leaves behind.", columns, rows,
+        ),
+    ]  # fmt: skip
+
+
+def coefficients(c: dict[str, Any]) -> Picture:
+    rows = sorted(c["rows"], key=lambda r: -abs(r["estimate"] or 0.0))
+    shown = [r for r in rows if r["name"].lower() != "intercept"][:MOST_NAMES]
+    svg = charts.whiskers(
+        [r["name"] for r in shown],
+        [r["estimate"] for r in shown],
+        [r["low"] for r in shown],
+        [r["high"] for r in shown],
+        label="coefficient, 95 % interval" if c["valid"] else "coefficient",
+        alt="coefficients with intervals, largest first",
+    )
+    left = len(rows) - len(shown)
+    caption = "Largest first." + (f" {left} more in the table below." if left > 1 else "")
+    keys = ("name", "estimate", "standard_error", "statistic", "p_value", "low", "high")
+    table = [[r.get(k) for k in keys] for r in c["rows"]]
+    columns = ("term", "estimate", "standard error", "statistic", "p", "low", "high")
+    return Picture(svg, caption, columns, table)
+
+
+def importance(rows: list[dict[str, Any]], metric: str) -> Picture:
+    shown = rows[:MOST_NAMES]
+    svg = charts.whiskers(
+        [r["name"] for r in shown],
+        [r["estimate"] for r in shown],
+        [r["low"] for r in shown],
+        [r["high"] for r in shown],
+        label=f"loss of {metric} when the column is shuffled",
+        alt="permutation importance of the columns, largest first",
+        bars=True,
+    )
+    table = [[r["name"], r["estimate"], r["low"], r["high"]] for r in rows]
+    caption = (
+        "How much worse the score gets on unseen rows when one column is shuffled. Columns that "
+        "say the same thing share their importance."
+    )
+    return Picture(svg, caption, ("column", "importance", "low", "high"), table)
+
+
+def dependence(d: dict[str, Any]) -> Picture:
+    """Mean prediction as one column moves and the others stay."""
+    values, mean, low, high = d["values"], d["mean"], d.get("low"), d.get("high")
+    bounds = limits([*mean, *(low or []), *(high or [])], 0.1)
+    if d.get("kind") == "category":
+        names = [str(v) for v in values]
+        blank: list[float | None] = [None] * len(names)
+        svg = charts.whiskers(
+            names, mean, low or blank, high or blank, label="mean prediction",
+            alt=f"mean prediction for each level of {d['name']}",
+        )  # fmt: skip
+    else:
+        f = Frame(limits(values, 0.02), bounds, width=300, height=220).axes(charts.short(d["name"]))
+        if low and high:
+            f.band(values, low, high)
+        f.line(values, mean)
+        svg = f.svg(f"mean prediction against {d['name']}")
+    return Picture(svg, d["name"], (d["name"], "mean"), list(zip(values, mean, strict=True)))
+
+
+def learning_curve(c: dict[str, Any], metric: str) -> Picture:
+    bounds = limits([*c["train"], *c["test"], *c["test_low"], *c["test_high"]], 0.08)
+    f = Frame(limits(c["sizes"], 0.03), bounds, width=440, height=300)
+    f.axes("rows to learn from", metric)
+    f.band(c["sizes"], c["test_low"], c["test_high"])
+    f.line(c["sizes"], c["train"], "ink", dashed=True)
+    f.line(c["sizes"], c["test"])
+    f.dots(c["sizes"], c["test"])
+    rows = list(zip(c["sizes"], c["train"], c["test"], strict=True))
+    return Picture(
+        f.svg("score against the number of training rows"),
+        "Line: unseen rows, with interval. Dashes: the rows it learned from. Still rising at the "
+        "right: more rows would help; a lasting gap: too flexible.",
+        ("rows", "learned from", "unseen"), rows,
+    )  # fmt: skip
+
+
+def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
+    places = list(range(len(c["values"])))
+    low = [
+        t - s if t is not None and s is not None else None
+        for t, s in zip(c["test"], c["test_se"], strict=True)
+    ]
+    high = [
+        t + s if t is not None and s is not None else None
+        for t, s in zip(c["test"], c["test_se"], strict=True)
+    ]
+    f = Frame(
+        (-0.4, len(places) - 0.6),
+        limits([*c["train"], *c["test"], *low, *high], 0.08),
+        width=440,
+        height=300,
+    )
+    f.axes(f"{c['parameter']}, simplest first", metric, x_ticks=False)
+    every = max(1, -(-len(places) // 8))
+    for i in places[::every]:
+        f.text(f.x(i), f.bottom + 17, number(c["values"][i]), "middle")
+    for i, a, b in zip(places, low, high, strict=True):
+        f.line([i, i], [a, b])
+    f.line(places, c["train"], "ink", dashed=True)
+    f.line(places, c["test"])
+    f.dots(places, c["test"])
+    if c["chosen"] in c["values"]:
+        f.mark(c["values"].index(c["chosen"]), "warn", "chosen")
+    rows = list(zip(c["values"], c["train"], c["test"], c["test_se"], strict=True))
+    return Picture(
+        f.svg(f"score against {c['parameter']}; chosen {number(c['chosen'])}"),
+        "Line: unseen rows, with one standard error. Dashes: the rows it learned from.",
+        (c["parameter"], "learned from", "unseen", "standard error"), rows,
+    )  # fmt: skip
+
+
+def thinned(rows: list[Any], most: int = 40) -> list[Any]:
+    """Evenly spaced rows of a long table.
+
+    >>> thinned(list(range(10)), 4)
+    [0, 3, 6, 9]
+    """
+    if len(rows) <= most:
+        return rows
+    step = (len(rows) - 1) / (most - 1)
+    return [rows[round(i * step)] for i in range(most)]

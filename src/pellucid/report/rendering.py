@@ -1,0 +1,135 @@
+"""``report.json`` -> one page: no script, no remote resource, every user string escaped.
+
+``render`` builds the words and pictures from the plain data of a study and fills ``page.html``
+(Jinja2 with autoescape). Nothing here computes a result; a figure on the page stands in the
+record, so a page can be made again from its JSON alone.
+"""
+
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from pellucid import __version__
+from pellucid.report import charts, pictures
+from pellucid.report.sentences import (
+    cell,
+    column_range,
+    column_shape,
+    evidence_words,
+    sentence,
+    sides,
+    words,
+)
+from pellucid.report.words import fixed, listed, p_value
+
+SCHEMA = "pellucid-report/1"
+SECTIONS = (
+    ("verdict", "Verdict"),
+    ("task", "Task"),
+    ("data", "Data"),
+    ("split", "Split"),
+    ("features", "Features"),
+    ("baseline", "Guessing"),
+    ("leaderboard", "Leaderboard"),
+    ("significance", "Real differences"),
+    ("final", "Final score"),
+    ("errors", "Errors"),
+    ("coefficients", "Coefficients"),
+    ("importance", "Importance"),
+    ("curves", "Curves"),
+    ("worst", "Worst errors"),
+    ("findings", "Findings"),
+    ("card", "Model card"),
+    ("reproduction", "Repeat this"),
+)
+
+
+def to_json(record: Any) -> dict[str, Any]:
+    """The report as plain data: a ``StudyRecord``, or what ``report.json`` holds."""
+    data = record if isinstance(record, dict) else record.to_dict()
+    if data.get("schema") != SCHEMA:
+        raise ValueError(f"not a report: schema {data.get('schema')!r}, expected {SCHEMA!r}")
+    return data
+
+
+def render(record: Any) -> str:
+    """The report as one HTML page; ``record`` is a ``StudyRecord`` or the dict of its JSON."""
+    r = to_json(record)
+    folder = files("pellucid.report")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= {
+        "show": cell,
+        "fixed": fixed,
+        "p": p_value,
+        "listed": listed,
+        "short": lambda name: charts.short(str(name), 38),
+        "range": column_range,
+        "spark": column_shape,
+        "evidence": evidence_words,
+        "sentence": sentence,
+        "sides": sides,
+    }
+    template = environment.from_string(folder.joinpath("page.html").read_text("utf-8"))
+    style = Markup(folder.joinpath("style.css").read_text("utf-8"))
+    has = present(r)
+    return template.render(
+        r=r, has=has, style=style, version=__version__,
+        sections=[(key, name) for key, name in SECTIONS if has[key]], **words(r), **drawn(r),
+    )  # fmt: skip
+
+
+def present(r: dict[str, Any]) -> dict[str, bool]:
+    """Which sections have something to say."""
+    final, insight = r["final"] or {}, r["insight"] or {}
+    keys = ("confusion", "reliability", "threshold", "residuals", "by_class")
+    return {
+        "verdict": bool(r["verdict"]),
+        "task": bool(r["task"]),
+        "data": bool(r["audit"]),
+        "split": bool(r["split"]),
+        "features": bool(r["features"]),
+        "baseline": bool(r["baseline"]),
+        "leaderboard": bool(r["leaderboard"]),
+        "comparison": bool(r["comparison"]),
+        "significance": bool(r["comparison"]),
+        "final": bool(final),
+        "errors": any(final.get(key) for key in keys),
+        "coefficients": bool(insight.get("coefficients")),
+        "importance": bool(insight.get("importance") or insight.get("dependence")),
+        "curves": bool(insight.get("learning_curve") or insight.get("complexity_curve")),
+        "worst": bool(final.get("worst")),
+        "findings": bool(r["findings"]),
+        "card": bool(r["card"]),
+        "reproduction": True,
+    }
+
+
+def drawn(r: dict[str, Any]) -> dict[str, Any]:
+    """The pictures of the page."""
+    final, insight = r["final"] or {}, r["insight"] or {}
+    metric = r["task"]["metric"].replace("_", " ")
+    errors, curves = list[Any](), list[Any]()
+    if final.get("reliability"):
+        errors.append(pictures.reliability(final["reliability"]))
+    if final.get("threshold"):
+        errors.append(pictures.thresholds(final["threshold"]))
+    if final.get("residuals"):
+        errors.extend(pictures.residual_pictures(final["residuals"]))
+    if insight.get("learning_curve"):
+        curves.append(pictures.learning_curve(insight["learning_curve"], metric))
+    if insight.get("complexity_curve"):
+        curves.append(pictures.complexity_curve(insight["complexity_curve"], metric))
+    coefficients, importance = insight.get("coefficients"), insight.get("importance")
+    return {
+        "strips": pictures.board(r["leaderboard"], metric) if r["leaderboard"] else [],
+        "split_bar": pictures.split(r["split"]) if r["split"] else "",
+        "error_pictures": errors,
+        "curves": curves,
+        "coefficient_picture": pictures.coefficients(coefficients)
+        if coefficients and coefficients["rows"]
+        else None,
+        "importance": pictures.importance(importance, metric) if importance else None,
+        "dependence": [pictures.dependence(d) for d in insight.get("dependence") or []],
+    }

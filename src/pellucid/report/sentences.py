@@ -1,0 +1,334 @@
+"""The sentences and tables of the page: plain data in, words out."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from pellucid.report import charts
+from pellucid.report.words import fixed, listed, number, places_for
+
+KIND_WORDS = {
+    "binary": "tell two classes apart",
+    "multiclass": "name one of {k} classes",
+    "multilabel": "say which of {k} labels apply",
+    "regression": "predict a number",
+    "multi_output_regression": "predict several numbers",
+    "ranking": "put the rows of each list in order",
+    "clustering": "find groups",
+    "anomaly": "find rows unlike the rest",
+}
+METRIC_WORDS = {
+    "accuracy": "accuracy: the share of rows named right",
+    "balanced_accuracy": "balanced accuracy: the share named right, every class counting alike",
+    "average_precision": "average precision: how purely the rare class comes first when rows are "
+    "sorted by score",
+    "roc_auc": "area under the ROC curve: the chance that a positive row scores above a negative",
+    "rmse": "root mean squared error, in units of the target",
+    "mae": "mean absolute error, in units of the target",
+    "r2": "r2: the share of the variance explained",
+    "mean_cost": "mean cost of a decision, by the cost matrix given",
+    "macro_f1": "macro F1: precision and recall balanced, every label counting alike",
+    "ndcg": "ndcg: how well the order puts the best first",
+    "log_loss": "log loss: surprise at the truth, given the probabilities",
+}
+
+
+def words(r: dict[str, Any]) -> dict[str, Any]:
+    """Every sentence and table of the page that is not in the record word for word."""
+    task, n, split = r["task"], r["audit"]["n_rows"] if r["audit"] else 0, r["split"]
+    target = listed(task["target"]) or "groups"
+    source = r["reproduction"].get("name") or r["reproduction"].get("source") or "the table"
+    metric = task["metric"].replace("_", " ")
+    rows = f"{n:,} rows"
+    if split:
+        rows += (
+            f" · {split['n_train']:,} to learn from, {split['n_test']:,} kept aside and used once"
+        )
+    return {
+        "title": f"{target}: a study",
+        "question": Markup("Can <em>{}</em> be predicted from {}?").format(target, source),
+        "subtitle": f"{rows} · seed {r['reproduction'].get('seed', 0)}",
+        "metric": metric,
+        "better_word": "higher is better" if task["greater_is_better"] else "lower is better",
+        "task_words": task_words(task, target),
+        "metric_words": f"{METRIC_WORDS.get(task['metric'], metric)}; chosen before any model was "
+        "trained",
+        "experience": experience(r, source),
+        "facts": facts(r, metric),
+        "audit_findings": r["audit"]["findings"] if r["audit"] else [],
+        "split_caption": split_caption(split),
+        "features": [
+            (c["name"], c["kind"], c["treatment"], c["n_features"])
+            for c in (r["features"] or {}).get("columns", [])
+        ],
+        "baseline_words": baseline_words(r, metric),
+        "board_lead": board_lead(r, metric),
+        "places": places_for([row["interval"]["estimate"] for row in r["leaderboard"]]),
+        "settings": [
+            (
+                row["name"],
+                ", ".join(f"{k} = {cell(v)}" for k, v in row["parameters"].items()) or "none",
+                "  ".join(number(s) for s in row["folds"]),
+            )
+            for row in r["leaderboard"]
+        ],
+        "pairs": len(r["comparison"]["names"]) * (len(r["comparison"]["names"]) - 1) // 2
+        if r["comparison"]
+        else 0,
+        **final_words(r, metric),
+        "finding_counts": finding_counts(r["findings"]),
+        "coefficient_words": coefficient_words((r["insight"] or {}).get("coefficients")),
+        "diagnosis_words": diagnosis_words(r["diagnosis"]),
+        "dependence_of": (r["insight"] or {}).get("dependence_of", ""),
+        "card": card_rows(r["card"]),
+        "reproduction": reproduction_rows(r["reproduction"]),
+    }
+
+
+def task_words(task: dict[str, Any], target: str) -> str:
+    action = KIND_WORDS.get(task["kind"], task["kind"]).format(k=len(task["classes"]))
+    classes = f" ({listed(task['classes'], 10)})" if task["classes"] else ""
+    positive = f"; {task['positive']} counts as positive" if task["positive"] is not None else ""
+    return f"{task['kind'].replace('_', ' ')}: {action}, {target}{classes}{positive}"
+
+
+def experience(r: dict[str, Any], source: str) -> str:
+    if not r["split"]:
+        return source
+    text = f"{r['split']['n_train']:,} rows of {source}"
+    unlabelled = r["task"]["unlabelled"]
+    return f"{text}; {unlabelled:,} rows have no target" if unlabelled else text
+
+
+def facts(r: dict[str, Any], metric: str) -> list[tuple[str, ...]]:
+    """The few figures that stand under the verdict."""
+    verdict, final = r["verdict"], r["final"]
+    if not verdict:
+        return []
+    i, figures = verdict["interval"], list[tuple[str, ...]]()
+    places = places_for([i["estimate"], i["low"], i["high"]])
+    figures.append(
+        (fixed(i["estimate"], places), f"{metric} on unseen rows",
+         f"{100 * i['confidence']:g} %: {fixed(i['low'], places)} – {fixed(i['high'], places)}")
+    )  # fmt: skip
+    figures.append((number(verdict["baseline"]), "guessing, same rows"))
+    if final and final["wrong"] is not None:
+        figures.append((f"{final['wrong']:,} of {final['n']:,}", "unseen rows wrong"))
+    if final and final["reliability"]:
+        r_ = final["reliability"]
+        trusted = r_["ece"] <= max(0.05, r_.get("band") or 0.0)
+        tell = "probabilities can be trusted" if trusted else "probabilities are off"
+        figures.append((number(r_["ece"]), "calibration error", tell))
+    if final and "r2" in final["table"] and metric != "r2":
+        figures.append((number(final["table"]["r2"]["estimate"]), "of the variance explained (r2)"))
+    return figures
+
+
+def split_caption(split: dict[str, Any] | None) -> str:
+    if not split:
+        return ""
+    folds = len(split["fold_sizes"])
+    return (
+        f"{split['kind'].capitalize()}: the learning rows are judged in {folds} folds that every "
+        "model shares; the rows kept aside are looked at once, at the very end."
+    )
+
+
+def baseline_words(r: dict[str, Any], metric: str) -> str:
+    row = r["baseline"]
+    if not row:
+        return ""
+    i = row["interval"]
+    return (
+        f"{row['name'].capitalize()} gives {metric} {number(i['estimate'])} (95 % interval "
+        f"{number(i['low'])} to {number(i['high'])}) on the same folds. A model that does not beat "
+        "this has learned nothing."
+    )
+
+
+def board_lead(r: dict[str, Any], metric: str) -> str:
+    folds = len(r["split"]["fold_sizes"]) if r["split"] else 0
+    return (
+        f"Mean {metric} in {folds} folds of the learning rows, tuned inside each fold. Dot and "
+        "bar: mean with its 95 % interval; tick: the rows it learned from; dashed line: guessing. "
+        "“p” asks whether a model is worse than the best (corrected t-test, one-sided, Holm). "
+        "Chosen: the least complex that is not."
+    )
+
+
+def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
+    final = r["final"]
+    if not final:
+        return {"final_lead": "", "final_rows": [], "left_out_words": "", "confusion": None,
+                "by_class": [], "worst_columns": (), "worst_rows": []}  # fmt: skip
+    rows = [
+        (name.replace("_", " "), i["estimate"], i["low"], i["high"],
+         final["baseline"].get(name, {}).get("estimate"))
+        for name, i in final["table"].items()
+    ]  # fmt: skip
+    chosen = next((row["name"] for row in r["leaderboard"] if row["chosen"]), "the chosen model")
+    lead = (
+        f"{sentence(chosen)[:-1]}, refitted on all learning rows, on {final['n']:,} rows it had "
+        "never met. This very model is the one saved."
+    )
+    beside = final["with_left_out"] or {}
+    left = (
+        f"With the columns that were left out, {metric} would have been "
+        f"{number(beside.get('estimate'))}: too good to be true, most likely."
+        if beside
+        else ""
+    )
+    columns, worst = worst_table(final["worst"] or [])
+    return {
+        "final_lead": lead, "final_rows": rows, "left_out_words": left,
+        "confusion": confusion_table(final["confusion"]),
+        "by_class": [
+            (c["label"], c["n"], c["precision"], c["recall"], c["recall_low"], c["recall_high"])
+            for c in final["by_class"] or []
+        ],
+        "worst_columns": columns, "worst_rows": worst,
+    }  # fmt: skip
+
+
+def confusion_table(c: dict[str, Any] | None) -> dict[str, Any] | None:
+    if not c or len(c["labels"]) > 30:
+        return None
+    lines = []
+    for i, (label, counts) in enumerate(zip(c["labels"], c["counts"], strict=True)):
+        total = sum(counts) or 1
+        cells = [
+            {
+                "count": number(n),
+                "share": round(100 * n / total),
+                "kind": "hit" if i == j else "miss",
+            }
+            for j, n in enumerate(counts)
+        ]
+        recall = f"{100 * counts[i] / total:.0f} %" if sum(counts) else "–"
+        lines.append({"label": label, "cells": cells, "recall": recall})
+    return {"labels": c["labels"], "lines": lines}
+
+
+def worst_table(worst: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[Any]]:
+    if not worst:
+        return (), []
+    names = list(worst[0]["cells"])[:6]
+    rows = [
+        (w["row"], w["actual"], w["predicted"], w["loss"], *(w["cells"].get(k) for k in names))
+        for w in worst
+    ]
+    return ("row", "actual", "predicted", "loss", *(charts.short(n, 20) for n in names)), rows
+
+
+def finding_counts(findings: list[dict[str, Any]]) -> str:
+    """
+    >>> finding_counts([{"severity": "info"}, {"severity": "warning"}, {"severity": "warning"}])
+    '2 warnings and 1 note.'
+    """
+    parts = []
+    for severity, name in (("error", "error"), ("warning", "warning"), ("info", "note")):
+        count = sum(f["severity"] == severity for f in findings)
+        if count:
+            parts.append(f"{count} {name}{'s' if count > 1 else ''}")
+    return f"{listed(parts)}." if parts else ""
+
+
+def coefficient_words(c: dict[str, Any] | None) -> str:
+    if not c:
+        return ""
+    of = c.get("of", "")
+    whose = f"Of {of}. " if of else ""
+    if c["valid"]:
+        return f"{whose}Columns are standardised, so sizes can be compared. Bars: 95 % intervals."
+    return f"{whose}{c['reason']}"
+
+
+def diagnosis_words(d: dict[str, Any] | None) -> str:
+    if not d:
+        return ""
+    advice = f" Try: {listed(d['remedies'])}." if d["remedies"] else ""
+    return sentence(d["sentence"]) + advice
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop.
+
+    >>> sentence("train and test agree")
+    'Train and test agree.'
+    """
+    return f"{text[:1].upper()}{text[1:]}".rstrip(". ") + "." if text else ""
+
+
+def sides(rows: list[Any]) -> list[Markup]:
+    """Columns of numbers stand to the right, words to the left.
+
+    >>> [str(s) for s in sides([("a", 1), ("b", None)])]
+    ['', ' class="num"']
+    """
+    columns = list(zip(*rows, strict=True))
+    return [
+        Markup(' class="num"')
+        if all(v is None or isinstance(v, int | float) for v in column)
+        else Markup("")
+        for column in columns
+    ]
+
+
+def card_rows(card: dict[str, Any] | None) -> list[tuple[str, str]]:
+    return [(str(k).replace("_", " ").capitalize(), flat(v)) for k, v in (card or {}).items() if v]
+
+
+def reproduction_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (str(k).replace("_", " ").capitalize(), flat(v))
+        for k, v in data.items()
+        if k not in ("command", "name") and v not in (None, "", [], {})
+    ]
+
+
+def flat(value: Any) -> str:
+    """Nested plain data on one line."""
+    if isinstance(value, dict):
+        return "; ".join(f"{k} {flat(v)}" for k, v in value.items() if v not in (None, "", [], {}))
+    if isinstance(value, list):
+        return ", ".join(flat(v) for v in value)
+    return cell(value)
+
+
+def cell(value: Any) -> str:
+    """A cell of a table.
+
+    >>> cell(0.123456), cell(None), cell("x" * 100)[-1], cell([1, 2])
+    ('0.123', '–', '…', '1 and 2')
+    """
+    if isinstance(value, list | tuple):
+        return listed([cell(v) for v in value], 8)
+    if isinstance(value, dict):
+        return flat(value)
+    text = number(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def column_range(c: dict[str, Any]) -> str:
+    if c["kind"] in ("category", "truth", "list") and c["counts"]:
+        return charts.short(listed([name for name, _ in c["counts"]], 4), 60)
+    if c["low"] is not None:
+        return f"{cell(c['low'])} – {cell(c['high'])}"
+    return ""
+
+
+def column_shape(c: dict[str, Any]) -> Markup:
+    counts = [n for _, n in c["counts"]]
+    if len(counts) < 2:
+        return Markup("")
+    return charts.histogram(counts, f"distribution of {c['name']}")
+
+
+def evidence_words(evidence: dict[str, Any]) -> str:
+    """The numbers behind a finding, the first few.
+
+    >>> evidence_words({"share": 0.25, "rows": 12})
+    'share 0.25, rows 12'
+    """
+    parts = [f"{k.replace('_', ' ')} {cell(v)}" for k, v in list(evidence.items())[:4]]
+    return charts.short(", ".join(parts), 160)

@@ -1,0 +1,94 @@
+"""Numbers and lists as people write them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """A figure for reading: three significant digits, thousands set apart, a dash for nothing.
+
+    >>> number(0.98432), number(12345.6), number(1e-7), number(None), number(0.5), number(7)
+    ('0.984', '12,346', '1e-07', '–', '0.5', '7')
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.{digits}g}"
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return (
+        f"{value:.{digits}g}"
+        if size < 1e-4
+        else f"{value:.{_places(size, digits)}f}".rstrip("0").rstrip(".")
+    )
+
+
+def fixed(value: Any, places: int = 3) -> str:
+    """A figure in a column: the same number of places in every row.
+
+    >>> fixed(0.5), fixed(None), fixed(15234.7)
+    ('0.500', '–', '15,235')
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{places}f}"
+
+
+def places_for(values: Sequence[float | None], digits: int = 3) -> int:
+    """Places after the point that show ``digits`` figures of the largest value.
+
+    >>> places_for([0.91, 0.4]), places_for([12.3, 45.0]), places_for([1200.0])
+    (3, 1, 0)
+    """
+    finite = [abs(v) for v in values if v is not None and math.isfinite(v)]
+    return _places(max(finite, default=1.0), digits)
+
+
+def _places(size: float, digits: int) -> int:
+    """Places after the point that give ``digits`` figures; shares count theirs from the point."""
+    if size < 0.1:
+        return digits if size == 0 else min(8, digits - 1 - math.floor(math.log10(size)))
+    return digits if size < 1 else max(0, digits - 1 - math.floor(math.log10(size)))
+
+
+def p_value(value: Any) -> str:
+    """A p-value with a leading zero, and no more figures than it deserves.
+
+    >>> p_value(0.0004), p_value(0.0312), p_value(0.48), p_value(None)
+    ('< 0.001', '0.031', '0.48', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if value < 0.001:
+        return "< 0.001"
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """``a, b and c``; a long list says how many more.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    names = [str(n) for n in names]
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return (
+        names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+    )
+
+
+def duration(seconds: float | None) -> str:
+    """
+    >>> duration(0.034), duration(4.21), duration(75)
+    ('0.03 s', '4.2 s', '1 min 15 s')
+    """
+    if seconds is None:
+        return "–"
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"

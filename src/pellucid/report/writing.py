@@ -1,0 +1,78 @@
+"""The files of a study: page, data, model, script and predictions, each whole or not at all."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pellucid.core.atomic import replacing
+from pellucid.report.rendering import render, to_json
+from pellucid.report.scripts import script
+
+FILES = ("report.html", "report.json", "model.pellucid", "repeat.py", "predictions.csv")
+
+
+def write(record: Any, folder: Any, *, overwrite: bool = False) -> list[Path]:
+    """Write everything ``pellucid learn`` leaves behind; returns the paths.
+
+    Parameters
+    ----------
+    record : StudyRecord
+        A partial one gives what it has: no model and no predictions before the last stage.
+    folder : path
+        Made if need be.
+    overwrite : bool, default=False
+        Replace the files of an earlier study; other files in the folder are left alone.
+    """
+    folder = Path(os.fspath(folder))
+    check_folder(folder, overwrite)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [
+        write_text(folder / "report.json", dump(to_json(record))),
+        write_text(folder / "report.html", render(record)),
+        write_text(folder / "repeat.py", script(record)),
+    ]
+    if record.model is not None:
+        record.save(folder / "model.pellucid")
+        written.append(folder / "model.pellucid")
+    if record.final is not None and record.final.predictions:
+        from pellucid.data import write_csv
+
+        write_csv(columns_of(record.final.predictions), folder / "predictions.csv")
+        written.append(folder / "predictions.csv")
+    for name in FILES:  # of an earlier study: a stale model beside a new report would mislead
+        if folder / name not in written:
+            (folder / name).unlink(missing_ok=True)
+    return sorted(written, key=lambda path: FILES.index(path.name))
+
+
+def check_folder(folder: Path, overwrite: bool) -> None:
+    """Refuse to replace an earlier study, before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; give the name of a folder")
+    there = [name for name in FILES if (folder / name).exists()]
+    if there and not overwrite:
+        raise FileExistsError(f"{folder} holds {there[0]} already; --overwrite replaces it")
+
+
+def write_text(path: Path, text: str) -> Path:
+    with replacing(os.fspath(path)) as file:
+        file.write(text.encode("utf-8"))
+    return path
+
+
+def dump(data: dict[str, Any]) -> str:
+    """JSON for people too: indented, no NaN.
+
+    >>> dump({"a": [1, 2]})
+    '{\\n "a": [\\n  1,\\n  2\\n ]\\n}\\n'
+    """
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """
+    >>> columns_of([{"row": 1, "prediction": "a"}, {"row": 2, "prediction": "b"}])
+    {'row': [1, 2], 'prediction': ['a', 'b']}
+    """
+    return {name: [row[name] for row in rows] for name in rows[0]}

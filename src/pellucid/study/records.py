@@ -1,0 +1,389 @@
+"""The records of a study: what each stage found, as plain data.
+
+A study is a sequence of stages, and each leaves one record; ``StudyRecord`` holds them all. The
+report, the command line and ``report.json`` are renderings of these records, so whatever they
+show stands here first. ``to_dict`` gives JSON-safe copies (NaN becomes null).
+
+    formalise -> Task           what is to be predicted, and by which measure it is judged
+    audit     -> Audit          what is wrong or remarkable about the table
+    split     -> SplitRecord    which rows teach, which rows judge, and why
+    features  -> FeatureRecord  what becomes of every column
+    train     -> LeaderboardRow one row per candidate, on identical folds
+    evaluate  -> Final          the one use of the test rows, and what the errors look like
+    verdict   -> Verdict        at most five sentences
+"""
+
+from typing import Any, NamedTuple
+
+from pellucid.core.records import plain
+from pellucid.core.typing import IntArray
+from pellucid.evaluation import Comparison, Diagnosis, Interval, MetricTable
+
+KINDS = (
+    "binary",
+    "multiclass",
+    "multilabel",
+    "regression",
+    "multi_output_regression",
+    "ranking",
+    "clustering",
+    "anomaly",
+)
+VERDICTS = ("no_signal", "inconclusive", "linear_suffices", "complex_pays")
+SEVERITIES = ("info", "warning", "error")
+
+
+class Plan(NamedTuple):
+    """What the user knows about the table and the program cannot.
+
+    ``time`` and ``groups`` name the column that orders the rows or holds them together, ``query``
+    the lists of a ranking; ``drop`` and ``keep`` overrule the audit; ``cost_matrix`` has a row per
+    true class and a column per decision (classes in sorted order); ``candidates`` restricts the
+    models by name; ``time_limit`` is in seconds, and a study stopped by it says what is missing.
+
+    >>> Plan(groups="patient").test_size
+    0.2
+    """
+
+    time: str | None = None
+    groups: str | None = None
+    query: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    cost_matrix: Any = None
+    test_size: float = 0.2
+    alpha: float = 0.05
+    candidates: tuple[str, ...] | None = None
+    time_limit: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+
+class Task(NamedTuple):
+    """Task, measure and experience: chosen before training, then frozen.
+
+    >>> Task("regression", ("y",), (), None, "rmse", False, 0, "y holds numbers").metric
+    'rmse'
+    """
+
+    kind: str  # one of KINDS
+    target: tuple[str, ...]  # names of the target columns, () for clustering and anomaly
+    classes: tuple[Any, ...]  # sorted labels; () for numbers
+    positive: Any  # binary: the rarer class, else the later label; None otherwise
+    metric: str
+    greater_is_better: bool
+    unlabelled: int  # rows whose target is missing
+    reason: str  # why this kind and this measure, in one or two sentences
+    alternatives: tuple[str, ...] = ()  # other kinds that would make sense
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+
+class Finding(NamedTuple):
+    """One thing to know, with its evidence and what to do about it.
+
+    >>> Finding("PEL102", "info", "Constant column", ("a",), {}, "It says nothing.", "Drop it.").code
+    'PEL102'
+    """
+
+    code: str  # "PEL101"
+    severity: str  # one of SEVERITIES
+    title: str  # "Missing values"
+    where: tuple[str, ...]  # columns, models or classes concerned
+    evidence: dict[str, Any]  # the numbers
+    why: str
+    fix: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+
+class ColumnProfile(NamedTuple):
+    """What one column of the table looks like.
+
+    >>> ColumnProfile("age", "whole", "input", 0, 61, 18, 93).role
+    'input'
+    """
+
+    name: str
+    kind: str  # number, whole, truth, category, text, date, list, empty
+    role: str  # input, target, time, groups, query, left_out
+    missing: int
+    distinct: int
+    low: Any = None  # numbers and dates: least and greatest value
+    high: Any = None
+    middle: float | None = None  # numbers: median
+    spread: float | None = None  # numbers: standard deviation
+    counts: tuple[tuple[str, int], ...] = ()  # commonest levels, or bins of a histogram
+    note: str = ""  # why it is left out
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+
+class Audit(NamedTuple):
+    """Findings about a table, its columns, and a digest that names its contents.
+
+    >>> Audit((), (), 0, 0, "").to_dict()["n_rows"]
+    0
+    """
+
+    findings: tuple[Finding, ...]
+    columns: tuple[ColumnProfile, ...]
+    n_rows: int
+    n_columns: int
+    digest: str  # sha256 of the contents
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(
+            self._asdict()
+            | {
+                "findings": [f.to_dict() for f in self.findings],
+                "columns": [c.to_dict() for c in self.columns],
+            }
+        )
+
+
+class SplitRecord(NamedTuple):
+    """Row numbers of the table: the test rows, the rest, and the folds within the rest.
+
+    >>> import numpy as np
+    >>> SplitRecord("random", np.arange(8), np.arange(8, 10), (), "why").to_dict()["n_test"]
+    2
+    """
+
+    kind: str  # stratified, random, groups, sequential
+    train: IntArray
+    test: IntArray
+    folds: tuple[tuple[IntArray, IntArray], ...]  # (learn, judge), row numbers of the table
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Sizes and rows; the folds by their judging rows alone."""
+        sizes = [[len(a), len(b)] for a, b in self.folds]
+        return plain(
+            {
+                "kind": self.kind,
+                "reason": self.reason,
+                "n_train": len(self.train),
+                "n_test": len(self.test),
+                "fold_sizes": sizes,
+            }
+        )
+
+
+class ColumnPlan(NamedTuple):
+    """What becomes of one column.
+
+    >>> ColumnPlan("sex", "category", "one column per level", 3).n_features
+    3
+    """
+
+    name: str
+    kind: str  # as in ColumnProfile
+    treatment: str  # "median for missing cells, indicator, standardised"
+    n_features: int  # columns it becomes on the training rows
+
+
+class FeatureRecord(NamedTuple):
+    """How the table becomes numbers; the same steps are refitted inside every fold.
+
+    >>> FeatureRecord((), (("id", "PEL105"),), 275, 12, 12, "enough rows").to_dict()["left_out"]
+    [['id', 'PEL105']]
+    """
+
+    columns: tuple[ColumnPlan, ...]
+    left_out: tuple[tuple[str, str], ...]  # (column, why)
+    n_rows: int
+    n_features: int
+    rank: int | None  # of the training matrix; None where it was not computed
+    advice: str  # "12 features for 275 rows: enough rows" or an offer of selection or PCA
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict() | {"columns": [c._asdict() for c in self.columns]})
+
+
+class Candidate(NamedTuple):
+    """A model to try: ``space`` is searched simplest first inside every fold.
+
+    >>> Candidate("guessing", "guess", None, {}, 0, "what any model must beat").complexity
+    0
+    """
+
+    name: str  # "logistic regression", as a person says it
+    key: str  # "logistic", as --candidates takes it
+    estimator: Any
+    space: dict[str, list[Any]]
+    complexity: int  # 0 guessing, 1 linear, 2 splines, trees, neighbours, 4 ensembles, 5 networks
+    reason: str
+    scaled: bool = True  # does it want standardised columns?
+
+
+class LeaderboardRow(NamedTuple):
+    """One candidate on the folds that all share.
+
+    >>> score = Interval(0.9, 0.85, 0.95, 0.02, "corrected t", 5)
+    >>> LeaderboardRow("ridge", "ridge", score, 0.92, 0.1, 1, 0.3, True, False, (0.9,), {}).chosen
+    True
+    """
+
+    name: str
+    key: str
+    interval: Interval  # mean of the folds, corrected for overlap
+    train_score: float
+    seconds: float
+    complexity: int
+    p_value: float  # one-sided: is it worse than the best? Holm; nan for the best itself
+    chosen: bool
+    best: bool
+    folds: tuple[float, ...]
+    parameters: dict[str, Any]  # chosen on all learning rows
+    note: str = ""  # "not converged in 2 of 5 folds", "stopped by the time limit"
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict() | {"interval": self.interval.to_dict()})
+
+
+class Final(NamedTuple):
+    """The one use of the test rows. Every member but ``table`` is plain data for a picture.
+
+    classification   ``confusion`` {labels, counts}; ``reliability`` {predicted, observed, low,
+                     high, counts, ece, band}; ``threshold`` {name, thresholds, precision, recall,
+                     cost or None, chosen, why} (binary); ``by_class`` [{label, n, precision,
+                     recall, recall_low, recall_high}]
+    regression       ``residuals`` {actual, predicted} (at most 2,000 points), ``residual_health``
+                     {kind, sentence}
+    both             ``worst`` [{row, actual, predicted, loss, cells: {column: value}}]
+
+    >>> Final(MetricTable({}), 69, MetricTable({}), wrong=1).wrong
+    1
+    """
+
+    table: MetricTable
+    n: int
+    baseline: MetricTable
+    wrong: int | None = None
+    confusion: dict[str, Any] | None = None
+    reliability: dict[str, Any] | None = None
+    threshold: dict[str, Any] | None = None
+    by_class: list[dict[str, Any]] | None = None
+    residuals: dict[str, Any] | None = None
+    residual_health: dict[str, Any] | None = None
+    worst: list[dict[str, Any]] | None = None
+    predictions: list[dict[str, Any]] | None = None  # of all test rows: row, actual, prediction...
+    with_left_out: dict[str, Any] | None = None  # score with the columns that were left out
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(
+            self._asdict()
+            | {"table": self.table.to_dict(), "baseline": self.baseline.to_dict()}
+            | {"predictions": None}  # they are a file of their own
+        )
+
+
+class Insight(NamedTuple):
+    """Why the model says what it says. Plain data; None where a part does not apply.
+
+    coefficients     {rows: [{name, estimate, standard_error, statistic, p_value, low, high}],
+                     valid, reason, notes}: of the linear model (chosen or baseline)
+    importance       [{name, estimate, low, high}] permutation importance on the learning rows
+                     held out fold by fold, in units of the measure, largest first
+    dependence       [{name, values, mean, low, high, kind}] partial dependence of the strongest
+    learning_curve   {sizes, train, train_low, train_high, test, test_low, test_high}
+    complexity_curve {parameter, values, train, test, test_se, chosen, rule}
+
+    >>> Insight().to_dict()["importance"] is None
+    True
+    """
+
+    coefficients: dict[str, Any] | None = None
+    importance: list[dict[str, Any]] | None = None
+    dependence: list[dict[str, Any]] | None = None
+    learning_curve: dict[str, Any] | None = None
+    complexity_curve: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+
+class Verdict(NamedTuple):
+    """The answer in at most five plain sentences, uncertainty included.
+
+    >>> score = Interval(0.9, 0.85, 0.95, 0.02, "wilson", 70)
+    >>> print(Verdict("complex_pays", ("Yes.", "Why."), "accuracy", score, 0.5, "forest", ()))
+    Yes. Why.
+    """
+
+    kind: str  # one of VERDICTS
+    text: tuple[str, ...]  # sentences; the first is the headline
+    metric: str
+    interval: Interval  # of the chosen model on the test rows
+    baseline: float  # guessing, on the same rows
+    chosen: str  # name of the candidate
+    reasons: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict() | {"interval": self.interval.to_dict()})
+
+    def __str__(self) -> str:
+        return " ".join(self.text)
+
+
+class StudyRecord(NamedTuple):
+    """Everything a study found, in the order in which it found it.
+
+    >>> StudyRecord._fields[:4]
+    ('task', 'audit', 'split', 'features')
+    """
+
+    task: Task
+    audit: Audit
+    split: SplitRecord | None
+    features: FeatureRecord | None
+    baseline: LeaderboardRow | None
+    leaderboard: tuple[LeaderboardRow, ...]  # best first
+    comparison: Comparison | None
+    final: Final | None
+    diagnosis: Diagnosis | None
+    insight: Insight | None
+    findings: tuple[Finding, ...]  # of every stage
+    verdict: Verdict | None
+    card: dict[str, Any] | None
+    model: Any  # the fitted Pipeline, as saved
+    reproduction: dict[str, Any]  # source, rows, seed, effort, plan, versions, digest, command
+    partial: str = ""  # why the record is incomplete; "" when it is whole
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe, without the model and the per-row predictions."""
+
+        def one(record: Any) -> Any:
+            return None if record is None else record.to_dict()
+
+        return {
+            "schema": "pellucid-report/1",
+            "task": one(self.task),
+            "audit": one(self.audit),
+            "split": one(self.split),
+            "features": one(self.features),
+            "baseline": one(self.baseline),
+            "leaderboard": [row.to_dict() for row in self.leaderboard],
+            "comparison": one(self.comparison),
+            "final": one(self.final),
+            "diagnosis": one(self.diagnosis),
+            "insight": one(self.insight),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "verdict": one(self.verdict),
+            "card": plain(self.card),
+            "reproduction": plain(self.reproduction),
+            "partial": self.partial,
+        }
+
+    def save(self, path: Any, *, slim: bool = False) -> None:
+        """Write the fitted model; ``pellucid.load`` brings it back."""
+        from pellucid.persist import save
+
+        if self.model is None:
+            raise ValueError(f"there is no model to save: {self.partial}")
+        save(self.model, path, slim=slim)

@@ -1,0 +1,97 @@
+"""The page: whole, safe, self-contained, and the same from its JSON."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from example_record import NASTY, example
+
+from pellucid.report import render, to_json
+from pellucid.report.rendering import SECTIONS
+
+KINDS = ["binary", "regression"]
+
+
+class Tags(HTMLParser):
+    """Every start tag with its attributes."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_seventeen_sections_are_there(kind):
+    page = render(example(kind))
+    assert len(SECTIONS) == 17
+    for key, _ in SECTIONS:
+        assert f'id="{key}"' in page
+        assert f'href="#{key}"' in page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_is_the_same_from_its_json(kind):
+    record = example(kind)
+    again = json.loads(json.dumps(to_json(record), allow_nan=False))
+    assert render(again) == render(record)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_user_text_is_escaped_and_nothing_is_fetched(kind):
+    page = render(example(kind, column=NASTY))
+    tags = Tags(page).found
+    assert {tag for tag, _ in tags}.isdisjoint({"script", "img", "iframe", "link", "object"})
+    assert not [a for _, attrs in tags for a in attrs if a.startswith("on")]
+    outside = [
+        v for _, attrs in tags for k, v in attrs.items() if k in ("src", "href", "xlink:href")
+    ]
+    assert all(value.startswith("#") for value in outside)
+    policy = next(a for t, a in tags if a.get("http-equiv") == "Content-Security-Policy")
+    expected = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert policy["content"] == expected
+    assert not re.search(r"url\(|@import|https?://", page)
+    assert len(page.encode()) < 5_000_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_has_words(kind):
+    for tag, attributes in Tags(render(example(kind))).found:
+        if tag == "svg":
+            assert attributes["role"] == "img"
+            assert attributes["aria-label"]
+
+
+def test_a_partial_study_says_so():
+    record = example()._replace(
+        final=None, insight=None, diagnosis=None, verdict=None, card=None, comparison=None,
+        partial="It was interrupted while boosting was trained.",
+    )  # fmt: skip
+    page = render(record)
+    assert "This study is not complete." in page
+    assert "interrupted while boosting" in page
+    assert 'id="verdict"' not in page
+    assert 'href="#final"' not in page
+
+
+def test_another_schema_is_refused():
+    with pytest.raises(ValueError, match="not a report"):
+        to_json({"schema": "something else"})
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
+def test_a_browser_finds_no_image_in_hostile_names(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(render(example(column=NASTY)), encoding="utf-8")
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+               f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    tags = Tags(done.stdout).found
+    assert len(tags) > 300
+    assert "img" not in {tag for tag, _ in tags}

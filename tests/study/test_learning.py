@@ -1,0 +1,286 @@
+"""The whole study: example 16, determinism, test rows untouched, ties, interrupts, saved models."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import bdtrc
+
+import pellucid
+from pellucid import Plan, Study, learn
+from pellucid.study import TaskError
+from pellucid.study.assessing import TestRows
+
+
+def noise_table(seed, n=120):
+    rng = np.random.default_rng([seed, 5])
+    numbers = {f"x{j}": rng.normal(size=n) for j in range(3)}
+    codes = [f"c{i}" for i in rng.integers(60, size=n)]
+    return pl.DataFrame({**numbers, "code": codes, "y": rng.choice(["a", "b"], n)})
+
+
+def line_table(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    return pl.DataFrame({"x": x, "z": rng.normal(size=n), "y": 3 * x + 1 + rng.normal(size=n)})
+
+
+def class_table(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    c = rng.integers(2, size=n)
+    x = rng.normal(size=n) + 2 * c
+    color = np.where(rng.random(n) < 0.8, np.array(["red", "blue"])[c], "grey")
+    return pl.DataFrame({"x": x, "color": color, "y": np.array(["no", "yes"])[c]})
+
+
+@pytest.fixture(scope="module")
+def classes():
+    study = Study(class_table(), "y", effort="quick")
+    return study, study.run()
+
+
+@pytest.fixture(scope="module")
+def line():
+    study = Study(line_table(), "y", plan=Plan(candidates=("ridge", "lasso", "ridge_splines")))
+    return study, study.run()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_labels_have_no_signal(seed):
+    """Example 16: the leak canary."""
+    record = learn(noise_table(seed), "y", effort="quick")
+    assert record.verdict.kind == "no_signal"
+    assert record.verdict.chosen == "guessing"
+    assert record.verdict.text[0] == "No. Nothing here predicts y better than guessing."
+    assert "PEL405" in [one.code for one in record.findings]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("regression", [False, True])
+def test_random_labels_have_no_signal_at_the_stated_rate(regression):
+    """Example 16 over 40 seeds: false alarms stay within what alpha = 0.05 allows."""
+    alarms = 0
+    for seed in range(40):
+        table = noise_table(seed)
+        if regression:
+            rng = np.random.default_rng(seed)
+            table = table.with_columns(y=pl.Series(rng.normal(size=table.height)))
+        record = learn(table, "y", random_state=seed)
+        alarms += record.verdict.kind != "no_signal"
+    assert bdtrc(alarms - 1, 40, 0.05) > 0.01  # P(at least so many alarms)
+
+
+def test_a_line_needs_no_more_than_a_line(line):
+    """Example 16: y = 3x + 1 + noise."""
+    record = line[1]
+    assert record.verdict.kind == "linear_suffices"
+    assert record.final.residual_health["kind"] == "good"
+    assert record.insight.importance[0]["name"] == "x"
+    assert "Predictions of y" in record.verdict.text[0]
+    estimates = {row["name"]: row for row in record.insight.coefficients["rows"]}
+    x = line_table()["x"].to_numpy()[line[0].split().train]
+    assert estimates["x"]["low"] < 3 * x.std() < estimates["x"]["high"]
+
+
+def test_rings_need_more_than_a_line():
+    """Example 16: make_rings."""
+    X, y = pellucid.data.make_rings(200, random_state=0)
+    table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "ring": y})
+    record = learn(table, "ring", plan=Plan(candidates=("logistic", "lda", "bayes", "qda")))
+    assert record.verdict.kind == "complex_pays"
+    by_name = {row.key: row for row in record.leaderboard}
+    assert by_name["lda"].p_value < 0.05
+
+
+def test_the_record_is_whole_and_json(classes):
+    _, record = classes
+    text = json.dumps(record.to_dict())
+    assert json.loads(text)["schema"] == "pellucid-report/1"
+    assert record.partial == ""
+    assert record.final.n == len(record.split.test) == len(record.final.predictions)
+    assert record.final.confusion["labels"] == ["no", "yes"]
+    assert np.sum(record.final.confusion["counts"]) == record.final.n
+    assert {row.key for row in record.leaderboard} >= {"guess", "lda"}
+    assert sum(row.chosen for row in record.leaderboard) == 1
+    assert len(record.verdict.text) <= 5
+    assert record.insight.learning_curve["sizes"] == sorted(record.insight.learning_curve["sizes"])
+    assert record.card["representation"]
+    assert record.verdict.interval == record.final.table["accuracy"]
+
+
+def test_same_data_same_record(classes):
+    again = learn(class_table(), "y", effort="quick")
+    assert _without_seconds(again.to_dict()) == _without_seconds(classes[1].to_dict())
+
+
+def _without_seconds(value):
+    if isinstance(value, dict):
+        return {k: _without_seconds(v) for k, v in value.items() if k != "seconds"}
+    return [_without_seconds(v) for v in value] if isinstance(value, list) else value
+
+
+def test_test_rows_have_no_part_before_the_end(classes):
+    """With other targets on the test rows, leaderboard and model stay the same to the bit."""
+    study, record = classes
+    test = record.split.test
+    table = class_table()
+    y = table["y"].to_numpy().astype(object)
+    y[test] = y[test][::-1]
+    other = Study(table.with_columns(y=pl.Series(y.tolist())), "y", effort="quick")
+    other._done["split"] = record.split  # the same rows, whatever their targets
+    changed = other.run()
+    for a, b in zip(record.leaderboard, changed.leaderboard, strict=True):
+        assert a.folds == b.folds
+    X = table.select(list(study._workshop.kinds))
+    assert (record.model.predict(X) == changed.model.predict(X)).all()
+
+
+def test_the_test_rows_are_used_once(monkeypatch):
+    uses = []
+    plain = TestRows.score
+    monkeypatch.setattr(TestRows, "score", lambda self, model: uses.append(1) or plain(self, model))
+    study = Study(class_table(), "y", effort="quick", plan=Plan(candidates=("lda",)))
+    first = study.evaluate()
+    study.run()
+    assert study.evaluate().table is first.table
+    assert len(uses) == 1
+
+
+def test_ties_are_said_as_ties(line):
+    record = line[1]
+    level = [f for f in record.findings if f.code == "PEL501"]
+    assert len(level[0].where) > 1
+    assert any("cannot be told apart" in s or "within chance" in s for s in record.verdict.text)
+
+
+def test_the_task_is_frozen(classes):
+    study, _ = classes
+    with pytest.raises(AttributeError):
+        study.metric = "roc_auc"
+    with pytest.raises(AttributeError):
+        study.task = None
+
+
+def test_the_saved_model_is_the_scored_one(classes, tmp_path):
+    study, record = classes
+    record.save(tmp_path / "model.pellucid")
+    model = pellucid.load(tmp_path / "model.pellucid")
+    rows = study.frame[record.split.test].select(list(model.feature_names_in_))
+    said = [one["prediction"] for one in record.final.predictions]
+    assert model.predict(rows).tolist() == said
+    assert model.study_["target"] == ["y"]
+    new = pl.DataFrame({"x": [0.5, None], "color": ["violet", None]})
+    assert len(model.predict(new)) == 2
+    assert model[0].drift(new).unseen == (0, 1)
+
+
+def test_leaking_columns_are_left_out_and_shown_beside():
+    table = class_table(200)
+    leaky = table.with_columns(
+        id=pl.Series([f"P{i}" for i in range(200)]), copy=(pl.col("y") == "yes").cast(pl.Float64)
+    )
+    record = learn(leaky, "y", effort="quick", plan=Plan(candidates=("lda",)))
+    assert {name for name, _ in record.features.left_out} == {"id", "copy"}
+    assert record.final.with_left_out["with"]["estimate"] > 0.99
+    assert record.final.with_left_out["without"]["estimate"] < 0.99
+    assert any("copy was left out" in sentence for sentence in record.verdict.text)
+
+
+def test_interrupt_keeps_a_partial_record():
+    def progress(stage, done, total, text):
+        if stage == "train" and "linear discriminant" in text:
+            raise KeyboardInterrupt
+
+    study = Study(class_table(), "y", plan=Plan(candidates=("lda", "bayes")), progress=progress)
+    with pytest.raises(KeyboardInterrupt):
+        study.run()
+    record = study.record()
+    assert record.partial.startswith("interrupted while training linear discriminant analysis")
+    assert record.verdict is None
+    assert [row.key for row in record.leaderboard] == ["guess"]
+    json.dumps(record.to_dict())
+    with pytest.raises(ValueError, match="no model to save"):
+        record.save("nowhere.pellucid")
+
+
+def test_the_time_limit_is_said():
+    plan = Plan(candidates=("ridge", "lasso", "ridge_splines"), time_limit=0.0)
+    record = learn(line_table(), "y", plan=plan)
+    assert len(record.leaderboard) == 2
+    assert "left no time for lasso" in record.partial
+    assert any("not whole" in sentence for sentence in record.verdict.text)
+
+
+def test_costs_move_the_decision():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = np.where(x + rng.normal(size=300) > 0.8, "sick", "well")
+    plan = Plan(cost_matrix=[[0, 20], [1, 0]], candidates=("lda",))
+    study = Study(pl.DataFrame({"x": x, "y": y}), "y", plan=plan)
+    record = study.run()
+    assert record.task.metric == "mean_cost"
+    assert "PEL503" in [one.code for one in record.findings]
+    assert record.final.threshold["chosen"] == pytest.approx(1 / 21)
+    table = record.final.by_class
+    assert next(row["recall"] for row in table if row["label"] == "sick") > 0.85
+
+
+def test_rare_class():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=1200)
+    y = np.where(rng.random(1200) < 1 / (1 + np.exp(5 - 2.2 * x)), "yes", "no")
+    record = learn(pl.DataFrame({"x": x, "y": y}), "y", plan=Plan(candidates=("lda",)))
+    assert record.task.metric == "average_precision"
+    assert record.verdict.kind != "no_signal"
+    assert record.final.threshold["chosen"] != 0.5
+    assert isinstance(record.model[-1], pellucid.LossMatrixClassifier)
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "words"),
+    [
+        ({"x": [1.0] * 20, "y": ["a"] * 20}, "y", "one class only"),
+        ({"x": range(40), "y": range(40)}, None, "pellucid cluster"),
+        ({"x": range(5), "y": ["a", "b", "a", "b", "a"]}, "y", "at least"),
+    ],
+)
+def test_impossible_tasks(table, target, words):
+    with pytest.raises(ValueError, match=words):
+        learn(table, target)
+
+
+def test_wrong_column_names():
+    with pytest.raises(ValueError, match="did you mean 'color'"):
+        learn(class_table(), "colour")
+    with pytest.raises(ValueError, match="no column 'when'"):
+        learn(class_table(), "y", plan=Plan(time="when"))
+    assert issubclass(TaskError, ValueError)
+
+
+def test_multilabel():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 2))
+    tags = [";".join(t for t, v in zip("ab", row, strict=True) if v > -0.5) or "c" for row in X]
+    table = pl.DataFrame({"u": X[:, 0], "v": X[:, 1], "tags": tags})
+    record = learn(table, "tags", effort="quick")
+    assert record.task.kind == "multilabel"
+    assert record.verdict.kind == "linear_suffices"
+    assert record.final.table["f1"].estimate > 0.8
+
+
+def test_groups_and_time_and_ranking():
+    rng = np.random.default_rng(3)
+    n = 200
+    x = rng.normal(size=n)
+    table = pl.DataFrame({"g": np.repeat(np.arange(20), 10), "x": x, "y": x + rng.normal(size=n)})
+    plan = Plan(groups="g", candidates=("ridge",))
+    record = learn(table, "y", plan=plan)
+    assert (record.split.kind, record.verdict.kind) == ("groups", "linear_suffices")
+    assert "g" not in record.model.feature_names_in_
+    days = table.with_columns(g=pl.Series(np.arange(n)).cast(pl.Date))
+    record = learn(days, "y", plan=Plan(time="g", candidates=("ridge",)))
+    assert record.split.kind == "sequential"
+    relevance = table.with_columns(y=pl.Series(np.clip(np.round(x + 2), 0, 4)))
+    record = learn(relevance, "y", plan=Plan(query="g", candidates=("ridge",)))
+    assert (record.task.metric, record.verdict.kind) == ("ndcg", "linear_suffices")
