@@ -12,6 +12,7 @@ _HOME = {
     "CategoricalNB": "categorical",
     "ComplementNB": "complement",
     "GaussianNB": "gaussian",
+    "MixedNB": "mixed",
     "MultinomialNB": "multinomial",
     "TextNB": "text",
     "UnseenFeatureWarning": "gaussian",

@@ -1,0 +1,157 @@
+r"""Which density each column of a mixed table has, and its cells in the form that needs.
+
+A column is a *number* column (gaussian, bernoulli, poisson, exponential: the moments within the
+classes are its statistic), a *categorical* column (the counts of its values are), or a *kept*
+column (kde, histogram, a family of scipy.stats, an estimator: all its cells are needed).
+
+By dtype: truth values are bernoulli, text and categories categorical, numbers gaussian. Objects
+are gaussian where every cell is a number, else categorical.
+"""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core import check
+from pellucid.core.columns import Coded, Text, plain_column
+from pellucid.core.typing import Array
+from pellucid.naive_bayes.densities import find_family
+
+NUMBERS = ("gaussian", "bernoulli", "poisson", "exponential")
+SMOOTH = ("kde", "histogram")
+KINDS = (*NUMBERS[:1], "categorical", *NUMBERS[1:], *SMOOTH)
+FAMILY, ESTIMATOR = "scipy.stats.", "estimator"
+
+
+class Kind(NamedTuple):
+    """The kind of one column; ``model`` is the estimator to clone, if it is one."""
+
+    name: str  # one of KINDS, "scipy.stats.<family>" or "estimator"
+    model: Any = None
+
+    @property
+    def is_number(self) -> bool:
+        return self.name in NUMBERS
+
+    @property
+    def is_kept(self) -> bool:
+        return not self.is_number and self.name != "categorical"
+
+
+def kind_of(value: Any, where: str) -> Kind:
+    """A word, a family of scipy.stats or a density estimator as a kind."""
+    if isinstance(value, str):
+        if value in KINDS:
+            return Kind(value)
+        word = value.removeprefix(FAMILY)
+        try:
+            find_family(word)
+        except ValueError:
+            accepted = ", ".join(repr(kind) for kind in KINDS)
+            raise ValueError(
+                f"distributions of {where} must be one of {accepted}, a continuous family of "
+                f"scipy.stats or a density estimator, got {value!r}{check.hint(value, KINDS)}"
+            ) from None
+        return Kind(FAMILY + word)
+    if hasattr(value, "fit") and hasattr(value, "score_samples") and not isinstance(value, type):
+        return Kind(ESTIMATOR, value)
+    if (
+        hasattr(value, "fit")
+        and hasattr(value, "logpdf")
+        and isinstance(getattr(value, "name", None), str)
+    ):
+        return kind_of(FAMILY + value.name, where)
+    raise ValueError(
+        f"distributions of {where} must be a word, a continuous family of scipy.stats or an "
+        f"estimator with fit and score_samples, got {value!r}"
+    )
+
+
+def natural_kind(column: Any) -> Kind:
+    """The kind of a column by its dtype.
+
+    >>> natural_kind(np.array([True])).name, natural_kind(np.array(["a"])).name
+    ('bernoulli', 'categorical')
+    """
+    if isinstance(column, Text | Coded):
+        return Kind("categorical")
+    if column.dtype.kind == "b":
+        return Kind("bernoulli")
+    if column.dtype.kind in "iuf":
+        return Kind("gaussian")
+    if column.dtype.kind == "O" and all(
+        cell is None or (isinstance(cell, Real) and not isinstance(cell, bool))
+        for cell in column.tolist()
+    ):
+        return Kind("gaussian")
+    return Kind("categorical")
+
+
+def resolve(distributions: Any, columns: list[Any], names: Any) -> list[Kind]:
+    """The kind of every column; what ``distributions`` does not name goes by dtype."""
+    if isinstance(distributions, str):
+        check.one_of(("auto", *KINDS), distributions=distributions)
+        if distributions != "auto":
+            return [Kind(distributions)] * len(columns)
+        return [natural_kind(column) for column in columns]
+    if not isinstance(distributions, Mapping):
+        raise ValueError(
+            f'distributions must be "auto", one kind or a dict of columns, got {distributions!r}'
+        )
+    labels = [] if names is None else [str(name) for name in names]
+    given: dict[int, Kind] = {}
+    for key, value in distributions.items():
+        if isinstance(key, str) and key in labels:
+            j = labels.index(key)
+        elif isinstance(key, int | np.integer) and 0 <= key < len(columns):
+            j = int(key)
+        else:
+            known = ", ".join(repr(name) for name in labels[:8]) or "no names"
+            raise ValueError(
+                f"distributions names the column {key!r}; X has columns 0..{len(columns) - 1} "
+                f"and {known}"
+            )
+        if j in given:
+            raise ValueError(f"distributions names column {j} twice")
+        given[j] = kind_of(value, f"column {key!r}")
+    return [given[j] if j in given else natural_kind(c) for j, c in enumerate(columns)]
+
+
+def as_numbers(column: Any, kind: str, where: str) -> Array:
+    """A column as float64; a missing cell is NaN. Cells outside the kind's support are refused."""
+    cells = plain_column(column)
+    if cells.dtype.kind not in "biufO":
+        raise ValueError(f"{where} is {kind} and needs numbers, got {cells[:1].tolist()[0]!r}")
+    try:
+        x = cells.astype(np.float64)  # None becomes NaN
+    except (TypeError, ValueError):
+        bad = next(cell for cell in cells.tolist() if not _is_number(cell))
+        raise ValueError(f"{where} is {kind} and needs numbers, got {bad!r}") from None
+    if cells.dtype.kind == "O" and np.isinf(x).any():
+        raise ValueError(f"{where} contains infinity (inf), row {int(np.argmax(np.isinf(x)))}")
+    return x
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(np.nan if cell is None else cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def refuse_outside(x: Array, kind: str, where: str) -> None:
+    """Training cells must lie in the support: 0 and 1, counts, or numbers >= 0."""
+    if kind == "bernoulli":
+        outside, accepted = ~((x == 0) | (x == 1)), "0 and 1"
+    elif kind == "poisson":
+        outside, accepted = ~((x >= 0) & (x == np.floor(x))), "whole numbers >= 0"
+    elif kind == "exponential":
+        outside, accepted = ~(x >= 0), "numbers >= 0"
+    else:
+        return
+    outside &= ~np.isnan(x)
+    if outside.any():
+        raise ValueError(f"{where} is {kind} and holds {accepted} only, got {x[outside][0]:g}")
