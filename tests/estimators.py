@@ -38,12 +38,20 @@ def make(cls, **params):
             if name == "density":
                 params[name] = pellucid.discriminant.GaussianDensity(0.1)
                 continue
+            if name == "loss_matrix":  # 0/1 loss, whatever the number of classes
+                params[name] = None
+                continue
             assert name in ("estimator", "classifier", "regressor"), (cls, name)
+            if cls.__name__ == "ReducedErrorPruning":
+                params[name] = pellucid.DecisionTreeClassifier()
+                continue
             selects = hasattr(cls, "get_support")  # by coefficients, for example
             is_regression = name == "regressor" or "Regress" in cls.__name__ or selects
             params[name] = pellucid.Ridge() if is_regression else pellucid.GaussianNB()
     if "k" in signature.parameters:  # of the four columns of ``data``
         params.setdefault("k", 2)
+    if "C" in signature.parameters and signature.parameters["C"].default == np.inf:
+        params.setdefault("C", 1.0)  # the groups of ``data`` hardly overlap: no maximum likelihood
     if "random_state" in signature.parameters:
         params.setdefault("random_state", 0)
     return cls(**params)
@@ -119,6 +127,10 @@ def data(cls, n=200, p=4, seed=0, **params):
     if tags.input_tags.positive_only:
         X = np.abs(X)
     if is_classifier(estimator):
+        if not tags.target_tags.single_output:  # several labels of a row
+            return X, np.column_stack([group == 0, group != 2, X[:, 1] > 1.0]).astype(int)
+        if not tags.classifier_tags.multi_class:
+            return X, np.where(labels == "ant", "ant", "bee")
         return X, labels
     if is_regressor(estimator) or is_regressor(getattr(estimator, "estimator", estimator)):
         y = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)

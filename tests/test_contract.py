@@ -28,6 +28,14 @@ VARIANTS = [
 # option. scikit-learn sets the same options for its own classes (PER_ESTIMATOR_CHECK_PARAMS).
 SINGULAR = ("check_array_api_input", "check_sample_weight")
 SETTINGS = {
+    "BayesClassifier": {
+        (
+            "check_sample_weight_equivalence",
+            "check_sample_weights_shape",
+            "check_sample_weights_not_overwritten",
+        ): {"densities": "exponential"},
+        ("check_array_api_input",): {"densities": "laplace"},
+    },
     "QuadraticDiscriminantAnalysis": {SINGULAR: {"reg_param": 0.5}},
     "RegularizedDiscriminantAnalysis": {SINGULAR: {"gamma": 0.5}},
     "SimpleImputer": {("check_array_api_input",): {"add_indicator": True}},

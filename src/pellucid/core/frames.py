@@ -25,6 +25,18 @@ def is_frame(X: Any) -> bool:
         raise ValueError("the frame has two columns with the same name; rename one") from None
 
 
+def indexable_frame(frame: Any) -> Any:
+    """The frame itself if scikit-learn can take rows of it (pandas, polars), else as polars.
+
+    >>> import pyarrow
+    >>> type(indexable_frame(pyarrow.table({"a": [1]}))).__module__.split(".")[0]
+    'polars'
+    """
+    table = nw.from_native(frame, eager_only=True)
+    kind = table.implementation
+    return frame if kind.is_pandas() or kind.is_polars() else table.to_polars()
+
+
 def frame_matrix(frame: Any) -> Array:
     """A frame as a C-contiguous float64 matrix; text is refused by the name of its column.
 

@@ -1,4 +1,4 @@
-"""What Numba does not find by itself: tiles of sums in registers, and asking for memory.
+"""What Numba does not find by itself: tiles of sums, asking for memory, pairs, meeting threads.
 
 For blocks L and R of m rows, a tile keeps TILE_ROWS x (vectors x LANES) sums in registers,
 
@@ -10,6 +10,7 @@ own terms: vectors of LANES doubles, which become AVX-512, AVX2 or NEON instruct
 machine has them. Everything else in the project is plain Numba.
 """
 
+import sys
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -23,6 +24,7 @@ TILE_ROWS = 8 if _AVX512 else 4  # 3 x TILE_ROWS sums leave registers for the op
 
 _DOUBLE, _INT, _LANE = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
+_PAIR = ir.VectorType(_INT, 2)
 
 
 def _tile(vectors: int, *, add: bool = False, distances: bool = False) -> Any:
@@ -130,3 +132,73 @@ def _prefetch(typing_context, X, i, j):
 
 
 prefetch: Any = intrinsic(_prefetch)
+
+
+@intrinsic
+def add_row(typing_context, codes, start, n_columns, pairs, row, sums):
+    """sums[j, codes[start + j]] += pairs[row] for every column j, two numbers at a time."""
+
+    def generate(context, build, signature, a):
+        data = [context.make_array(signature.args[k])(context, build, a[k]).data for k in (0, 3, 5)]
+        code, pair, total = build.gep(data[0], [a[1]]), data[1], data[2]
+        value = _load_pair(build, pair, a[4])
+        before = build.block
+        loop, done = (build.append_basic_block(name) for name in ("columns", "done"))
+        build.branch(loop)
+        build.position_at_end(loop)
+        j = build.phi(_INT)
+        j.add_incoming(_INT(0), before)
+        bin_ = build.zext(build.load(build.gep(code, [j])), _INT)
+        place = build.add(build.shl(j, _INT(8)), bin_)
+        pointer = build.bitcast(build.gep(total, [build.shl(place, _INT(1))]), _PAIR.as_pointer())
+        old = build.load(pointer, align=8)
+        build.store(build.add(old, value), pointer, align=8)
+        following = build.add(j, _INT(1))
+        j.add_incoming(following, loop)
+        build.cbranch(build.icmp_signed("<", following, a[2]), loop, done)
+        build.position_at_end(done)
+        return context.get_dummy_value()
+
+    return types.void(codes, types.int64, types.int64, pairs, types.int64, sums), generate
+
+
+def _load_pair(build, data, row):
+    pointer = build.bitcast(build.gep(data, [build.shl(row, _INT(1))]), _PAIR.as_pointer())
+    return build.load(pointer, align=8)
+
+
+give_way = types.ExternalFunction(
+    "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
+)
+
+
+@intrinsic
+def add_one(typing_context, counter):
+    """Add 1 to counter[0], whoever else does so at the same time."""
+
+    def generate(context, build, signature, arguments):
+        data = context.make_array(signature.args[0])(context, build, arguments[0]).data
+        return build.atomic_rmw("add", data, ir.IntType(64)(1), "seq_cst")
+
+    return types.int64(counter), generate
+
+
+@intrinsic
+def look_at(typing_context, counter):
+    """counter[0] as other threads see it."""
+
+    def generate(context, build, signature, arguments):
+        data = context.make_array(signature.args[0])(context, build, arguments[0]).data
+        return build.load_atomic(data, "seq_cst", 8)
+
+    return types.int64(counter), generate
+
+
+@intrinsic
+def trailing_zeros(typing_context, x):
+    """The place of the lowest set bit of a uint64."""
+
+    def generate(context, build, signature, arguments):
+        return build.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate

@@ -153,3 +153,36 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+@contextmanager
+def gang(n: int) -> Iterator[Callable[..., list[Any]]]:
+    """``n`` threads that are sure to run at the same time, for kernels that meet at barriers.
+
+    The pool of ``map_threads`` gives no such promise: of two maps at once, each might hold a part
+    of the threads and wait for the rest for ever. The caller is thread 0; should it be stopped
+    (Ctrl-C), ``release()`` must free the others from their barrier.
+
+    >>> with gang(2) as run:
+    ...     run(lambda thread: thread + 1)
+    [1, 2]
+    """
+    pool = ThreadPoolExecutor(n - 1, "pellucid-gang") if n > 1 else None
+
+    def run(function: Callable[[int], Any], release: Callable[[], Any] | None = None) -> list[Any]:
+        others = [pool.submit(function, t) for t in range(1, n)] if pool is not None else []
+        try:
+            mine = function(0)
+        except BaseException:
+            if release is not None:
+                release()
+            raise
+        finally:
+            wait(others)
+        return [mine, *(other.result() for other in others)]
+
+    try:
+        yield run
+    finally:
+        if pool is not None:
+            pool.shutdown()

@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.core import check
-from pellucid.core.frames import is_frame
+from pellucid.core.frames import indexable_frame, is_frame
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, IntArray
@@ -294,11 +294,4 @@ def fit_pair(
 
 
 def _indexable_table(X: Any) -> Any:
-    """Frames whose rows scikit-learn cannot index become polars frames."""
-    if not is_frame(X):
-        return X
-    import narwhals.stable.v1 as nw
-
-    table = nw.from_native(X, eager_only=True)
-    kind = table.implementation
-    return X if kind.is_pandas() or kind.is_polars() else table.to_polars()
+    return indexable_frame(X) if is_frame(X) else X
