@@ -22,6 +22,7 @@ BLOCK = 32  # rows fetched together
 PLAIN, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADAM = range(6)
 STEP_RATE, STEP_PA1, STEP_PA2 = range(3)
 LARGEST_SLOPE = 1e12  # scikit-learn's guard against overflow
+SMALLEST_SCALE = 1e-9  # of the weights, before it is multiplied in
 
 
 @jit
@@ -116,6 +117,14 @@ def rule_epoch(
                 path[k, j] = w[j]
 
 
+@jit
+def passive_aggressive(kind: int, value: float, norm: float, eta: float) -> float:
+    """The length of a passive-aggressive step for a loss ``value`` of a row with |x|^2 = norm."""
+    if kind == STEP_PA1:
+        return min(eta, value / norm)
+    return value / (norm + 0.5 / eta)
+
+
 @jit(reassociate=True)
 def sgd_epoch(
     X: Array, y: Array, visits: IntArray, share: Array, rates: Array, w: Array, mean: Array,
@@ -125,13 +134,18 @@ def sgd_epoch(
     """One stochastic epoch; returns the sum of the objectives met on the way.
 
     w <- max(0, 1 - eta l2) w - eta share l'(y, f) x, then the cumulative truncation by l1.
-    ``scalars`` holds b, its average, the total truncation due, t; ``cut`` what each w_j got of it.
-    ``share`` (empty: all 1) multiplies the step of a visit. ``average`` > 0: ``mean`` is the
-    average of the iterates from that visit on. ``kind`` says how long a step is.
+    ``scalars`` holds b, its average, the total truncation due, t and receives the number of steps
+    that were not 0; ``cut`` what each w_j got of the truncation. ``share`` (empty: all 1)
+    multiplies the step of a visit. ``average`` > 0: ``mean`` is the average of the iterates from
+    that visit on. ``kind`` says how long a step is.
+
+    Unless every iterate is needed, w is ``scale`` times the array: a visit without a step only
+    changes that number.
     """
     p, b, due = X.shape[1], scalars[0], scalars[2]
     buffer = np.empty((BLOCK, p))
-    total, squares, sizes = 0.0, 0.0, 0.0
+    total, squares, sizes, scale, steps = 0.0, 0.0, 0.0, 1.0, 0
+    explicit = l1 > 0 or average > 0
     for j in range(p):
         squares += w[j] * w[j]
         sizes += abs(w[j])
@@ -146,31 +160,33 @@ def sgd_epoch(
             eta, target, f, norm = rates[k], y[visits[k]], 0.0, 0.0
             for j in range(p):
                 f += buffer[i, j] * w[j]
-            f += b
+            f = scale * f + b
             value = factor * loss_value(loss, epsilon, target, f)
             total += value
             if kind == STEP_RATE:
-                total += 0.5 * l2 * squares + l1 * sizes
+                total += 0.5 * l2 * scale * scale * squares + l1 * sizes
                 slope = factor * loss_slope(loss, epsilon, target, f)
                 step = -eta * min(max(slope, -LARGEST_SLOPE), LARGEST_SLOPE)
             else:
                 for j in range(p):
                     norm += buffer[i, j] * buffer[i, j]
-                if kind == STEP_PA1:
-                    if norm == 0:
-                        continue
-                    step = min(eta, value / norm)
-                else:
-                    step = value / (norm + 0.5 / eta)
+                if kind == STEP_PA1 and norm == 0:
+                    continue
+                step = passive_aggressive(kind, value, norm, eta)
                 step = step if target >= f else -step
             if len(share):
                 step *= share[k]
-            keep = max(0.0, 1 - eta * l2)
-            squares = 0.0
-            for j in range(p):
-                v = keep * w[j] + step * buffer[i, j]
-                w[j] = v
-                squares += v * v
+            steps += step != 0
+            scale *= max(0.0, 1 - eta * l2)
+            if step != 0 or explicit or scale < SMALLEST_SCALE:
+                keep, add = 1.0, step / scale
+                if explicit or scale < SMALLEST_SCALE:
+                    keep, add, scale = scale, step, 1.0
+                squares = 0.0
+                for j in range(p):
+                    v = keep * w[j] + add * buffer[i, j]
+                    w[j] = v
+                    squares += v * v
             if intercept:
                 b += step
             if l1 > 0:
@@ -191,7 +207,9 @@ def sgd_epoch(
                     mean[j] += gain * (w[j] - mean[j])
                 scalars[1] += gain * (b - scalars[1])
             t += 1
-    scalars[0], scalars[2], scalars[3] = b, due, t
+    for j in range(p):
+        w[j] *= scale
+    scalars[0], scalars[2], scalars[3], scalars[4] = b, due, t, steps
     return total
 
 
@@ -228,9 +246,10 @@ def warm() -> None:
     X, y, one, two = np.ones((2, 1)), np.ones(2), np.ones(1), np.ones(2)
     order, empty = np.arange(2), np.empty((0, 1))
     update(0, 0.9, 0.9, 1e-8, one.copy(), one, 0.1, one.copy(), one.copy(), 1)
+    passive_aggressive(1, 1.0, 1.0, 1.0)
     rule_epoch(X, y, two, order, 1, two, np.ones(1), one.copy(), one.copy(), 0, 0, 0.1, 1.0, True,
                0.0, 0.0, one, 0, 0.9, 0.9, 1e-8, empty)  # fmt: skip
-    sgd_epoch(X, y, order, np.empty(0), two, np.ones(1), one.copy(), one.copy(), np.zeros(4), 1,
+    sgd_epoch(X, y, order, np.empty(0), two, np.ones(1), one.copy(), one.copy(), np.zeros(5), 1,
               0, 0.1, 0.5, 0.1, 0.1, True, 1, 0)  # fmt: skip
     coordinate_sweep(np.ones((1, 2)), y, two, two.copy(), one.copy(), np.arange(1), one, one,
                      0.1, 0.1, 0, 0.1, 1.0)  # fmt: skip

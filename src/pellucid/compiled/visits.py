@@ -13,6 +13,7 @@ multiply-add hash.
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from pellucid.core.jit import jit
 from pellucid.core.statistics import LEAF_ROWS
@@ -45,6 +46,22 @@ def hash_rows(bits: Any, target: Any, odd: Any, seed: Any, keys: Any, X: Array) 
             h += (b ^ (b >> S32)) * odd[j]
         for j in range(p):
             squares[j] += X[i, j] * X[i, j]
+        keys[i] = mix(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
+    return squares
+
+
+@jit
+def hash_sparse_rows(
+    bits: Any, indices: Any, indptr: Any, target: Any, odd: Any, seed: Any, keys: Any, data: Array
+) -> Array:
+    """The same keys from the stored numbers of a CSR matrix: a zero adds nothing."""
+    squares = np.zeros(len(odd))
+    for i in range(len(indptr) - 1):
+        h = seed
+        for k in range(indptr[i], indptr[i + 1]):
+            b = bits[k] if data[k] != 0 else NOTHING
+            h += (b ^ (b >> S32)) * odd[indices[k]]
+            squares[indices[k]] += data[k] * data[k]
         keys[i] = mix(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
     return squares
 
@@ -105,8 +122,8 @@ class Visits(NamedTuple):
         return out
 
 
-def plan_visits(X: Array, y: Array, weight: Array | None, seed: int) -> Visits:
-    """The visits of one epoch over the rows of X, y; ``weight`` None for 1 everywhere.
+def plan_visits(X: Any, y: Array, weight: Array | None, seed: int) -> Visits:
+    """The visits of one epoch over the rows of X (dense or CSR), y; ``weight`` None for 1.
 
     >>> plan_visits(np.zeros((2, 1)), np.zeros(2), np.array([2.0, 0.5]), 1).share
     array([1. , 1. , 0.5])
@@ -115,30 +132,67 @@ def plan_visits(X: Array, y: Array, weight: Array | None, seed: int) -> Visits:
     keys = np.empty(n, dtype=np.uint64)
     odd = np.random.default_rng(0).integers(2**63, size=p, dtype=np.uint64) * np.uint64(2)
     odd += np.uint64(1)
-    bits, target = X.view(np.uint64), np.ascontiguousarray(y).view(np.uint64)
-
-    def chunk(start: int) -> Array:
-        part = slice(start, start + LEAF_ROWS)
-        return hash_rows(bits[part], target[part], odd, np.uint64(seed), keys[part], X[part])
-
-    squares = np.sum(list(map_threads(chunk, range(0, n, LEAF_ROWS))), axis=0)
-    rows, share = np.arange(n), np.empty(0)
-    if weight is not None:
-        times = np.ceil(weight).astype(np.int64)
-        rows = np.repeat(rows, times)
-        share = np.ones(len(rows))
-        last = np.cumsum(times) - 1
-        part = weight - (times - 1)
-        share[last[times > 0]] = part[times > 0]
-        keys = keys[rows]
-        share = share if (share != 1).any() else np.empty(0)
+    target = np.ascontiguousarray(y).view(np.uint64)
+    if issparse(X):
+        bits = X.data.view(np.uint64)
+        squares = hash_sparse_rows(
+            bits, X.indices, X.indptr, target, odd, np.uint64(seed), keys, X.data
+        )
+    else:
+        squares = _hash_dense(X, target, odd, np.uint64(seed), keys)
+    rows, share = repeated(n, weight)
+    keys = keys if weight is None else keys[rows]
     order = np.empty(len(rows), dtype=np.intp)
     sort_by_key(keys, np.uint64(0), order)
     number_copies(keys, order)
     return Visits(rows, share, keys, squares)
 
 
+def repeated(n: int, weight: Array | None) -> tuple[IntArray, Array]:
+    """The rows by their weights, and how long the steps of the visits are (empty: 1 for all)."""
+    rows = np.arange(n)
+    if weight is None:
+        return rows, np.empty(0)
+    times = np.ceil(weight).astype(np.int64)
+    rows = np.repeat(rows, times)
+    share = np.ones(len(rows))
+    last = np.cumsum(times) - 1
+    part = weight - (times - 1)
+    share[last[times > 0]] = part[times > 0]
+    return rows, share if (share != 1).any() else np.empty(0)
+
+
+def visits_in_order(X: Any, weight: Array | None) -> Visits:
+    """The visits in the order of the table, without keys: they cannot be shuffled.
+
+    >>> visits_in_order(np.array([[1.0], [2.0]]), np.array([2.0, 1.0])).rows
+    array([0, 0, 1])
+    """
+    if issparse(X):
+        squares = np.asarray((X.multiply(X)).sum(axis=0), dtype=np.float64).ravel()
+    else:
+        parts = (X[start : start + LEAF_ROWS] for start in range(0, len(X), LEAF_ROWS))
+        squares = np.sum(list(map_threads(_squares, parts)), axis=0)
+    rows, share = repeated(X.shape[0], weight)
+    return Visits(rows, share, np.empty(0, dtype=np.uint64), squares)
+
+
+def _squares(part: Array) -> Array:
+    return np.einsum("ij,ij->j", part, part)
+
+
+def _hash_dense(X: Array, target: Any, odd: Any, seed: Any, keys: Any) -> Array:
+    bits = X.view(np.uint64)
+
+    def chunk(start: int) -> Array:
+        part = slice(start, start + LEAF_ROWS)
+        return hash_rows(bits[part], target[part], odd, seed, keys[part], X[part])
+
+    return np.sum(list(map_threads(chunk, range(0, len(X), LEAF_ROWS))), axis=0)
+
+
 def warm() -> None:
     """Compile the kernels."""
     mix(np.uint64(1))
+    plan_visits(csr_array(np.ones((3, 1))), np.ones(3), None, 1)
     plan_visits(np.ones((3, 1)), np.ones(3), None, 1).order(1)

@@ -5,16 +5,21 @@ r"""The core of stochastic gradient descent for linear models: one epoch, and wh
 
 An epoch makes progress if its mean objective (or the score on the visits held out) beats the best
 one by ``tol``; ``patience`` epochs without progress end the descent, or cut an adaptive rate.
+Several targets (one for each class) descend side by side over the same order of rows.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from pellucid.compiled.epochs import sgd_epoch
+from pellucid.compiled.sparse_epochs import run_sparse_epoch
 from pellucid.compiled.visits import Visits
 from pellucid.core.losses import Loss
-from pellucid.core.typing import Array
+from pellucid.core.threads import map_threads
+from pellucid.core.typing import Array, IntArray
 from pellucid.solvers.schedules import Schedule
 
 SMALLEST_RATE = 1e-6  # where an adaptive rate gives up
@@ -34,12 +39,13 @@ class SGDState(NamedTuple):
     objective: float
     score: float
     rate: float
+    steps: int  # visits of the last epoch that moved the weights
 
 
 class Problem(NamedTuple):
     """What does not change from epoch to epoch."""
 
-    X: Array
+    X: Any  # dense, or CSR
     y: Array
     visits: Visits
     held: Visits | None  # for early stopping
@@ -54,46 +60,92 @@ class Problem(NamedTuple):
     shuffle: bool
     patience: int
     tol: float  # -inf: never stop
+    row_weight: Array  # (n,) multiplies the steps of a row, or (0,)
+    labels: bool  # y are -1 and +1 (0 and 1): the score of rows held out is their accuracy
 
 
-def epoch_of(problem: Problem, state: SGDState, epoch: int, cut: Array) -> tuple[Array, ...]:
-    """Run one compiled epoch; (coef, mean, scalars, sum of objectives, rates)."""
+Advance = Callable[[int, SGDState, IntArray, Array], tuple[SGDState, float]]
+
+
+class Joint(NamedTuple):
+    """Where the descents of all targets stand; a gap of 0 says that one has ended."""
+
+    states: tuple[SGDState, ...]
+    gaps: tuple[float, ...]
+
+
+def fresh_joint(states: tuple[SGDState, ...]) -> Joint:
+    """The start of a loop."""
+    return Joint(states, (1.0,) * len(states))
+
+
+def joint_step(problem: Problem, advance: Advance, joint: Joint, epoch: int) -> tuple[Joint, float]:
+    """One epoch of every target that has not ended, in the same order of rows, in threads.
+
+    ``problem`` is that of any target; ``advance(k, state, order, rates)`` takes target k through
+    the epoch.
+    """
     p = problem
     order = p.visits.order(epoch) if p.shuffle else np.arange(len(p.visits.rows))
+    t = max(state.t for state in joint.states)
+    rates = np.asarray(p.schedule(t - 1 + np.arange(len(order))), dtype=float)
+
+    def one(k: int) -> tuple[SGDState, float]:
+        if joint.gaps[k] == 0:
+            return joint.states[k], 0.0
+        return advance(k, joint.states[k], order, rates)
+
+    found = list(map_threads(one, range(len(joint.states))))
+    states, gaps = tuple(state for state, _ in found), tuple(gap for _, gap in found)
+    return Joint(states, gaps), max(gaps)
+
+
+def epoch_of(
+    problem: Problem, state: SGDState, order: IntArray, rates: Array, cut: Array
+) -> tuple[Array, Array, Array, float]:
+    """Run one compiled epoch; (coef, mean, scalars, mean objective)."""
+    p = problem
     rows = p.visits.rows[order]
     share = p.visits.share[order] if len(p.visits.share) else p.visits.share
-    rates = state.share * np.asarray(p.schedule(state.t - 1 + np.arange(len(rows))), dtype=float)
+    if len(p.row_weight):
+        share = p.row_weight[rows] * (share if len(share) else 1.0)
     coef, mean = state.coef.copy(), state.mean.copy()
-    scalars = np.array([state.intercept, state.mean_intercept, cut[-1], state.t], dtype=float)
-    total = sgd_epoch(
-        p.X, p.y, rows, share, rates, coef, mean, cut[:-1], scalars, state.t, p.loss.code,
+    scalars = np.array([state.intercept, state.mean_intercept, cut[-1], state.t, 0], dtype=float)
+    rest = (
+        p.y, rows, share, rates, coef, mean, cut[:-1], scalars, state.t, p.loss.code,
         p.loss.epsilon, p.factor, p.l2, p.l1, p.intercept, p.average, p.kind,
     )  # fmt: skip
+    total = (run_sparse_epoch if issparse(p.X) else sgd_epoch)(p.X, *rest)
     cut[-1] = scalars[2]
-    return coef, mean, scalars, np.array(total / len(rows)), rates
+    return coef, mean, scalars, total / len(rows)
 
 
 def sgd_step(
-    problem: Problem, state: SGDState, epoch: int, cut: Array, limit: float
+    problem: Problem, state: SGDState, order: IntArray, rates: Array, cut: Array, limit: float
 ) -> tuple[SGDState, float]:
     """One epoch and scikit-learn's stopping rule: the gap is the share of patience left."""
-    coef, mean, scalars, objective, rates = epoch_of(problem, state, epoch, cut)
-    value = float(objective)
+    rates = rates if state.share == 1 else state.share * rates
+    coef, mean, scalars, value = epoch_of(problem, state, order, rates, cut)
     finite = np.isfinite(coef).all() and np.isfinite(scalars[0]) and np.isfinite(value)
     if not finite or (value > limit and mean_loss(problem, coef, scalars[0]) > limit):
         return state, np.inf
     score = held_score(problem, coef, scalars[0]) if problem.held is not None else np.nan
     measure = value if problem.held is None else -score
-    waited = state.waited + 1 if measure > state.best - problem.tol else 0
+    waited, gap = patience_left(problem, state, measure)
     share, rate = state.share, float(rates[-1])
-    gap = 1 - waited / problem.patience
     if waited >= problem.patience and problem.schedule.patience and rate > SMALLEST_RATE:
         share, waited, gap = share / problem.schedule.factor, 0, 1.0
     new = SGDState(
         coef, float(scalars[0]), mean, float(scalars[1]), int(scalars[3]), share, waited,
-        min(state.best, measure), value, float(score), rate,
+        min(state.best, measure), float(value), float(score), rate, int(scalars[4]),
     )  # fmt: skip
     return new, max(gap, 0.0)
+
+
+def patience_left(problem: Problem, state: SGDState, measure: float) -> tuple[int, float]:
+    """Epochs without progress if this one ended at ``measure``, and the share of patience left."""
+    waited = state.waited + 1 if measure > state.best - problem.tol else 0
+    return waited, 1 - waited / problem.patience
 
 
 def mean_loss(problem: Problem, coef: Array, intercept: float) -> float:
@@ -103,18 +155,22 @@ def mean_loss(problem: Problem, coef: Array, intercept: float) -> float:
 
 
 def held_score(problem: Problem, coef: Array, intercept: float) -> float:
-    """R^2 on the visits held out."""
+    """R^2, or for labels the accuracy, on the visits held out."""
     held = problem.held
     assert held is not None
     y = problem.y[held.rows]
     w = held.share if len(held.share) else np.ones(len(y))
-    r = y - problem.X[held.rows] @ coef - intercept
+    f = problem.X[held.rows] @ coef + intercept
+    if problem.labels:
+        return float(w @ ((f > 0) == (y > 0)) / w.sum())
     total = w @ (y - np.average(y, weights=w)) ** 2
-    return float(1 - (w @ r**2) / total) if total > 0 else 0.0
+    return float(1 - (w @ (y - f) ** 2) / total) if total > 0 else 0.0
 
 
-def split_visits(visits: Visits, fraction: float) -> tuple[Visits, Visits]:
-    """(training, held out): the first of a random order are held out."""
+def split_visits(
+    visits: Visits, fraction: float, groups: IntArray | None = None
+) -> tuple[Visits, Visits]:
+    """(training, held out): the first of a random order are held out, the same share of a group."""
     order = visits.order(2**32)
     n = int(np.ceil(fraction * len(order)))
     if not 0 < n < len(order):
@@ -122,6 +178,8 @@ def split_visits(visits: Visits, fraction: float) -> tuple[Visits, Visits]:
             f"validation_fraction={fraction!r} of n_samples={len(order)} leaves {len(order) - n} "
             f"to train on and {n} to validate; both need at least one"
         )
+    if groups is not None:
+        order = order[np.argsort(rank_in_group(groups[visits.rows[order]]), kind="stable")]
 
     def take(chosen: Any) -> Visits:
         chosen = np.sort(chosen)
@@ -131,18 +189,34 @@ def split_visits(visits: Visits, fraction: float) -> tuple[Visits, Visits]:
     return take(order[n:]), take(order[:n])
 
 
+def rank_in_group(group: IntArray) -> Array:
+    """How far each member comes in its own group, between 0 and 1.
+
+    >>> rank_in_group(np.array([0, 1, 0]))
+    array([0.25, 0.5 , 0.75])
+    """
+    rank = np.empty(len(group))
+    for g in np.unique(group):
+        at = np.flatnonzero(group == g)
+        rank[at] = (np.arange(len(at)) + 0.5) / len(at)
+    return rank
+
+
 def fresh_state(coef: Array, intercept: float) -> SGDState:
     """The state before the first visit."""
     return SGDState(
-        coef.copy(), intercept, np.zeros(len(coef)), 0.0, 1, 1.0, 0, np.inf, np.nan, np.nan, np.nan
-    )
+        coef.copy(), intercept, np.zeros(len(coef)), 0.0, 1, 1.0, 0, np.inf, np.nan, np.nan,
+        np.nan, 0,
+    )  # fmt: skip
 
 
-def record_row(state: SGDState) -> dict[str, Any]:
-    """The row of the history."""
+def record_row(joint: Joint) -> dict[str, Any]:
+    """The row of the history; with several targets sums, means and a row of parameters each."""
+    states = joint.states
+    parameters = np.array([np.append(state.intercept, state.coef) for state in states])
     return {
-        "objective": state.objective,
-        "parameters": np.append(state.intercept, state.coef),
-        "learning_rate": state.rate,
-        "validation_score": state.score,
+        "objective": sum(state.objective for state in states),
+        "parameters": parameters[0] if len(states) == 1 else parameters,
+        "learning_rate": max(state.rate for state in states),
+        "validation_score": float(np.mean([state.score for state in states])),
     }
