@@ -25,8 +25,13 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "audit": Entry("cli.audit:audit", "Look a table over before anything is learned from it."),
+    "card": Entry("cli.card:card", "Show the card of a model file without loading its arrays."),
     "data": Entry("cli.data:data", "List, show and make the bundled tables and generators."),
     "doctor": Entry("cli.doctor:doctor", "Say what is installed and whether it works."),
+    "learn": Entry("cli.learn:learn", "Study a table: an answer, a report, a model, a script."),
+    "predict": Entry("cli.predict:predict", "Predict new rows with a saved model."),
+    "report": Entry("cli.report:report", "Render the page of a study again from its JSON."),
     "warm": Entry("cli.warm:warm", "Compile every kernel ahead, so that first use is fast."),
 }
 

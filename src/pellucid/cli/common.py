@@ -36,6 +36,7 @@ class Stop(click.ClickException):
 # Classes are named, not imported: their modules are heavy. The nearest ancestor counts.
 _CODES = {
     "ModelFileError": Code.MODEL_FILE,
+    "TaskError": Code.TASK,
     "FileExistsError": Code.OUTPUT_EXISTS,
     "OSError": Code.DATA,
     "UnicodeError": Code.DATA,

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core import check
+from pellucid.core.columns import frame_cells
 from pellucid.core.frames import is_frame
 from pellucid.core.records import plain
 from pellucid.evaluation.classification import classification_metrics
@@ -51,7 +52,7 @@ def row_keys(X: Any) -> set[Any]:
     2
     """
     if is_frame(X):
-        X = X.to_numpy()
+        X = frame_cells(X)
     X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     if X.dtype.kind not in "fiub":
         return {tuple(str(cell) for cell in np.atleast_1d(row)) for row in X}

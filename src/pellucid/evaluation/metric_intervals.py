@@ -142,7 +142,10 @@ def closed_interval(metric: Metric, data: Prepared, method: str, confidence: flo
         losses = metric.definition.losses if metric.definition else None
         if losses is None:
             raise ValueError(f"{metric.name} is no mean over examples: use method='bca'")
-        return mean_interval(losses(data), confidence=confidence, sample_weight=data.w)
+        values = losses(data)
+        found = mean_interval(values, confidence=confidence, sample_weight=data.w)
+        # the mean of what is never negative is not negative either, whatever Student says
+        return found._replace(low=max(found.low, 0.0)) if (values >= 0).all() else found
     hits, out_of = proportion_parts(metric.name, data)
     return proportion_interval(hits, out_of, confidence=confidence, method=method)
 

@@ -8,6 +8,7 @@ from pellucid.report import charts
 from pellucid.report.charts import Frame, limits
 from pellucid.report.words import fixed, number
 
+TONES = ("accent", "warn", "ink", "bad")  # of the lines of a picture
 MOST_NAMES = 20  # rows in a picture of named estimates; the table has them all
 
 
@@ -109,7 +110,8 @@ def residual_pictures(r: dict[str, Any]) -> list[Picture]:
 
 def coefficients(c: dict[str, Any]) -> Picture:
     rows = sorted(c["rows"], key=lambda r: -abs(r["estimate"] or 0.0))
-    shown = [r for r in rows if r["name"].lower() != "intercept"][:MOST_NAMES]
+    rows = [r for r in rows if not r["name"].lower().endswith("intercept")]
+    shown = rows[:MOST_NAMES]
     svg = charts.whiskers(
         [r["name"] for r in shown],
         [r["estimate"] for r in shown],
@@ -119,7 +121,7 @@ def coefficients(c: dict[str, Any]) -> Picture:
         alt="coefficients with intervals, largest first",
     )
     left = len(rows) - len(shown)
-    caption = "Largest first." + (f" {left} more in the table below." if left > 1 else "")
+    caption = "Largest first." + (f" {left} more in the table." if left > 0 else "")
     keys = ("name", "estimate", "standard_error", "statistic", "p_value", "low", "high")
     table = [[r.get(k) for k in keys] for r in c["rows"]]
     columns = ("term", "estimate", "standard error", "statistic", "p", "low", "high")
@@ -145,24 +147,51 @@ def importance(rows: list[dict[str, Any]], metric: str) -> Picture:
     return Picture(svg, caption, ("column", "importance", "low", "high"), table)
 
 
-def dependence(d: dict[str, Any]) -> Picture:
-    """Mean prediction as one column moves and the others stay."""
-    values, mean, low, high = d["values"], d["mean"], d.get("low"), d.get("high")
-    bounds = limits([*mean, *(low or []), *(high or [])], 0.1)
-    if d.get("kind") == "category":
-        names = [str(v) for v in values]
-        blank: list[float | None] = [None] * len(names)
-        svg = charts.whiskers(
-            names, mean, low or blank, high or blank, label="mean prediction",
-            alt=f"mean prediction for each level of {d['name']}",
-        )  # fmt: skip
+def dependence(curves: list[dict[str, Any]]) -> Picture:
+    """Mean prediction as one column moves and the others stay; a line for each class."""
+    name, values = curves[0]["name"], curves[0]["values"]
+    outputs = [curve.get("output") or "prediction" for curve in curves]
+    rows = list(zip(values, *(curve["mean"] for curve in curves), strict=True))
+    if curves[0].get("kind") == "category":
+        svg = level_picture(curves, outputs)
     else:
-        f = Frame(limits(values, 0.02), bounds, width=300, height=220).axes(charts.short(d["name"]))
-        if low and high:
-            f.band(values, low, high)
-        f.line(values, mean)
-        svg = f.svg(f"mean prediction against {d['name']}")
-    return Picture(svg, d["name"], (d["name"], "mean"), list(zip(values, mean, strict=True)))
+        svg = line_picture(curves, outputs)
+    caption = f"{name}: {outputs[0] if len(curves) == 1 else 'probability of each class'}"
+    return Picture(svg, caption, (name, *outputs), rows)
+
+
+def line_picture(curves: list[dict[str, Any]], outputs: list[str]) -> Markup:
+    every = [v for c in curves for key in ("mean", "low", "high") for v in c.get(key) or []]
+    several = len(curves) > 1
+    f = Frame(
+        limits(curves[0]["values"], 0.02), limits(every, 0.08), width=410 if several else 320,
+        height=240, right=110 if several else 14,
+    ).axes(charts.short(curves[0]["name"]))  # fmt: skip
+    for curve, output, kind in zip(curves, outputs, TONES, strict=False):
+        values, mean = curve["values"], curve["mean"]
+        if curve.get("low") and curve.get("high"):
+            f.band(values, curve["low"], curve["high"], kind)
+        f.line(values, mean, kind)
+        if several:
+            label = charts.short(output.removeprefix("probability of "), 14)
+            f.text(f.right + 6, f.y(mean[-1]) + 4, label, "start", "name")
+    return f.svg(f"mean prediction against {curves[0]['name']}: {', '.join(outputs)}")
+
+
+def level_picture(curves: list[dict[str, Any]], outputs: list[str]) -> Markup:
+    """One line of the picture for each level of a category, and each class in it."""
+    names, mean, low, high = [], [], [], []
+    for i, level in enumerate(curves[0]["values"]):
+        for curve, output in zip(curves, outputs, strict=True):
+            short = output.removeprefix("probability of ")
+            names.append(str(level) if len(curves) == 1 else f"{level}: {short}")
+            mean.append(curve["mean"][i])
+            low.append((curve.get("low") or [None] * (i + 1))[i])
+            high.append((curve.get("high") or [None] * (i + 1))[i])
+    return charts.whiskers(
+        names[:MOST_NAMES], mean, low, high, label="mean prediction",
+        alt=f"mean prediction for each level of {curves[0]['name']}",
+    )  # fmt: skip
 
 
 def learning_curve(c: dict[str, Any], metric: str) -> Picture:
@@ -184,14 +213,7 @@ def learning_curve(c: dict[str, Any], metric: str) -> Picture:
 
 def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
     places = list(range(len(c["values"])))
-    low = [
-        t - s if t is not None and s is not None else None
-        for t, s in zip(c["test"], c["test_se"], strict=True)
-    ]
-    high = [
-        t + s if t is not None and s is not None else None
-        for t, s in zip(c["test"], c["test_se"], strict=True)
-    ]
+    low, high = spread(c["test"], c["test_se"], -1), spread(c["test"], c["test_se"], 1)
     f = Frame(
         (-0.4, len(places) - 0.6),
         limits([*c["train"], *c["test"], *low, *high], 0.08),
@@ -207,14 +229,28 @@ def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
     f.line(places, c["train"], "ink", dashed=True)
     f.line(places, c["test"])
     f.dots(places, c["test"])
-    if c["chosen"] in c["values"]:
-        f.mark(c["values"].index(c["chosen"]), "warn", "chosen")
+    chosen = [i for i, v in enumerate(c["values"]) if alike(v, c["chosen"])]
+    if chosen:
+        f.mark(chosen[0], "warn", "chosen")
     rows = list(zip(c["values"], c["train"], c["test"], c["test_se"], strict=True))
     return Picture(
         f.svg(f"score against {c['parameter']}; chosen {number(c['chosen'])}"),
         "Line: unseen rows, with one standard error. Dashes: the rows it learned from.",
         (c["parameter"], "learned from", "unseen", "standard error"), rows,
     )  # fmt: skip
+
+
+def spread(middle: list[Any], error: list[Any], sign: int) -> list[float | None]:
+    """middle + sign * error, where both are known."""
+    pairs = zip(middle, error, strict=True)
+    return [None if m is None or e is None else m + sign * e for m, e in pairs]
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Equal, or equal up to what JSON and arithmetic leave of a number."""
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+    return bool(a == b)
 
 
 def thinned(rows: list[Any], most: int = 40) -> list[Any]:

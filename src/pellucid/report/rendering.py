@@ -131,5 +131,14 @@ def drawn(r: dict[str, Any]) -> dict[str, Any]:
         if coefficients and coefficients["rows"]
         else None,
         "importance": pictures.importance(importance, metric) if importance else None,
-        "dependence": [pictures.dependence(d) for d in insight.get("dependence") or []],
+        "dependence": [pictures.dependence(c) for c in by_column(insight.get("dependence"))],
     }
+
+
+def by_column(curves: list[dict[str, Any]] | None) -> list[list[dict[str, Any]]]:
+    """The curves of each column together, the first four classes of it."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for curve in curves or []:
+        groups.setdefault(curve["name"], []).append(curve)
+    ordered = (sorted(group, key=lambda c: str(c.get("output"))) for group in groups.values())
+    return [group[: len(pictures.TONES)] for group in ordered]  # a class keeps its colour

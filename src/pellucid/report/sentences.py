@@ -17,6 +17,11 @@ KIND_WORDS = {
     "clustering": "find groups",
     "anomaly": "find rows unlike the rest",
 }
+MAIN = 8  # measures shown at once; the others unfold
+ASKED_FOR = (
+    "accuracy", "balanced accuracy", "roc auc", "average precision", "f1", "f beta", "precision",
+    "recall", "log loss", "brier", "rmse", "mae", "r2", "median absolute error", "ndcg",
+)  # fmt: skip
 METRIC_WORDS = {
     "accuracy": "accuracy: the share of rows named right",
     "balanced_accuracy": "balanced accuracy: the share named right, every class counting alike",
@@ -159,13 +164,14 @@ def board_lead(r: dict[str, Any], metric: str) -> str:
 def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     final = r["final"]
     if not final:
-        return {"final_lead": "", "final_rows": [], "left_out_words": "", "confusion": None,
+        return {"final_lead": "", "final_rows": [], "more_rows": [], "left_out_words": "", "confusion": None,
                 "by_class": [], "worst_columns": (), "worst_rows": []}  # fmt: skip
     rows = [
         (name.replace("_", " "), i["estimate"], i["low"], i["high"],
          final["baseline"].get(name, {}).get("estimate"))
         for name, i in final["table"].items()
     ]  # fmt: skip
+    own = task_first(rows, r["task"]["metric"].replace("_", " "))
     chosen = next((row["name"] for row in r["leaderboard"] if row["chosen"]), "the chosen model")
     lead = (
         f"{sentence(chosen)[:-1]}, refitted on all learning rows, on {final['n']:,} rows it had "
@@ -178,9 +184,10 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         if beside
         else ""
     )
-    columns, worst = worst_table(final["worst"] or [])
+    columns, worst = worst_table(final["worst"] or [], r["task"]["target"])
     return {
-        "final_lead": lead, "final_rows": rows, "left_out_words": left,
+        "final_lead": lead, "final_rows": own[:MAIN], "more_rows": own[MAIN:],
+        "left_out_words": left,
         "confusion": confusion_table(final["confusion"]),
         "by_class": [
             (c["label"], c["n"], c["precision"], c["recall"], c["recall_low"], c["recall_high"])
@@ -188,6 +195,12 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         ],
         "worst_columns": columns, "worst_rows": worst,
     }  # fmt: skip
+
+
+def task_first(rows: list[Any], metric: str) -> list[Any]:
+    """The study's own measure, then those people ask for, then the rest."""
+    order = {name: i for i, name in enumerate((metric, *ASKED_FOR))}
+    return sorted(rows, key=lambda row: order.get(row[0], len(order)))
 
 
 def confusion_table(c: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -209,10 +222,12 @@ def confusion_table(c: dict[str, Any] | None) -> dict[str, Any] | None:
     return {"labels": c["labels"], "lines": lines}
 
 
-def worst_table(worst: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[Any]]:
+def worst_table(
+    worst: list[dict[str, Any]], target: list[str]
+) -> tuple[tuple[str, ...], list[Any]]:
     if not worst:
         return (), []
-    names = list(worst[0]["cells"])[:6]
+    names = [n for n in worst[0]["cells"] if n not in target][:6]
     rows = [
         (w["row"], w["actual"], w["predicted"], w["loss"], *(w["cells"].get(k) for k in names))
         for w in worst
@@ -238,9 +253,13 @@ def coefficient_words(c: dict[str, Any] | None) -> str:
         return ""
     of = c.get("of", "")
     whose = f"Of {of}. " if of else ""
+    same = "Columns are standardised, so sizes can be compared."
     if c["valid"]:
-        return f"{whose}Columns are standardised, so sizes can be compared. Bars: 95 % intervals."
-    return f"{whose}{c['reason']}"
+        return f"{whose}{same} Bars: 95 % intervals."
+    why = sentence(c["reason"])
+    return (
+        f"{whose}{same} There are no standard errors: {why[:1].lower()}{why[1:]}" if why else same
+    )
 
 
 def diagnosis_words(d: dict[str, Any] | None) -> str:
@@ -291,8 +310,8 @@ def flat(value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{k} {flat(v)}" for k, v in value.items() if v not in (None, "", [], {}))
     if isinstance(value, list):
-        return ", ".join(flat(v) for v in value)
-    return cell(value)
+        return "; ".join(flat(v) for v in value)
+    return number(value)
 
 
 def cell(value: Any) -> str:
@@ -327,8 +346,24 @@ def column_shape(c: dict[str, Any]) -> Markup:
 def evidence_words(evidence: dict[str, Any]) -> str:
     """The numbers behind a finding, the first few.
 
-    >>> evidence_words({"share": 0.25, "rows": 12})
-    'share 0.25, rows 12'
+    >>> evidence_words({"share": {"sex": 0.032, "age": 0.5}, "rows": 12})
+    'share sex 3.2 %, age 50 %; rows 12'
     """
-    parts = [f"{k.replace('_', ' ')} {cell(v)}" for k, v in list(evidence.items())[:4]]
-    return charts.short(", ".join(parts), 160)
+    parts = []
+    for key, value in list(evidence.items())[:4]:
+        name = key.replace("_", " ")
+        shown = share if key.startswith("share") else cell
+        if isinstance(value, dict):
+            items = [f"{k} {shown(v)}" for k, v in list(value.items())[:3]]
+            parts.append(f"{name} {', '.join(items)}{', …' if len(value) > 3 else ''}")
+        else:
+            parts.append(f"{name} {shown(value)}")
+    return charts.short("; ".join(parts), 160)
+
+
+def share(value: Any) -> str:
+    """
+    >>> share(0.00581), share(0.25)
+    ('0.58 %', '25 %')
+    """
+    return f"{number(100 * value, 2)} %" if isinstance(value, int | float) else cell(value)

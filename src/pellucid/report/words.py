@@ -6,25 +6,31 @@ from typing import Any
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """A figure for reading: three significant digits, thousands set apart, a dash for nothing.
+    """A figure for reading: three significant digits, a dash for nothing.
 
-    >>> number(0.98432), number(12345.6), number(1e-7), number(None), number(0.5), number(7)
-    ('0.984', '12,346', '1e-07', '–', '0.5', '7')
+    Thousands are set apart from 10,000 on, so that a year stays a year.
+
+    >>> number(0.98432), number(12345.6), number(1e-7), number(None), number(0.5), number(2007)
+    ('0.984', '12,346', '1e-07', '–', '0.5', '2007')
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int) or float(value).is_integer():
-        return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.{digits}g}"
+        return _whole(value) if abs(value) < 1e15 else f"{value:.{digits}g}"
     size = abs(value)
     if size >= 1000:
-        return f"{value:,.0f}"
+        return _whole(value)
     return (
         f"{value:.{digits}g}"
         if size < 1e-4
         else f"{value:.{_places(size, digits)}f}".rstrip("0").rstrip(".")
     )
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.0f}"
 
 
 def fixed(value: Any, places: int = 3) -> str:
@@ -35,7 +41,7 @@ def fixed(value: Any, places: int = 3) -> str:
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{places}f}"
+    return _whole(value) if abs(value) >= 1000 else f"{value:.{places}f}"
 
 
 def places_for(values: Sequence[float | None], digits: int = 3) -> int:

@@ -27,8 +27,10 @@ from pellucid.evaluation.diagnosis import diagnose_fit
 from pellucid.evaluation.folds import FoldScore
 from pellucid.study.assessing import Evaluation, assess, build_model
 from pellucid.study.auditing import audit_table
+from pellucid.study.calibrating import calibration_scores
 from pellucid.study.candidates import EFFORTS, Setting, Tried, find_candidates
 from pellucid.study.deciding import threshold_costs
+from pellucid.study.drifting import sketch_columns
 from pellucid.study.findings import code_set, sorted_findings
 from pellucid.study.fit_findings import Facts, fit_findings
 from pellucid.study.insights import explain
@@ -277,6 +279,11 @@ class Study:
             self._done["shop"] = self._shop()
         return self._done["shop"]
 
+    def take(self, rows: Any) -> tuple[Any, Any]:
+        """Inputs (a frame) and target (an array) of these rows, as every model gets them."""
+        shop = self._workshop
+        return shop.frame[rows], shop.y[rows]
+
     def features(self) -> FeatureRecord:
         """What becomes of every column, on the learning rows."""
         return self._stage("features", self._features)
@@ -404,7 +411,7 @@ class Study:
             dull = build_model(shop, guess, split.train, {}, None)
             self._doing = "scoring the test rows"
             found = assess(shop, model, dull, split.test, self.frame, cut)
-        model.study_ = self._about(chosen, found, cut)
+        model.study_ = self._about(model, chosen, found, cut)
         rows = self._done["rows"]
         self._done["rows"] = tuple(r._replace(parameters=params) if r.chosen else r for r in rows)
         self._done |= {"model": model, "cut": cut, "tuning": tuning}
@@ -422,9 +429,10 @@ class Study:
         classes = chosen.models[0].classes_
         return threshold_costs(cut.threshold, int(np.flatnonzero(classes == self.task.positive)[0]))
 
-    def _about(self, chosen: Outcome, found: Evaluation, cut: Any) -> dict[str, Any]:
+    def _about(self, model: Any, chosen: Outcome, found: Evaluation, cut: Any) -> dict[str, Any]:
         """What the model file says of the study it comes from."""
-        task = self.task
+        task, shop, split = self.task, self._workshop, self.split()
+        said = found.said
         return {
             "target": list(task.target),
             "kind": task.kind,
@@ -434,8 +442,14 @@ class Study:
             "score": found.final.table[task.metric].to_dict(),
             "name": chosen.name,
             "threshold": None if cut is None else cut.threshold,
-            "columns": dict(self._workshop.kinds),
-        }
+            "columns": dict(shop.kinds),
+            "query": self.plan.query,
+            "calibration": calibration_scores(
+                task, getattr(model, "classes_", None), said.prediction, said.probability, found.y,
+                split.kind,
+            ),
+            "training": sketch_columns(shop.frame[split.train], shop.kinds),
+        }  # fmt: skip
 
     def _explain(self, chosen: Outcome, guess: Outcome, found: Evaluation) -> None:
         """Insight, diagnosis and findings about the fit."""

@@ -84,7 +84,7 @@ class Task(NamedTuple):
 class Finding(NamedTuple):
     """One thing to know, with its evidence and what to do about it.
 
-    >>> Finding("PEL102", "info", "Constant column", ("a",), {}, "It says nothing.", "Drop it.").code
+    >>> Finding("PEL102", "info", "Constant column", ("a",), {}, "It is mute.", "Drop it.").code
     'PEL102'
     """
 
@@ -239,7 +239,7 @@ class LeaderboardRow(NamedTuple):
     chosen: bool
     best: bool
     folds: tuple[float, ...]
-    parameters: dict[str, Any]  # chosen on all learning rows
+    parameters: dict[str, Any]  # of the chosen one from all learning rows, else of most folds
     note: str = ""  # "not converged in 2 of 5 folds", "stopped by the time limit"
 
     def to_dict(self) -> dict[str, Any]:
@@ -278,7 +278,8 @@ class Final(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         return plain(
             self._asdict()
-            | {"table": self.table.to_dict(), "baseline": self.baseline.to_dict()}
+            | {"table": MetricTable.to_dict(self.table)}  # the intervals alone
+            | {"baseline": MetricTable.to_dict(self.baseline)}
             | {"predictions": None}  # they are a file of their own
         )
 
@@ -290,7 +291,8 @@ class Insight(NamedTuple):
                      valid, reason, notes}: of the linear model (chosen or baseline)
     importance       [{name, estimate, low, high}] permutation importance on the learning rows
                      held out fold by fold, in units of the measure, largest first
-    dependence       [{name, values, mean, low, high, kind}] partial dependence of the strongest
+    dependence       [{name, values, mean, low, high, kind, output}] partial dependence of the
+                     strongest; ``output`` says of what
     learning_curve   {sizes, train, train_low, train_high, test, test_low, test_high}
     complexity_curve {parameter, values, train, test, test_se, chosen, rule}
 

@@ -40,6 +40,8 @@ class Scorer(NamedTuple):
             return mean_gain(y, model.predict(Z), query)
         if self.metric.name == "mean_cost":
             return self.metric.score(y, self.decide(model, Z), labels=model.classes_)
+        if self.task.kind == "multilabel" and self.metric.name == "f1":
+            return mean_f1(np.asarray(y), np.asarray(model.predict(Z)))
         positive = self.task.positive if self.task.kind == "binary" else None
         if self.metric.needs == "labels":
             return self.metric.score(y, model.predict(Z), positive=positive)
@@ -51,6 +53,17 @@ class Scorer(NamedTuple):
             return model.predict(Z)
         P = model.predict_proba(Z)
         return least_cost(P, model.classes_, self.cost_matrix)
+
+
+def mean_f1(Y: Array, said: Array) -> float:
+    """F1, mean over the labels; one that is neither there nor said in these rows has none.
+
+    >>> mean_f1(np.array([[1, 0], [0, 0]]), np.array([[1, 0], [1, 0]]))
+    0.6666666666666666
+    """
+    hits, total = (Y * said).sum(axis=0), (Y + said).sum(axis=0)
+    seen = total > 0
+    return float((2 * hits[seen] / total[seen]).mean()) if seen.any() else 0.0
 
 
 def mean_gain(y: Array, said: Array, query: Any) -> float:

@@ -37,12 +37,13 @@ from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card, plain, text_table
 from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.typing import Array, BoolArray, IntArray
 from pellucid.study.cell_values import KINDS, dates, kind_of, levels, numbers, texts
 from pellucid.study.treatments import (
     Curve,
     Levels,
     Number,
+    Strange,
     learn_curve,
     learn_dates,
     learn_items,
@@ -96,6 +97,9 @@ class Drift(NamedTuple):
     unseen: tuple[int, ...]  # cells with a level that training never saw
     outside: tuple[int, ...]  # numbers and dates beyond the training range
     n: int
+    rows: int = 0  # with at least one such cell
+    rows_unseen: int = 0
+    rows_outside: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return plain(self._asdict())
@@ -174,6 +178,11 @@ class TableFeatures(Transformer):
         self.columns = columns
         self.knots = knots
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags
+
     # --- learning ----------------------------------------------------------------------------
 
     @with_callbacks
@@ -207,7 +216,8 @@ class TableFeatures(Transformer):
         check.whole(max_one_hot=self.max_one_hot, max_words=self.max_words)
         check.whole(at_least=0, knots=self.knots)
         check.one_of(WORD_KINDS, words=self.words)
-        if not 0 <= self.rare < 1:
+        check.non_negative(rare=self.rare)
+        if self.rare >= 1:
             raise ValueError(f"rare must be at least 0 and less than 1, got {self.rare!r}")
 
     def _find_kinds(self, columns: list[Any]) -> list[str]:
@@ -319,12 +329,17 @@ class TableFeatures(Transformer):
         check_is_fitted(self)
         columns = self._check_columns(X, reset=False)
         names = self._feature_names()
-        found = [
-            (0, 0) if one is None else tuple(one.strange(column, name))
-            for one, column, name in zip(self.treatments_, columns, names, strict=True)
-        ]
-        unseen, outside = zip(*found, strict=True)
-        return Drift(tuple(map(str, names)), unseen, outside, _length(columns[0]))
+        n = _length(columns[0])
+        any_unseen, any_outside = np.zeros(n, bool), np.zeros(n, bool)
+        unseen, outside = [], []
+        for one, column, name in zip(self.treatments_, columns, names, strict=True):
+            found = Strange(None, None) if one is None else one.strange(column, name)
+            unseen.append(_count_into(any_unseen, found.unseen))
+            outside.append(_count_into(any_outside, found.outside))
+        return Drift(
+            tuple(map(str, names)), tuple(unseen), tuple(outside), n,
+            int((any_unseen | any_outside).sum()), int(any_unseen.sum()), int(any_outside.sum()),
+        )  # fmt: skip
 
     def describe(self) -> list[tuple[str, str, str, int]]:
         """(column, kind, what becomes of it, how many features) for every column."""
@@ -364,6 +379,14 @@ class TableFeatures(Transformer):
             "one pass per column over the training rows; target codes are cross-fitted",
             {"columns": self.n_features_in_, "features": int(sum(self._widths())), **kinds},
         )
+
+
+def _count_into(rows: BoolArray, strange: BoolArray | None) -> int:
+    """Mark the rows of strange cells; how many cells there are."""
+    if strange is None:
+        return 0
+    rows |= strange
+    return int(strange.sum())
 
 
 def _length(column: Any) -> int:

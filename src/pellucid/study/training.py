@@ -306,6 +306,8 @@ def run_candidate(
             models.append(model)
             scores.append(shop.score(model, part.Z_judge, part.judge))
             inside.append(shop.score(model, part.Z_learn, part.learn))
+        if not np.isfinite(scores[-1]):
+            raise ValueError(f"{shop.scorer.metric.name} is undefined in fold {i}")
         unconverged += any(issubclass(w.category, ConvergenceWarning) for w in said)
         sampled = TUNING_ROWS if inner and len(learn) > TUNING_ROWS else 0
         step(i + 1)

@@ -9,7 +9,7 @@ r"""What becomes of one column: a fitted record per kind of column, learned from
     Items       one 0/1 column per item of a list ``a;b``
 
 Every record has ``width``, ``names(name)``, ``fill(column, name, out)`` and ``strange(column,
-name)``: how many cells are new levels, and how many lie outside the training range.
+name)``: which cells are new levels, and which lie outside the training range.
 """
 
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.bases import natural_splines
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.typing import Array, BoolArray, IntArray
 from pellucid.features.target_encoder import category_means
 from pellucid.naive_bayes.text import count_matrix, cut_words
 from pellucid.study.cell_values import dates, items, levels, numbers, texts
@@ -29,10 +29,10 @@ LEAST_TEXTS = 2  # a word in fewer texts cannot be checked by any fold
 
 
 class Strange(NamedTuple):
-    """Cells unlike the training rows: levels never seen, numbers out of range."""
+    """Which cells are unlike the training rows; None: none can be."""
 
-    unseen: int
-    outside: int
+    unseen: BoolArray | None  # levels never seen
+    outside: BoolArray | None  # numbers out of range
 
 
 class Number(NamedTuple):
@@ -65,7 +65,7 @@ class Number(NamedTuple):
 
     def strange(self, column: Any, name: str) -> Strange:
         x = numbers(column, name)
-        return Strange(0, int(((x < self.low) | (x > self.high)).sum()))
+        return Strange(None, (x < self.low) | (x > self.high))
 
 
 def learn_number(x: Array, scale: bool) -> Number | None:
@@ -166,7 +166,7 @@ class Levels(NamedTuple):
     def strange(self, column: Any, name: str) -> Strange:
         found, codes = levels(column)
         new = np.array([v is not None and v not in self.known for v in found], bool)
-        return Strange(int(new[codes].sum()), 0)
+        return Strange(new[codes], None)
 
 
 def learn_levels(
@@ -239,7 +239,7 @@ class TargetCode(NamedTuple):
     def strange(self, column: Any, name: str) -> Strange:
         found, codes = levels(column)
         new = np.array([v is not None and v not in self.known for v in found], bool)
-        return Strange(int(new[codes].sum()), 0)
+        return Strange(new[codes], None)
 
 
 def learn_target_code(
@@ -310,8 +310,8 @@ class Dates(NamedTuple):
 
     def strange(self, column: Any, name: str) -> Strange:
         moments = dates(column, name)
-        x = moments[~np.isnat(moments)].astype(np.int64)
-        return Strange(0, int(((x < self.start) | (x > self.high)).sum()))
+        x = moments.astype(np.int64)
+        return Strange(None, ((x < self.start) | (x > self.high)) & ~np.isnat(moments))
 
 
 def date_parts(moments: Any, start: float) -> Array:
@@ -383,7 +383,7 @@ class Words(NamedTuple):
     def strange(self, column: Any, name: str) -> Strange:
         """Texts without any known word."""
         X = count_matrix(cut_words(texts(column), True, (1, 1)), self.vocabulary)
-        return Strange(int((np.diff(X.indptr) == 0).sum()), 0)
+        return Strange(np.diff(X.indptr) == 0, None)
 
 
 def learn_words(cells: list[str], most: int, kind: str) -> Words | None:
@@ -435,9 +435,11 @@ class Items(NamedTuple):
             out[:, -1] = missing
 
     def strange(self, column: Any, name: str) -> Strange:
-        found, row, item, _ = items(column)
+        found, row, item, missing = items(column)
         new = np.array([v not in self.known for v in found], bool)
-        return Strange(len(np.unique(row[new[item]])) if len(item) else 0, 0)
+        strange = np.zeros(len(missing), bool)
+        strange[row[new[item]] if len(item) else row] = True
+        return Strange(strange, None)
 
 
 def learn_items(column: Any, rare: float, most: int) -> Items | None:

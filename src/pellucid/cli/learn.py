@@ -1,0 +1,207 @@
+"""``pellucid learn DATA --target COL``: one honest study, a report, a model and a script."""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pellucid.cli.common import Code, common, console, grid, print_json
+from pellucid.cli.tables import check_columns, read_costs, read_table
+
+SHOWN = 12  # findings on the terminal; the report has them all
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", "targets", multiple=True, required=True, help="Column to predict.")
+@click.option("--task", default="auto", show_default=True, help="Kind of task.")
+@click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
+@click.option("--time", "time_column", help="Column that orders the rows in time.")
+@click.option("--groups", help="Column of rows that belong together.")
+@click.option("--query", help="Column of the lists to rank.")
+@click.option("--cost", type=click.Path(path_type=Path), help="CSV of costs: truth x decision.")
+@click.option("--drop", multiple=True, help="Column to leave out.")
+@click.option("--keep", multiple=True, help="Column to keep although the audit would drop it.")
+@click.option("--ignore", multiple=True, help="Code of a finding to leave unsaid.")
+@click.option("--candidates", help="Models to try, comma separated.")
+@click.option(
+    "--effort",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="standard",
+    show_default=True,
+)
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds.")
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.2,
+    show_default=True,
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the tests.",
+)
+@click.option("--strict", is_flag=True, help="Exit 1 on a warning too.")
+@click.option("--sql", help="Query, when DATA is a database URL.")
+@common("json", "quiet", "seed", "threads", "out", "overwrite")
+def learn(
+    data: str, targets: tuple[str, ...], task: str, metric: str, time_column: str | None,
+    groups: str | None, query: str | None, cost: Path | None, drop: tuple[str, ...],
+    keep: tuple[str, ...], ignore: tuple[str, ...], candidates: str | None, effort: str,
+    time_limit: float | None, test_size: float, alpha: float, strict: bool, sql: str | None,
+    as_json: bool, quiet: bool, seed: int, out: Path | None, overwrite: bool,
+) -> None:  # fmt: skip
+    """Study DATA: can the target be predicted, how well, and by what?
+
+    Leaves a folder with report.html, report.json, model.pellucid, repeat.py and predictions.csv.
+    """
+    folder = out if out is not None else Path(f"pellucid-{stem(data)}")
+    from pellucid.report.writing import check_folder, write
+    from pellucid.study import Plan, Study
+
+    check_folder(folder, overwrite)
+    frame = read_table(data, sql)
+    named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
+    check_columns(frame, named)
+    plan = Plan(
+        time=time_column, groups=groups, query=query, drop=drop, keep=keep, test_size=test_size,
+        alpha=alpha, time_limit=time_limit,
+        candidates=None if candidates is None else tuple(candidates.split(",")),
+    )  # fmt: skip
+    asked = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}
+    if cost is not None:
+        classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
+        plan = plan._replace(cost_matrix=read_costs(cost, classes))
+    about = {"source": data, "name": data if "://" not in data else "a database", "sql": sql}
+    about["command"] = f"pellucid {shlex.join(sys.argv[1:])}"
+    with progress(quiet or as_json) as say:
+        study = Study(frame, list(targets), plan=plan, random_state=seed, progress=say, **asked)
+        try:
+            record = study.run()
+        except KeyboardInterrupt:
+            keep_partial(study, about, folder, overwrite)
+            raise
+    record = record._replace(reproduction=record.reproduction | about)
+    paths = write(record, folder, overwrite=overwrite)
+    if as_json:
+        print_json(record.to_dict() | {"files": [str(path) for path in paths]})
+    elif not quiet:
+        show(record, paths)
+    severities = {finding.severity for finding in record.findings}
+    if "error" in severities or (strict and "warning" in severities):
+        raise click.exceptions.Exit(Code.FAILED_CHECK)
+
+
+def stem(data: str) -> str:
+    """The name of the folder: of the file, without its endings.
+
+    >>> stem("tables/sales.csv.gz"), stem("-"), stem("sqlite:///shop.db")
+    ('sales', 'stdin', 'shop')
+    """
+    if data == "-":
+        return "stdin"
+    name = Path(data.split("://", 1)[-1]).name.split(".", 1)[0]
+    return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "table"
+
+
+def keep_partial(study: Any, about: dict[str, Any], folder: Path, overwrite: bool) -> None:
+    """Write what an interrupted study had found, if it had found anything."""
+    from pellucid.report.writing import write
+
+    try:
+        record = study.record()
+    except ValueError:  # before the first stage was done
+        return
+    record = record._replace(reproduction=record.reproduction | about)
+    paths = write(record, folder, overwrite=overwrite)
+    click.echo(f"partial report: {paths[0]}", err=True)
+
+
+@contextmanager
+def progress(silent: bool) -> Iterator[Callable[[str, int, int, str], None]]:
+    """A bar with the time left on a terminal; nothing in a pipe."""
+    screen = console(stderr=True)
+    if silent or not screen.is_terminal:
+        yield lambda stage, done, total, text: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.fields[stage]:<10}"), BarColumn(30), TimeRemainingColumn(),
+               TextColumn("{task.description}"))  # fmt: skip
+    with Progress(*columns, console=screen, transient=True) as bar:
+        task = bar.add_task("", total=None, stage="reading")
+
+        def say(stage: str, done: int, total: int, text: str) -> None:
+            bar.update(task, stage=stage, completed=done, total=total or None, description=text)
+
+        yield say
+
+
+def show(record: Any, paths: list[Path]) -> None:
+    """Verdict, leaderboard, findings, files: nothing wider than 100 columns."""
+    from rich.text import Text
+
+    screen = console()
+    if record.verdict is not None:
+        screen.print()
+        screen.print(Text(record.verdict.text[0], style="bold"))
+        for sentence in record.verdict.text[1:]:
+            screen.print(sentence)
+    if record.leaderboard:
+        screen.print()
+        screen.print(board(record))
+    listed = [f for f in record.findings if f.severity != "info"] or list(record.findings)
+    if listed:
+        screen.print()
+        screen.print(grid(("finding", "", "where"), [finding_row(f) for f in listed[:SHOWN]]))
+        hidden = len(record.findings) - min(len(listed), SHOWN)
+        if hidden:
+            screen.print(f"and {hidden} more in the report", style="dim")
+    if record.partial:
+        screen.print(f"\n{record.partial}")
+    screen.print()
+    screen.print(grid(("", ""), [(path.name, str(path)) for path in paths]))
+
+
+def board(record: Any) -> Any:
+    """The leaderboard as a table; the chosen row is marked."""
+    from rich.text import Text
+
+    from pellucid.report.words import fixed, p_value, places_for
+
+    rows, places = [], places_for([row.interval.estimate for row in record.leaderboard])
+    for row in record.leaderboard:
+        i = row.interval
+        cells = (
+            "→" if row.chosen else " ",
+            row.name,
+            fixed(i.estimate, places),
+            f"{fixed(i.low, places)} – {fixed(i.high, places)}",
+            "best" if row.best else p_value(row.p_value),
+            str(row.complexity),
+            f"{row.seconds:.1f}",
+        )
+        style = "bold" if row.chosen else ""
+        rows.append(tuple(Text(cell, style=style) for cell in cells))
+    metric = record.task.metric.replace("_", " ")
+    columns = ("", "model", metric, "95 % interval", "p", "complexity", "seconds")
+    return grid(columns, rows, right=(2, 3, 4, 5, 6))
+
+
+def finding_row(finding: Any) -> tuple[Any, ...]:
+    from rich.text import Text
+
+    colours = {"error": "red", "warning": "yellow", "info": "dim"}
+    where = ", ".join(finding.where[:4]) + (", ..." if len(finding.where) > 4 else "")
+    return (
+        Text(finding.code, style=colours[finding.severity]),
+        finding.title,
+        where if len(where) <= 40 else f"{where[:37]}...",
+    )

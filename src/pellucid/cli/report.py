@@ -1,0 +1,47 @@
+"""``pellucid report FILE.json``: the page again, from its data alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pellucid.cli.common import Code, Stop, check_output, common, print_json
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@common("json", "quiet", "out", "overwrite")
+def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: bool) -> None:
+    """Render the HTML page of a study again from its report.json.
+
+    Written beside FILE with the ending .html unless --out says otherwise.
+    """
+    data = read_report(file)
+    target = out if out is not None else file.with_suffix(".html")
+    check_output(target, overwrite)
+
+    from pellucid.report import render
+    from pellucid.report.writing import write_text
+
+    try:
+        page = render(data)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        text = f"{file} is not a whole report: {type(error).__name__} at {error}"
+        raise Stop(Code.DATA, text) from error
+    write_text(target, page)
+    if as_json:
+        print_json({"report": str(target), "bytes": len(page.encode())})
+    elif not quiet:
+        click.echo(target)
+
+
+def read_report(file: Path) -> dict[str, Any]:
+    """The JSON of a report, or one sentence about why it is none."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Stop(Code.DATA, f"{file} is not JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("schema") != "pellucid-report/1":
+        raise Stop(Code.DATA, f"{file} is not a report of `pellucid learn`")
+    return data
