@@ -1,0 +1,36 @@
+"""Decision trees: CART, ID3 and C4.5, pruning, rules.
+
+>>> from pellucid.tree import DecisionTreeClassifier
+>>> DecisionTreeClassifier().fit([[1.0], [2.0], [6.0], [7.0]], [0, 0, 1, 1]).predict([[3.0]])
+array([0])
+"""
+
+from pellucid._lazy import lazy_names
+
+_HOME = {
+    "Condition": "rules",
+    "DecisionTreeClassifier": "classifier",
+    "DecisionTreeRegressor": "regressor",
+    "Explanation": "rules",
+    "MultiwayTree": "multiway_record",
+    "MultiwayTreeClassifier": "multiway_classifier",
+    "MultiwayTreeRegressor": "multiway_regressor",
+    "PruneStep": "reduced_error",
+    "ReducedErrorPruning": "reduced_error",
+    "Rule": "rules",
+    "Split": "splits",
+    "SplitSearch": "splits",
+    "Tree": "record",
+    "best_split": "splits",
+    "candidate_thresholds": "splits",
+    "export_dnf": "rules",
+    "export_rules": "rules",
+    "export_text": "rules",
+    "gain_ratio": "splits",
+    "impurity": "splits",
+    "information_gain": "splits",
+    "reduced_error_prune": "reduced_error",
+    "split_information": "splits",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -1,0 +1,118 @@
+"""A grown tree as arrays: what scikit-learn calls ``tree_``."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from pellucid.compiled.tree_walk import leaves_of, mark_paths, node_depths
+from pellucid.core.typing import Array
+
+LEAF = -1  # as a child
+UNDEFINED = -2  # feature and threshold of a leaf
+
+
+class Tree(NamedTuple):
+    """Nodes in preorder, one entry each; node 0 is the root.
+
+    ``x[feature] <= threshold`` goes to ``children_left``, everything else to ``children_right``;
+    a missing cell goes left where ``missing_go_to_left``.
+
+    >>> import numpy as np
+    >>> from pellucid import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
+    >>> tree.node_count, tree.max_depth, tree.threshold.tolist()
+    (3, 1, [0.5, -2.0, -2.0])
+    """
+
+    children_left: Any  # (nodes,) int32, -1 in a leaf
+    children_right: Any
+    feature: Any  # (nodes,) int32, -2 in a leaf
+    threshold: Array  # (nodes,), -2 in a leaf
+    missing_go_to_left: Any  # (nodes,) uint8
+    impurity: Array  # (nodes,)
+    n_node_samples: Any  # (nodes,) int64
+    weighted_n_node_samples: Array  # (nodes,)
+    value: Array  # (nodes, outputs, classes): class shares; numbers: (nodes, outputs, 1)
+    spread: Array  # (nodes, outputs) standard deviation of the targets; classes: (nodes, 0)
+    n_classes: Any  # (outputs,) int64
+    n_features: int
+
+    @property
+    def node_count(self) -> int:
+        return len(self.feature)
+
+    @property
+    def n_outputs(self) -> int:
+        return self.value.shape[1]
+
+    @property
+    def max_n_classes(self) -> int:
+        return self.value.shape[2]
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def max_depth(self) -> int:
+        return int(self.depths()[0].max())
+
+    def depths(self) -> tuple[Any, Any]:
+        """Depth and parent of every node."""
+        depth, parent = np.empty(self.node_count, np.int32), np.empty(self.node_count, np.int32)
+        node_depths(self.children_left, self.children_right, depth, parent)
+        return depth, parent
+
+    def apply(self, X: Array) -> Any:
+        """The leaf of every row of X (n, d), float64."""
+        return leaves_of(
+            X, self.feature, self.threshold, self.missing_go_to_left, self.children_right
+        )
+
+    def predict(self, X: Array) -> Array:
+        """The values of the leaves: (n, classes) for one output, else (n, outputs, classes)."""
+        found = self.value[self.apply(X)]
+        return found[:, 0] if self.n_outputs == 1 else found
+
+    def decision_path(self, X: Array) -> Any:
+        """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
+        leaves = self.apply(X)
+        depth, parent = self.depths()
+        indptr = np.concatenate([[0], np.cumsum(depth[leaves] + 1, dtype=np.int64)])
+        indices = np.empty(indptr[-1], np.int64)
+        mark_paths(leaves, parent, indptr, indices)
+        data = np.ones(len(indices), np.int64)
+        return csr_matrix((data, indices, indptr), shape=(len(X), self.node_count))
+
+    def compute_feature_importances(self, normalize: bool = True) -> Array:
+        """Total decrease of impurity by each feature, as shares of the sum."""
+        inner = np.flatnonzero(self.feature >= 0)
+        mass = self.weighted_n_node_samples * self.impurity
+        left, right = self.children_left[inner], self.children_right[inner]
+        gain = mass[inner] - mass[left] - mass[right]
+        total = np.bincount(self.feature[inner], gain, self.n_features).astype(np.float64)
+        total /= self.weighted_n_node_samples[0]
+        return total / total.sum() if normalize and total.sum() > 0 else total
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together: compiled code walks them without looking."""
+        n = self.node_count
+        inner = self.feature >= 0
+        places = np.arange(n)
+        left, right = self.children_left, self.children_right
+        shapes = {len(field) for field in self[:10]}
+        kinds = ("i4", "i4", "i4", "f8", "u1")
+        sound = (
+            n > 0
+            and shapes == {n}
+            and all(field.dtype == kind for field, kind in zip(self[:5], kinds, strict=True))
+            and self.value.ndim == 3
+            and len(self.n_classes) == self.value.shape[1]
+            and bool((self.feature < self.n_features).all())
+            and bool((left[inner] == places[inner] + 1).all())
+            and bool(((right[inner] > left[inner]) & (right[inner] < n)).all())
+            and bool((left[~inner] == LEAF).all() and (right[~inner] == LEAF).all())
+        )
+        if not sound:
+            raise ValueError("the arrays of the tree do not fit together")

@@ -1,0 +1,167 @@
+r"""Regression trees (CART).
+
+Model        a tree of questions x_j <= t; a leaf answers the mean (absolute_error: median)
+Splitting    the question of least SSE_L + SSE_R (or the sum of absolute errors, or the Poisson
+             deviance), found in one pass over the sorted column
+Several outputs share the tree; their impurities are averaged.
+
+References: Breiman, Friedman, Olshen & Stone (1984); ESL, section 9.2.2.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+
+from pellucid.base import Regressor, with_callbacks
+from pellucid.core.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.core.typing import Array, ArrayLike
+from pellucid.tree.base import CartTree
+from pellucid.tree.record import Tree
+
+
+class DecisionTreeRegressor(CartTree, Regressor):
+    """A binary tree of questions ``x_j <= t`` for numbers (CART).
+
+    NaN is accepted as in ``DecisionTreeClassifier``. ``sample_weight`` equals repetition, the
+    tree is the same for any number of threads, ties go to the lowest feature, then the lowest
+    threshold. Sparse X is made dense.
+
+    Parameters
+    ----------
+    criterion : str or SplitSearch, default="squared_error"
+        "squared_error" (leaf = mean), "absolute_error" (leaf = median) or "poisson" (half the
+        deviance; y >= 0). "friedman_mse", which scikit-learn retired, is squared_error.
+    splitter : {"best", "random"}, default="best"
+        "random": one random threshold per feature, the best of these.
+    max_depth : int, default=None
+        Levels of questions at most.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Rows that a node needs to be split, and that each side must keep; a float is a share.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight that each side must keep.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Features looked at in each node, drawn at random; None: all.
+    random_state : int, RandomState, Generator or None, default=None
+    max_leaf_nodes : int, default=None
+        Grow the best leaf first until there are so many.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the impurity of the whole tree by this much.
+    ccp_alpha : float, default=0.0
+        Cost of a leaf in cost-complexity pruning.
+    monotonic_cst : array-like of -1, 0, 1, default=None
+        Whether the prediction falls, is free or grows with each feature.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The nodes as arrays, with scikit-learn's names.
+    feature_importances_ : ndarray of shape (n_features,)
+    max_features_, n_outputs_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from pellucid import DecisionTreeRegressor
+    >>> model = DecisionTreeRegressor(max_depth=1).fit([[1], [2], [3], [4]], [1.0, 2.0, 7.0, 8.0])
+    >>> model.predict([[1.5], [3.5]], return_std=True)
+    (array([1.5, 7.5]), array([0.5, 0.5]))
+    """
+
+    _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
+
+    def __init__(
+        self,
+        *,
+        criterion: Any = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        context = FitContext(
+            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
+        )
+        rows = self._check_training(X, y, sample_weight)
+        targets = rows.y.reshape(len(rows.y), -1)
+        self.n_outputs_ = targets.shape[1]
+        if self._settings().impurity == "poisson":
+            self._check_counts(targets, rows.w)
+        with np.errstate(over="ignore", invalid="ignore"):
+            tree = self._grow(rows.X, targets, np.array(rows.w))
+        if not np.isfinite(tree.impurity[0]):
+            raise ValueError("y holds numbers too large to be squared; divide it by a constant")
+        self.tree_: Tree = tree
+        context.end()
+        return self
+
+    def _check_counts(self, y: Array, w: Array) -> None:
+        if (y < 0).any():
+            raise ValueError(
+                f"Some value(s) of y are negative (least {y.min():g}), which is not allowed for "
+                "the Poisson criterion"
+            )
+        if not (w @ y > 0).all():
+            raise ValueError("Sum of y is not positive, which is necessary for criterion='poisson'")
+
+    def _monotone(self, constraints: Any) -> Any:
+        if self.n_outputs_ > 1:
+            raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
+        return constraints
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """The value of each row's leaf; with ``return_std`` also the spread of its targets."""
+        leaves = self.apply(X)
+        value, spread = self.tree_.value[leaves, :, 0], self.tree_.spread
+        if self.n_outputs_ == 1:
+            value, spread = value[:, 0], spread[:, 0]
+        return (value, spread[leaves]) if return_std else value
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if hasattr(self, "tree_") and self.tree_.value.shape[1:] != (self.n_outputs_, 1):
+            raise ValueError(f"tree_ must have values of {self.n_outputs_} outputs")
+
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers.
+
+        >>> DecisionTreeRegressor().fit([[0], [1]], [0.0, 2.0]).card().numbers["leaves"]
+        2
+        """
+        numbers = self._numbers()
+        measure = self._settings().impurity
+        answer = "median" if measure == "absolute_error" else "mean"
+        return Card(
+            representation=(
+                f"a step function on {numbers['leaves']} axis-parallel boxes, each with the "
+                f"{answer} of its examples; no scaling, no assumption on the form; constant "
+                "beyond the data"
+            ),
+            evaluation=f"{measure} of the leaves, weighted by their examples, plus ccp_alpha "
+            f"= {self.ccp_alpha:g} per leaf",
+            optimisation=self._optimisation(),
+            numbers=numbers,
+        )
