@@ -59,13 +59,15 @@ def test_no_signal_comes_first():
 
 @pytest.mark.parametrize(
     "options",
-    [{"n": 29}, {"score": (0.5, 0.3, 0.7)}, {"score": (0.4, 0.39, 0.41)}],
-    ids=["few rows", "wide interval", "worse than guessing"],
-)
+    [{"n": 29}, {"score": (0.5, 0.3, 0.7)}, {"score": (0.4, 0.39, 0.41)},
+     {"score": (0.6, 0.46, 0.74)}],
+    ids=["few rows", "wide interval", "worse than guessing", "better by who knows how much"],
+)  # fmt: skip
 def test_inconclusive(options):
     verdict = reach_verdict(case(**options))
     assert verdict.kind == "inconclusive"
-    assert verdict.text[0].startswith("Perhaps.")
+    beyond = verdict.interval.low > verdict.baseline
+    assert verdict.text[0].startswith("Probably." if beyond else "Perhaps.")
 
 
 def test_complex_pays():

@@ -162,16 +162,21 @@ def dependence(curves: list[dict[str, Any]]) -> Picture:
 
 def line_picture(curves: list[dict[str, Any]], outputs: list[str]) -> Markup:
     every = [v for c in curves for key in ("mean", "low", "high") for v in c.get(key) or []]
-    several = len(curves) > 1
+    several, values = len(curves) > 1, curves[0]["values"]
+    dates = any(isinstance(v, str) for v in values)  # drawn in their order, named at the ends
+    places = list(range(len(values))) if dates else values
     f = Frame(
-        limits(curves[0]["values"], 0.02), limits(every, 0.08), width=410 if several else 320,
+        limits(places, 0.02), limits(every, 0.08), width=410 if several else 320,
         height=240, right=110 if several else 14,
-    ).axes(charts.short(curves[0]["name"]))  # fmt: skip
+    ).axes(charts.short(curves[0]["name"]), x_ticks=not dates)  # fmt: skip
+    if dates:
+        f.text(f.x(places[0]), f.bottom + 17, str(values[0])[:10])
+        f.text(f.x(places[-1]), f.bottom + 17, str(values[-1])[:10], "end")
     for curve, output, kind in zip(curves, outputs, TONES, strict=False):
-        values, mean = curve["values"], curve["mean"]
+        mean = curve["mean"]
         if curve.get("low") and curve.get("high"):
-            f.band(values, curve["low"], curve["high"], kind)
-        f.line(values, mean, kind)
+            f.band(places, curve["low"], curve["high"], kind)
+        f.line(places, mean, kind)
         if several:
             label = charts.short(output.removeprefix("probability of "), 14)
             f.text(f.right + 6, f.y(mean[-1]) + 4, label, "start", "name")

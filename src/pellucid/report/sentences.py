@@ -164,8 +164,12 @@ def board_lead(r: dict[str, Any], metric: str) -> str:
 def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     final = r["final"]
     if not final:
-        return {"final_lead": "", "final_rows": [], "more_rows": [], "left_out_words": "", "confusion": None,
-                "by_class": [], "worst_columns": (), "worst_rows": []}  # fmt: skip
+        blank = ("final_rows", "more_rows", "by_class", "worst_columns", "worst_rows")
+        return {name: [] for name in blank} | {
+            "final_lead": "",
+            "left_out_words": "",
+            "confusion": None,
+        }
     rows = [
         (name.replace("_", " "), i["estimate"], i["low"], i["high"],
          final["baseline"].get(name, {}).get("estimate"))

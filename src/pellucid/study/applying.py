@@ -15,6 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from pellucid.core import check
+from pellucid.core.frames import frame_matrix
 from pellucid.core.typing import Array
 from pellucid.data.block import table_blocks
 from pellucid.study.calibrating import label_sets, limits
@@ -22,6 +23,10 @@ from pellucid.study.table_features import Drift, TableFeatures
 
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
+
+
+class QuestionError(ValueError):
+    """The model cannot say what it was asked for."""
 
 
 class Asked(NamedTuple):
@@ -102,9 +107,9 @@ class Application:
     def _check(self) -> None:
         asked = self.asked
         if not hasattr(self.model, "predict"):
-            raise ValueError(f"a {type(self.parts.last).__name__} does not predict")
+            raise QuestionError(f"a {type(self.parts.last).__name__} does not predict")
         if asked.proba and not hasattr(self.parts.last, "predict_proba"):
-            raise ValueError(f"{self._name()} has no probabilities to give")
+            raise QuestionError(f"{self._name()} has no probabilities to give")
         if asked.threshold is not None:
             self._check_threshold(asked.threshold)
         if asked.interval is not None:
@@ -119,10 +124,10 @@ class Application:
 
     def _check_threshold(self, threshold: float) -> None:
         if not 0 <= threshold <= 1:
-            raise ValueError(f"the threshold is a probability from 0 to 1, got {threshold:g}")
+            raise QuestionError(f"the threshold is a probability from 0 to 1, got {threshold:g}")
         two = self.is_classifier and np.ndim(self.classes) == 1 and len(self.classes) == 2
         if not two or not hasattr(self.parts.last, "predict_proba"):
-            raise ValueError(
+            raise QuestionError(
                 f"a threshold needs two classes and their probabilities; {self._name()} predicts "
                 + (f"{len(self.classes)} classes" if self.is_classifier else "numbers")
             )
@@ -131,20 +136,24 @@ class Application:
         calibration = self.about.get("calibration")
         if calibration is not None and not self.is_classifier:
             self.limits = limits(calibration, confidence)
-        elif not hasattr(decider(self.parts.last), "predict_interval"):
+        elif not self._has_interval():
             kind = "predicts classes; --sets gives sets of classes" if self.is_classifier else (
                 "has neither calibration rows nor intervals of its own"
             )  # fmt: skip
-            raise ValueError(f"{self._name()} {kind}")
+            raise QuestionError(f"{self._name()} {kind}")
+
+    def _has_interval(self) -> bool:
+        few = not self.is_classifier or len(self.classes) == 2
+        return few and hasattr(decider(self.parts.last), "predict_interval")
 
     def _check_sets(self, confidence: float) -> None:
         if not self.is_classifier:
-            raise ValueError(f"{self._name()} predicts numbers; --interval gives intervals")
+            raise QuestionError(f"{self._name()} predicts numbers; --interval gives intervals")
         calibration = self.about.get("calibration")
         if calibration is not None:
             self.limits = limits(calibration, confidence)
         elif not hasattr(self.parts.last, "predict_set"):
-            raise ValueError(f"{self._name()} has no calibration rows, so it cannot give sets")
+            raise QuestionError(f"{self._name()} has no calibration rows, so it cannot give sets")
 
     # --- answers -----------------------------------------------------------------------------
 
@@ -174,7 +183,7 @@ class Application:
         p = getattr(self.parts.last, "n_features_in_", X.width)
         if self.parts.features is None and p != X.width:
             raise ValueError(f"the model was fitted on {p} columns, the table has {X.width}")
-        return X.cast(pl.Float64).to_numpy()
+        return frame_matrix(X)
 
     def _class_names(self) -> list[str]:
         if self.about.get("kind") == "multilabel":
@@ -203,7 +212,11 @@ class Application:
 
     def _interval(self, Z: Any, said: Any, confidence: float) -> dict[str, Any]:
         if self.limits is None:
-            both = np.asarray(decider(self.parts.last).predict_interval(Z, confidence=confidence))
+            try:
+                own = decider(self.parts.last).predict_interval(Z, confidence=confidence)
+            except ValueError as error:
+                raise QuestionError(f"{self._name()} gives no intervals: {error}") from error
+            both = np.asarray(own)
             return {"low": both[:, 0], "high": both[:, 1]}
         if np.ndim(said) == 1:
             return {"low": said - self.limits[0], "high": said + self.limits[0]}

@@ -119,6 +119,10 @@ def _bayes(s: Setting) -> Made:
     return _new("GaussianNB"), {"var_smoothing": [0.1, 1e-3]}
 
 
+def _diagonal(s: Setting) -> Made:
+    return _new("GaussianNB", shared_variance=True), {"var_smoothing": [1.0, 0.1, 1e-3]}
+
+
 def _word_bayes(s: Setting) -> Made:
     return _new("MultinomialNB"), {"alpha": [10.0, 1.0, 0.1]}
 
@@ -214,18 +218,21 @@ REGISTRY: tuple[Entry, ...] = (
           _ridge, "the linear baseline for numbers"),
     Entry("lda", "linear discriminant analysis", ("LinearDiscriminantAnalysis",), ONE_LABEL, 1,
           "quick", _lda, "linear, with the same spread in every class",
-          lambda s: s.p <= 1000, {"reference": True}),
+          lambda s: s.p <= 300, {"reference": True}),
     Entry("lasso", "lasso", ("Lasso",), NUMBER, 1, "standard",
           _lasso, "linear, with few columns"),
     Entry("elastic_net", "elastic net", ("ElasticNet",), NUMBER, 1, "standard",
           _elastic, "linear, with groups of related columns", lambda s: s.p > 1),
+    Entry("diagonal", "diagonal discriminant analysis", ("GaussianNB",), ONE_LABEL, 1, "quick",
+          _diagonal, "linear, columns taken one by one: for more columns than rows",
+          lambda s: s.p > 300),
     Entry("bayes", "naive Bayes", ("GaussianNB",), ONE_LABEL, 2, "standard",
           _bayes, "columns taken one by one: needs few rows"),
     Entry("word_bayes", "naive Bayes on words", ("MultinomialNB",), ONE_LABEL, 1, "quick",
           _word_bayes, "the classic for texts", _has_text, {"words": "count", "only": "text"}),
     Entry("rda", "regularised discriminant analysis", ("RegularizedDiscriminantAnalysis",),
           ONE_LABEL, 2, "standard", _rda, "between linear and quadratic, shrunk",
-          lambda s: s.p <= 2500 and _few_rows(s), {"reference": True}),
+          lambda s: s.p <= 300 and _few_rows(s), {"reference": True}),
     Entry("qda", "quadratic discriminant analysis", ("QuadraticDiscriminantAnalysis",), ONE_LABEL,
           2, "standard", _qda, "a spread of its own for every class", _room, {"reference": True}),
     Entry("logistic_splines", "logistic regression on splines", ("LogisticRegression",), ONE_LABEL,

@@ -70,12 +70,15 @@ class DriftReport(NamedTuple):
         where = tuple(c.name for c in self.columns if c.unseen or c.outside)
         if not where:
             return ()
-        evidence = {
-            "rows": self.n,
-            "rows_with_unseen_levels": self.rows_unseen,
-            "rows_out_of_range": self.rows_outside,
-        }
-        return (finding("PEL507", where, evidence),)
+        return (
+            finding(
+                "PEL507",
+                where,
+                rows=self.n,
+                rows_with_unseen_levels=self.rows_unseen,
+                rows_out_of_range=self.rows_outside,
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return plain(
@@ -267,11 +270,11 @@ def chi_squared(table: Array) -> tuple[float, float]:
     return distance, float(chdtrc(len(column) - 1, statistic))
 
 
-def typical_row(training: dict[str, dict[str, Any]], frame_types: dict[str, Any]) -> Any:
+def typical_row(training: dict[str, dict[str, Any]]) -> pl.DataFrame:
     """One row in the middle of the training rows: medians and commonest levels.
 
     >>> sketches = sketch_columns(pl.DataFrame({"x": [1, 2, 9]}), {"x": "whole"})
-    >>> typical_row(sketches, {}).row(0)
+    >>> typical_row(sketches).row(0)
     (2.0,)
     """
     cells: dict[str, list[Any]] = {}
@@ -279,7 +282,7 @@ def typical_row(training: dict[str, dict[str, Any]], frame_types: dict[str, Any]
         if len(one.get("points", ())):
             middle = float(np.median(one["points"]))
             day = one["kind"] == "date"
-            cells[name] = [np.datetime64(int(middle), "us") if day else middle]
+            cells[name] = [np.datetime64(int(middle), "us").item() if day else middle]
         else:
             cells[name] = [next(iter(one.get("levels", {})), None)]
     return pl.DataFrame(cells, strict=False)

@@ -444,6 +444,8 @@ class Study:
             "threshold": None if cut is None else cut.threshold,
             "columns": dict(shop.kinds),
             "query": self.plan.query,
+            "digest": self.audit().digest,
+            "rows": self.frame.height,
             "calibration": calibration_scores(
                 task, getattr(model, "classes_", None), said.prediction, said.probability, found.y,
                 split.kind,

@@ -1,0 +1,122 @@
+"""An explanation of a model as one page: no script, no remote resource, every string escaped."""
+
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from pellucid import __version__
+from pellucid.report import pictures
+from pellucid.report.sentences import cell, sides
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'unsafe-inline'; img-src data:">
+<meta name="generator" content="Pellucid {{ version }}">
+<title>{{ title }}</title>
+<style>{{ style }}</style>
+</head>
+<body>
+{%- macro table(columns, rows) -%}
+<div class="scroll"><table>
+{% set side = rows | sides %}
+<thead><tr>{% for c in columns %}<th scope="col"{{ side[loop.index0] }}>{{ c }}</th>{% endfor %}\
+</tr></thead>
+<tbody>{% for row in rows %}<tr>{% for value in row %}<td{{ side[loop.index0] }}>\
+{{ value | show }}</td>{% endfor %}</tr>
+{% endfor %}</tbody></table></div>
+{%- endmacro -%}
+{%- macro picture(p) -%}
+<figure>{{ p.svg }}<figcaption>{{ p.caption }}</figcaption>
+<details><summary>The numbers</summary>{{ table(p.columns, p.rows) }}</details></figure>
+{%- endmacro -%}
+<main>
+<header><h1>{{ title }}</h1><p>{{ subtitle }}</p></header>
+{% if r.contributions %}
+<section id="row"><h2>Row {{ r.contributions.row }}</h2>
+<p class="lead">{{ r.contributions.output }}: {{ r.contributions.prediction | show }}. On average \
+it is {{ r.contributions.base | show }}; each column moves it by what stands beside it.</p>
+{{ table(["column", "value", "moves it by"], contributions) }}</section>
+{% endif %}
+{% if importance %}
+<section id="importance"><h2>What the model looks at</h2>{{ picture(importance) }}</section>
+{% endif %}
+{% if r.model_importance %}
+<section id="own"><h2>What it holds important itself</h2>
+<p class="lead">Shares: {{ r.model_importance.kind }}.</p>
+{{ table(["column", "share"], own) }}</section>
+{% endif %}
+{% if dependence %}
+<section id="dependence"><h2>How the prediction moves</h2>
+<p class="lead">The mean prediction as one column changes and the others stay.</p>
+<div class="row">{% for name, p in dependence %}<div><h3>{{ name }}</h3>{{ picture(p) }}</div>\
+{% endfor %}</div></section>
+{% endif %}
+{% if r.summary and r.summary.rows %}
+<section id="coefficients"><h2>Coefficients</h2>
+{% if not r.summary.valid %}<p class="lead">Not valid for inference: {{ r.summary.reason }}</p>\
+{% endif %}
+{{ table(r.summary.columns, r.summary.rows) }}
+{% for note in r.summary.notes %}<p class="quiet">{{ note }}</p>{% endfor %}</section>
+{% endif %}
+{% if r.rules %}
+<section id="rules"><h2>Its rules</h2>
+{{ table(["when", "then", "rows"], rules) }}
+<h3>When it says what</h3>
+{% for label, formula in r.rules.dnf.items() %}<p><b>{{ label }}</b>: {{ formula }}</p>{% endfor %}
+</section>
+{% endif %}
+<section id="card"><h2>Model card</h2>{{ table(["", ""], card) }}</section>
+</main>
+</body>
+</html>
+"""
+
+
+def render_explanation(record: dict[str, Any], name: str) -> str:
+    """The page of an explanation, from its plain data alone.
+
+    >>> empty = dict.fromkeys(["importance", "model_importance", "contributions", "rules",
+    ...                        "summary"])
+    >>> record = empty | {"about": {}, "card": {"representation": "<b>"}, "dependence": [],
+    ...                   "metric": "", "rows": 0}
+    >>> "&lt;b&gt;" in render_explanation(record, "a.pellucid")
+    True
+    """
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= {"show": cell, "sides": sides}
+    style = Markup(files("pellucid.report").joinpath("style.css").read_text("utf-8"))
+    about = record["about"]
+    subtitle = (
+        f"{about['name']} for {', '.join(about['target'])}, from a study of {about['rows']:,} rows"
+        if about.get("rows")
+        else "a model"
+    )
+    metric = record["metric"].replace("_", " ")
+    found, parts = record["importance"], record["contributions"]
+    return environment.from_string(PAGE).render(
+        r=record, title=f"Why {name} says what it says", subtitle=subtitle, style=style,
+        version=__version__,
+        importance=pictures.importance(found, metric) if found else None,
+        dependence=[(d["output"], pictures.dependence(d)) for d in record["dependence"]],
+        contributions=[[p["name"], p["value"], p["part"]] for p in parts["parts"]] if parts else [],
+        own=[[o["name"], o["share"]] for o in (record["model_importance"] or {"rows": []})["rows"]],
+        rules=[[" and ".join(q["when"]) or "always", q["then"], q["rows"]]
+               for q in (record["rules"] or {"rules": []})["rules"]],
+        card=[[key, words(value)] for key, value in record["card"].items() if value],
+    )  # fmt: skip
+
+
+def words(value: Any) -> str:
+    """
+    >>> words({"alpha": 1.0, "n": 3}), words(["a", "b"])
+    ('alpha = 1.0, n = 3', 'a; b')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{k} = {v}" for k, v in value.items())
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
