@@ -1,6 +1,6 @@
 # Every target makes what it needs: Python 3.11+ and make are enough to start.
 #
-#   make demo      install, run the demonstration on the bundled penguins table, name the report
+#   make demo      install, study the bundled penguins table, name the report
 #   make test      lint, compile the kernels, run the tests and the examples in the docstrings
 #   make test-all  the same with the slow tests
 #   make bench     ours against the peers, as ratios
@@ -29,7 +29,8 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
-	$(BIN)/python examples/demo.py
+	$(BIN)/pellucid learn src/pellucid/data/tables/penguins.csv --target species \
+	  --out pellucid-demo --overwrite
 
 test: lint warm
 	$(PYTEST) -m "not slow"

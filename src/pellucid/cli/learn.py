@@ -166,8 +166,9 @@ def show(record: Any, paths: list[Path]) -> None:
             screen.print(f"and {hidden} more in the report", style="dim")
     if record.partial:
         screen.print(f"\n{record.partial}")
-    screen.print()
-    screen.print(grid(("", ""), [(path.name, str(path)) for path in paths]))
+    others = ", ".join(path.name for path in paths[1:])
+    screen.print(f"\nReport: {paths[0]}")
+    screen.print(f"Beside it: {others}", style="dim")
 
 
 def board(record: Any) -> Any:

@@ -8,8 +8,13 @@ from markupsafe import Markup
 
 from pellucid import __version__
 from pellucid.report import pictures
-from pellucid.report.sentences import cell, sides
+from pellucid.report.rendering import by_column
+from pellucid.report.sentences import card_rows, cell, sides
 
+SHUFFLED = (
+    "How much worse the score gets on the rows of the table when one column is shuffled. Columns "
+    "that say the same thing share their importance; rows the model learned from flatter it."
+)
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -53,25 +58,30 @@ it is {{ r.contributions.base | show }}; each column moves it by what stands bes
 {% endif %}
 {% if dependence %}
 <section id="dependence"><h2>How the prediction moves</h2>
-<p class="lead">The mean prediction as one column changes and the others stay.</p>
-<div class="row">{% for name, p in dependence %}<div><h3>{{ name }}</h3>{{ picture(p) }}</div>\
-{% endfor %}</div></section>
+<p class="lead">The mean prediction as one column changes and the others stay\
+{% if r.rows %}; the band holds the predictions of 80 % of the rows{% else %} at their middle in \
+training{% endif %}.</p>
+<div class="row">{% for p in dependence %}{{ picture(p) }}{% endfor %}</div></section>
 {% endif %}
 {% if r.summary and r.summary.rows %}
 <section id="coefficients"><h2>Coefficients</h2>
 {% if not r.summary.valid %}<p class="lead">Not valid for inference: {{ r.summary.reason }}</p>\
 {% endif %}
-{{ table(r.summary.columns, r.summary.rows) }}
+{{ table(summary[0], summary[1]) }}
 {% for note in r.summary.notes %}<p class="quiet">{{ note }}</p>{% endfor %}</section>
 {% endif %}
 {% if r.rules %}
 <section id="rules"><h2>Its rules</h2>
-{{ table(["when", "then", "rows"], rules) }}
+<ul>{% for q in r.rules.rules %}<li>{% if q.when %}if {{ q.when | join(" and ") }}{% else %}\
+always{% endif %}: <b>{{ q.then }}</b> <span class="quiet">({{ q.rows | show }} rows)</span></li>
+{% endfor %}</ul>
 <h3>When it says what</h3>
 {% for label, formula in r.rules.dnf.items() %}<p><b>{{ label }}</b>: {{ formula }}</p>{% endfor %}
 </section>
 {% endif %}
-<section id="card"><h2>Model card</h2>{{ table(["", ""], card) }}</section>
+<section id="card"><h2>Model card</h2><div class="scroll"><table><tbody>\
+{% for key, text in card %}<tr><th scope="row">{{ key }}</th><td>{{ text }}</td></tr>
+{% endfor %}</tbody></table></div></section>
 </main>
 </body>
 </html>
@@ -102,21 +112,31 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
     return environment.from_string(PAGE).render(
         r=record, title=f"Why {name} says what it says", subtitle=subtitle, style=style,
         version=__version__,
-        importance=pictures.importance(found, metric) if found else None,
-        dependence=[(d["output"], pictures.dependence(d)) for d in record["dependence"]],
+        importance=pictures.importance(found, metric)._replace(caption=SHUFFLED) if found else None,
+        dependence=[pictures.dependence(lines(c)) for c in by_column(record["dependence"])],
+        summary=filled(record["summary"]),
         contributions=[[p["name"], p["value"], p["part"]] for p in parts["parts"]] if parts else [],
         own=[[o["name"], o["share"]] for o in (record["model_importance"] or {"rows": []})["rows"]],
-        rules=[[" and ".join(q["when"]) or "always", q["then"], q["rows"]]
-               for q in (record["rules"] or {"rules": []})["rules"]],
-        card=[[key, words(value)] for key, value in record["card"].items() if value],
+        card=card_rows(record["card"]),
     )  # fmt: skip
 
 
-def words(value: Any) -> str:
+def lines(curves: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Several classes in one picture: without their bands, which would hide each other."""
+    if len(curves) == 1:
+        return curves
+    return [curve | {"low": None, "high": None} for curve in curves]
+
+
+def filled(summary: dict[str, Any] | None) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of the coefficients, without the columns that hold nothing.
+
+    >>> filled({"columns": ["name", "p_value"], "rows": [["x", None]]})
+    (['name'], [['x']])
     """
-    >>> words({"alpha": 1.0, "n": 3}), words(["a", "b"])
-    ('alpha = 1.0, n = 3', 'a; b')
-    """
-    if isinstance(value, dict):
-        return ", ".join(f"{k} = {v}" for k, v in value.items())
-    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if summary is None or not summary["rows"]:
+        return [], []
+    rows = summary["rows"]
+    at = [j for j in range(len(summary["columns"])) if any(row[j] is not None for row in rows)]
+    names = [summary["columns"][j].replace("_", " ") for j in at]
+    return names, [[row[j] for j in at] for row in rows]

@@ -218,10 +218,11 @@ def learning_curve(c: dict[str, Any], metric: str) -> Picture:
 
 def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
     places = list(range(len(c["values"])))
+    train = c["train"] or [None] * len(places)
     low, high = spread(c["test"], c["test_se"], -1), spread(c["test"], c["test_se"], 1)
     f = Frame(
         (-0.4, len(places) - 0.6),
-        limits([*c["train"], *c["test"], *low, *high], 0.08),
+        limits([*train, *c["test"], *low, *high], 0.08),
         width=440,
         height=300,
     )
@@ -231,13 +232,13 @@ def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
         f.text(f.x(i), f.bottom + 17, number(c["values"][i]), "middle")
     for i, a, b in zip(places, low, high, strict=True):
         f.line([i, i], [a, b])
-    f.line(places, c["train"], "ink", dashed=True)
+    f.line(places, train, "ink", dashed=True)
     f.line(places, c["test"])
     f.dots(places, c["test"])
     chosen = [i for i, v in enumerate(c["values"]) if alike(v, c["chosen"])]
     if chosen:
         f.mark(chosen[0], "warn", "chosen")
-    rows = list(zip(c["values"], c["train"], c["test"], c["test_se"], strict=True))
+    rows = list(zip(c["values"], train, c["test"], c["test_se"], strict=True))
     return Picture(
         f.svg(f"score against {c['parameter']}; chosen {number(c['chosen'])}"),
         "Line: unseen rows, with one standard error. Dashes: the rows it learned from.",

@@ -63,8 +63,7 @@ model.fit(X, y{options})
 # 5. The rows kept aside, used once.
 final = study.evaluate()
 X, _ = study.take(split.test)
-said = [row["prediction"] for row in final.predictions]
-if plain(model.predict(X)) != plain(said):
+if plain(model.predict(X)) != plain(study.record().model.predict(X)):
     wrong.append("predictions")
 score, expected_score = final.table[task.metric].estimate, {score!r}
 print(f"{{task.metric}} on unseen rows: {{score:.6g}}")

@@ -12,6 +12,8 @@ def number(value: Any, digits: int = 3) -> str:
 
     >>> number(0.98432), number(12345.6), number(1e-7), number(None), number(0.5), number(2007)
     ('0.984', '12,346', '1e-07', '–', '0.5', '2007')
+    >>> number(610.4), number(61.04), number(5.0)
+    ('610', '61', '5')
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
@@ -22,11 +24,10 @@ def number(value: Any, digits: int = 3) -> str:
     size = abs(value)
     if size >= 1000:
         return _whole(value)
-    return (
-        f"{value:.{digits}g}"
-        if size < 1e-4
-        else f"{value:.{_places(size, digits)}f}".rstrip("0").rstrip(".")
-    )
+    if size < 1e-4:
+        return f"{value:.{digits}g}"
+    text = f"{value:.{_places(size, digits)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text  # 610 keeps its nought
 
 
 def _whole(value: float) -> str:

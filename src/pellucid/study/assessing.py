@@ -222,7 +222,8 @@ def worst_rows(
             continue
         row = cells.row(int(test[i]))
         found.append({
-            "row": int(test[i]), "actual": _label(y[i]), "predicted": _label(said.prediction[i]),
+            "row": int(test[i]), "actual": _told(task, y[i]),
+            "predicted": _told(task, said.prediction[i]),
             "loss": float(loss[i]), "cells": dict(zip(names, map(_label, row), strict=True)),
         })  # fmt: skip
     return found
@@ -235,11 +236,24 @@ def prediction_rows(
     rows = []
     names = [] if said.probability is None else [f"probability_{c}" for c in model.classes_]
     for i, row in enumerate(test):
-        one = {"row": int(row), "actual": _label(y[i]), "prediction": _label(said.prediction[i])}
+        one = {"row": int(row)}
+        if task.kind == "multi_output_regression":  # a column for every target
+            one |= {f"actual_{t}": float(v) for t, v in zip(task.target, y[i], strict=True)}
+            told = zip(task.target, said.prediction[i], strict=True)
+            one |= {f"prediction_{t}": float(v) for t, v in told}
+        else:
+            one |= {"actual": _told(task, y[i]), "prediction": _told(task, said.prediction[i])}
         if said.probability is not None:
             one |= dict(zip(names, said.probability[i].tolist(), strict=True))
         rows.append(one)
     return rows
+
+
+def _told(task: Task, value: Any) -> Any:
+    """A target as the table says it; several labels as ``a;b``."""
+    if task.kind == "multilabel":
+        return ";".join(str(name) for name, on in zip(task.classes, value, strict=True) if on)
+    return _label(value)
 
 
 def _label(value: Any) -> Any:
@@ -263,12 +277,13 @@ def curve_of(tuning: Tuning, name: str) -> dict[str, Any] | None:
     k = tuning.scores.shape[1]
     spread = tuning.scores[at].std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.zeros(len(at))
     values = [tuning.params[i][name] for i in at]
+    shown = [v if isinstance(v, int | float) else str(v) for v in values]
     return {
         "parameter": name,
-        "values": [v if isinstance(v, int | float) else str(v) for v in values],
+        "values": shown,
         "train": None if tuning.train is None else tuning.train[at].mean(axis=1).tolist(),
         "test": tuning.scores[at].mean(axis=1).tolist(),
         "test_se": spread.tolist(),
-        "chosen": at.index(tuning.chosen),
+        "chosen": shown[at.index(tuning.chosen)],
         "rule": "the simplest value whose loss to the best is within one standard error",
     }

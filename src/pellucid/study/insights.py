@@ -190,7 +190,7 @@ def _widest(classes: list[Any], curves: Array) -> list[Any]:
 def _band(values: Array, shop: Workshop) -> tuple[float, float, float]:
     if len(values) < 2:
         return float(values[0]), float("nan"), float("nan")
-    one = fold_interval(values, shop.ratio(), "", len(values))
+    one = fold_interval(values, shop.ratio(), shop.scorer.task.metric, len(values))
     return one.estimate, one.low, one.high
 
 

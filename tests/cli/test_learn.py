@@ -1,0 +1,188 @@
+"""`pellucid learn`, `report` and `card`, as a user runs them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pellucid.cli.common import Code
+from pellucid.cli.tables import read_costs
+from pellucid.data import load_table
+
+FILES = {"report.html", "report.json", "model.pellucid", "repeat.py", "predictions.csv"}
+
+
+def write(folder, name, columns):
+    pl.DataFrame(columns).write_csv(folder / name)
+    return name
+
+
+@pytest.fixture
+def line(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=160)
+    return write(tmp_path, "line.csv", {"x": x, "u": rng.normal(size=160),
+                                        "y": 3 * x + 1 + rng.normal(size=160)})  # fmt: skip
+
+
+def test_penguins_end_to_end(pellucid, tmp_path):
+    """The main job: five files, the verdict on the screen, and a script that agrees."""
+    load_table("penguins").write_csv(tmp_path / "penguins.csv")
+    done = pellucid("learn", "penguins.csv", "--target", "species", "--effort", "quick")
+    assert done.code == Code.DONE, done.err
+    assert done.err == ""
+    assert max(map(len, done.out.splitlines())) <= 100
+    folder = tmp_path / "pellucid-penguins"
+    assert {path.name for path in folder.iterdir()} == FILES
+    record = json.loads((folder / "report.json").read_text("utf-8"))
+    assert record["verdict"]["kind"] == "linear_suffices"
+    assert " ".join(record["verdict"]["text"][0].split()) in " ".join(done.out.split())
+    assert "pellucid-penguins/report.html" in done.out
+    again = subprocess.run(
+        [sys.executable, "pellucid-penguins/repeat.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "all figures agree" in again.stdout
+    page = (folder / "report.html").read_text("utf-8")
+    (folder / "report.html").unlink()
+    assert pellucid("report", "pellucid-penguins/report.json").code == Code.DONE
+    assert (folder / "report.html").read_text("utf-8") == page
+    card = pellucid("card", "pellucid-penguins/model.pellucid")
+    assert "LogisticRegression" in card.out or "LinearDiscriminantAnalysis" in card.out
+    assert pellucid("card", "pellucid-penguins/model.pellucid", "--json").json["classes"]
+
+
+def test_json_is_one_object_and_nothing_else(pellucid, line):
+    done = pellucid("learn", line, "--target", "y", "--effort", "quick", "--json")
+    assert done.code == Code.DONE
+    assert done.json["schema"] == "pellucid-report/1"
+    assert done.json["verdict"]["kind"] == "linear_suffices"
+    assert len(done.json["files"]) == len(FILES)
+    quiet = pellucid("learn", line, "--target", "y", "--quiet", "--overwrite", "--effort", "quick")
+    assert quiet == (
+        Code.DONE, "", "",
+    )  # fmt: skip
+
+
+def test_an_earlier_study_is_not_replaced_unasked(pellucid, line, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report.html").write_text("mine")
+    done = pellucid("learn", line, "--target", "y", "--out", "out")
+    assert done.code == Code.OUTPUT_EXISTS
+    assert (tmp_path / "out" / "report.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "words"),
+    [
+        ("empty.csv", b"", Code.DATA, "is empty"),
+        ("ragged.csv", b"a,y\n1,2\n3\n4,5,6\n", Code.DATA, "line 3 has 1 cell"),
+        ("binary.csv", bytes(range(256)) * 20, Code.DATA, "binary file"),
+        ("one.csv", b"a,y\n" + b"1,same\n2,same\n" * 20, Code.TASK, "one class"),
+        ("head.csv", b"a,y\n", Code.TASK, "no rows"),
+        ("good.csv", b"a,yes\n" + b"1,2\n2,3\n" * 20, Code.DATA, "the nearest is: yes"),
+    ],
+    ids=["empty", "ragged", "binary", "one class", "no rows", "wrong column"],
+)
+def test_bad_tables_get_one_sentence(pellucid, tmp_path, name, content, code, words):
+    (tmp_path / name).write_bytes(content)
+    target = "yse" if name == "good.csv" else "y"
+    done = pellucid("learn", name, "--target", target)
+    assert done.code == code, done.err
+    assert words in done.err
+    assert len(done.err.splitlines()) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {name}  # nothing half-written
+
+
+def test_no_file_no_target(pellucid, tmp_path):
+    assert pellucid("learn", "nowhere.csv", "--target", "y").code == Code.DATA
+    assert pellucid("learn", "nowhere.csv").code == Code.USAGE
+
+
+def test_stdin(tmp_path, line):
+    from pellucid.data import load
+
+    command = ["pellucid", "learn", "-", "--target", "y", "--effort", "quick", "--json"]
+    script = os.path.join(os.path.dirname(sys.executable), command[0])
+    with (tmp_path / line).open("rb") as table:
+        done = subprocess.run(
+            [script, *command[1:]], cwd=tmp_path, stdin=table, capture_output=True, timeout=300
+        )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["audit"]["n_rows"]
+    assert rows == len(load(tmp_path / line))
+
+
+def test_strict_turns_warnings_into_exit_1(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    y = np.where(x + rng.normal(size=120) > 0, "a", "b")
+    write(tmp_path, "t.csv", {"x": x, "copy": np.where(y == "a", 1.0, 0.0), "y": y})
+    done = pellucid("learn", "t.csv", "--target", "y", "--effort", "quick", "--strict")
+    assert done.code == Code.FAILED_CHECK
+    assert "PEL301" in done.out
+    kept = pellucid("learn", "t.csv", "--target", "y", "--effort", "quick", "--keep", "copy",
+                    "--overwrite")  # fmt: skip
+    assert kept.code == Code.FAILED_CHECK  # a leak that is kept is an error
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_interrupt_keeps_a_partial_report(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 12))
+    columns = {f"x{j}": X[:, j] for j in range(12)}
+    write(tmp_path, "t.csv", columns | {"y": np.where(X[:, 0] * X[:, 1] > 0, "a", "b")})
+    script = os.path.join(os.path.dirname(sys.executable), "pellucid")
+    child = subprocess.Popen(
+        [script, "learn", "t.csv", "--target", "y", "--effort", "thorough", "--out", "out"],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(12)
+    child.send_signal(signal.SIGINT)
+    _, error = child.communicate(timeout=120)
+    assert child.returncode == Code.INTERRUPTED, error
+    assert "Traceback" not in error
+    if (tmp_path / "out").exists():  # the first stages were done
+        data = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+        assert "interrupted" in data["partial"]
+        assert not (tmp_path / "out" / "model.pellucid").exists()
+
+
+def test_costs_with_and_without_labels(tmp_path):
+    path = tmp_path / "cost.csv"
+    path.write_text("0,10\n60,0\n")
+    assert read_costs(path, ["healthy", "sick"]) == [[0, 10], [60, 0]]
+    path.write_text("truth,sick,healthy\nsick,0,60\nhealthy,10,0\n")
+    assert read_costs(path, ["healthy", "sick"]) == [[0, 10], [60, 0]]
+
+
+def test_cost_matrix_is_obeyed(pellucid, tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=300)
+    y = np.where(x + rng.normal(size=300) > 0.8, "sick", "well")
+    write(tmp_path, "t.csv", {"x": x, "y": y})
+    (tmp_path / "cost.csv").write_text("0,60\n10,0\n")
+    done = pellucid("learn", "t.csv", "--target", "y", "--cost", "cost.csv", "--effort", "quick",
+                    "--json")  # fmt: skip
+    assert done.code == Code.DONE, done.err
+    assert done.json["task"]["metric"] == "mean_cost"
+
+
+def test_hostile_names_are_harmless(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    name = "<img src=x onerror=alert(1)>"
+    write(tmp_path, "t.csv", {name: x, "kind": np.where(rng.random(120) > 0.5, name, "b"),
+                              "y": np.where(x > 0, name, '"""\\n')})  # fmt: skip
+    done = pellucid("learn", "t.csv", "--target", "y", "--effort", "quick", "--ignore", "PEL301")
+    assert done.code in (Code.DONE, Code.FAILED_CHECK), done.err
+    page = (tmp_path / "pellucid-t" / "report.html").read_text("utf-8")
+    assert "<img" not in page
+    compile((tmp_path / "pellucid-t" / "repeat.py").read_text("utf-8"), "repeat.py", "exec")
