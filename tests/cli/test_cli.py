@@ -90,7 +90,7 @@ def test_version(pellucid):
     ("args", "words"),
     [
         (["docter"], ["docter", "doctor"]),
-        (["zzz"], ["zzz", "data, doctor", "warm"]),
+        (["zzz"], ["zzz", "doctor", "warm"]),
         (["--nonsense"], ["--nonsense"]),
         (["doctor", "--nonsense"], ["--nonsense", "pellucid doctor --help"]),
         (["doctor", "extra"], ["extra"]),

@@ -256,3 +256,17 @@ def test_a_failed_look_does_not_count():
     with pytest.raises(ValueError, match="not fitted"):
         guard.score(pellucid.LinearRegression())
     assert guard.uses_left == 1
+
+
+def test_rows_of_a_frame_with_dates_can_be_compared():
+    """Dates, text and numbers have no common type: they are compared cell by cell."""
+    import datetime
+
+    import polars as pl
+
+    from pellucid.evaluation.guard import row_keys
+
+    day = datetime.date(2024, 1, 1)
+    frame = pl.DataFrame({"x": [1.5, 1.5, 2.5], "day": [day, day, day], "c": ["a", "a", "b"]})
+    assert len(row_keys(frame)) == 2
+    assert row_keys(frame.head(1)) < row_keys(frame)

@@ -25,13 +25,21 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "anomalies": Entry("cli.anomalies:anomalies", "Find the rows unlike the others, and say why."),
     "audit": Entry("cli.audit:audit", "Look a table over before anything is learned from it."),
     "card": Entry("cli.card:card", "Show the card of a model file without loading its arrays."),
+    "cluster": Entry("cli.cluster:cluster", "Group the rows of a table, if they form groups."),
+    "compare": Entry("cli.compare:compare", "Judge models on the same folds, with tests."),
     "data": Entry("cli.data:data", "List, show and make the bundled tables and generators."),
+    "demo": Entry("cli.demo:demo", "Run the course's own example of a method."),
     "doctor": Entry("cli.doctor:doctor", "Say what is installed and whether it works."),
+    "evaluate": Entry("cli.evaluate:evaluate", "Score a saved model on rows with known answers."),
+    "explain": Entry("cli.explain:explain", "Say why a saved model says what it says."),
     "learn": Entry("cli.learn:learn", "Study a table: an answer, a report, a model, a script."),
     "predict": Entry("cli.predict:predict", "Predict new rows with a saved model."),
+    "reduce": Entry("cli.reduce:reduce", "Find the few directions in which a table varies."),
     "report": Entry("cli.report:report", "Render the page of a study again from its JSON."),
+    "sweep": Entry("cli.sweep:sweep", "Score a model along one of its parameters."),
     "warm": Entry("cli.warm:warm", "Compile every kernel ahead, so that first use is fast."),
 }
 

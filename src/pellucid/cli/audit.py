@@ -92,9 +92,11 @@ def show_finding(screen: Any, finding: Any) -> None:
     words = [named] if named else []
     words += [numbers] if (numbers := evidence_words(finding.evidence)) else []
     if words:
-        screen.print(Padding(Text(": ".join(words)), (0, 0, 0, 2)))
+        screen.print(Padding(Text(": ".join(words)), (0, 0, 0, 2), expand=False))
     if finding.severity != "info":
-        screen.print(Padding(Text(f"{finding.why} {finding.fix}", style="dim"), (0, 0, 0, 2)))
+        screen.print(
+            Padding(Text(f"{finding.why} {finding.fix}", style="dim"), (0, 0, 0, 2), expand=False)
+        )
 
 
 def column_row(column: Any) -> tuple[str, ...]:
@@ -123,8 +125,10 @@ def values(column: Any) -> str:
 def short(text: Any, most: int) -> str:
     """Printable and at most so long.
 
-    >>> short("a\\x1b[31mb", 9), short("abcdef", 4)
-    ('a\\\\x1b[31mb', 'abc…')
+    >>> short("a" + chr(27) + "[31mb", 12) == "a" + chr(92) + "x1b[31mb", short("abcdef", 4)
+    (True, 'abc…')
     """
-    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    plain = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
+    )
     return plain if len(plain) <= most else plain[: most - 1] + "…"

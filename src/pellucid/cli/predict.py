@@ -1,5 +1,6 @@
-"""``pellucid predict MODEL DATA``: answers for new rows, block by block, in the order of the rows."""
+"""``pellucid predict MODEL DATA``: answers for new rows, block by block, in their order."""
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,7 +66,7 @@ def run(
     application: Any, table: Any, copy: tuple[str, ...], data: str, write: Any, *, quiet: bool
 ) -> Any:
     """Predict block by block; what goes wrong with a block is a fault of the data (exit 3)."""
-    from pellucid.study.applying import Tally, predict_blocks
+    from pellucid.study.applying import QuestionError, Tally, predict_blocks
 
     tally = Tally()
     with progress(table.n_rows, quiet) as advance, warnings.catch_warnings():
@@ -75,6 +76,8 @@ def run(
                 write(answers)
                 tally = tally.add(answers.height, strange)
                 advance(answers.height)
+        except QuestionError:
+            raise
         except (ValueError, TypeError) as error:
             raise Stop(Code.DATA, f"{data}: {sentence(error)}") from error
     return tally
@@ -86,7 +89,7 @@ def sink(out: Path | None) -> Iterator[Any]:
     from pellucid.core.atomic import replacing
 
     if out is None:
-        yield csv_writer(click.get_binary_stream("stdout"))
+        yield csv_writer(sys.stdout.buffer)
         return
     with replacing(str(out)) as file:
         yield csv_writer(file)

@@ -45,7 +45,8 @@ def load_model(path: Path) -> Any:
     except FileNotFoundError as error:
         raise Stop(Code.MODEL_FILE, f"there is no model file {str(path)!r}") from error
     except (ModelFileError, OSError, ValueError) as error:
-        raise Stop(Code.MODEL_FILE, f"{path}: {sentence(error)}") from error
+        text = sentence(error)
+        raise Stop(Code.MODEL_FILE, text if path.name in text else f"{path}: {text}") from error
 
 
 def need_columns(needed: Sequence[str], present: Sequence[str], who: str = "the model") -> None:
@@ -54,8 +55,8 @@ def need_columns(needed: Sequence[str], present: Sequence[str], who: str = "the 
 
     gone = [name for name in needed if name not in present]
     if gone:
-        named = ", ".join(f"{n!r}{hint(n, present).replace('; did you mean', ' (is it')[:-1]}"
-                          + (")" if hint(n, present) else "") for n in gone[:12])  # fmt: skip
+        near = {name: hint(name, present).removeprefix("; did you mean ") for name in gone[:12]}
+        named = ", ".join(f"{n!r} (is it {near[n]})" if near[n] else repr(n) for n in near)
         more = f" and {len(gone) - 12} more" if len(gone) > 12 else ""
         plural = "columns" if len(gone) > 1 else "column"
         raise Stop(Code.DATA, f"the table lacks the {plural} {named}{more} that {who} needs")

@@ -112,13 +112,20 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
     return environment.from_string(PAGE).render(
         r=record, title=f"Why {name} says what it says", subtitle=subtitle, style=style,
         version=__version__,
-        importance=pictures.importance(found, metric)._replace(caption=SHUFFLED) if found else None,
+        importance=shuffled(found, metric) if found else None,
         dependence=[pictures.dependence(lines(c)) for c in by_column(record["dependence"])],
         summary=filled(record["summary"]),
         contributions=[[p["name"], p["value"], p["part"]] for p in parts["parts"]] if parts else [],
         own=[[o["name"], o["share"]] for o in (record["model_importance"] or {"rows": []})["rows"]],
         card=card_rows(record["card"]),
     )  # fmt: skip
+
+
+def shuffled(found: list[dict[str, Any]], metric: str) -> pictures.Picture:
+    """Permutation importance, with a caption that does not know whether the rows are new."""
+    drawn = pictures.importance(found, metric)
+    drawn.caption = SHUFFLED
+    return drawn
 
 
 def lines(curves: list[dict[str, Any]]) -> list[dict[str, Any]]:

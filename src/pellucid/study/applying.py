@@ -65,6 +65,18 @@ def decider(last: Any) -> Any:
     return last.estimator_ if type(last).__name__ == "LossMatrixClassifier" else last
 
 
+def probabilities(last: Any, Z: Any) -> Array:
+    """(n, classes); of several labels the probability that each holds, (n, labels)."""
+    P = last.predict_proba(Z)
+    if not isinstance(P, list):
+        return np.asarray(P)
+    yes = [
+        np.where(np.asarray(labels) == 1, one, 0.0).sum(axis=1)
+        for one, labels in zip(P, last.classes_, strict=True)
+    ]
+    return np.column_stack(yes)
+
+
 def needed_columns(model: Any) -> list[str] | None:
     """The names of the input columns; None where the model was fitted without names."""
     parts = take_apart(model)
@@ -97,8 +109,9 @@ class Application:
         self.parts = take_apart(model)
         self.about = self.parts.about
         self.columns = needed_columns(model)
-        self.classes = getattr(self.parts.last, "classes_", None)
+        self.classes: Any = getattr(self.parts.last, "classes_", None)
         self.is_classifier = is_classifier(self.parts.last) and self.classes is not None
+        self.several = isinstance(self.classes, list) or self.about.get("kind") == "multilabel"
         self.limits: Array | None = None
         self._check()
 
@@ -125,7 +138,7 @@ class Application:
     def _check_threshold(self, threshold: float) -> None:
         if not 0 <= threshold <= 1:
             raise QuestionError(f"the threshold is a probability from 0 to 1, got {threshold:g}")
-        two = self.is_classifier and np.ndim(self.classes) == 1 and len(self.classes) == 2
+        two = self.is_classifier and not self.several and len(self.classes) == 2
         if not two or not hasattr(self.parts.last, "predict_proba"):
             raise QuestionError(
                 f"a threshold needs two classes and their probabilities; {self._name()} predicts "
@@ -136,6 +149,8 @@ class Application:
         calibration = self.about.get("calibration")
         if calibration is not None and not self.is_classifier:
             self.limits = limits(calibration, confidence)
+        elif self.several:
+            raise QuestionError(f"{self._name()} predicts several labels; it has no intervals")
         elif not self._has_interval():
             kind = "predicts classes; --sets gives sets of classes" if self.is_classifier else (
                 "has neither calibration rows nor intervals of its own"
@@ -162,7 +177,7 @@ class Application:
         Z = self.parts.numbers(self._rows(X))
         last, asked = self.parts.last, self.asked
         wants = asked.proba or asked.threshold is not None or asked.sets is not None
-        P = last.predict_proba(Z) if wants and hasattr(last, "predict_proba") else None
+        P = probabilities(last, Z) if wants and hasattr(last, "predict_proba") else None
         if asked.threshold is not None and P is not None:
             said = self._by_threshold(P, asked.threshold)
         else:
@@ -273,9 +288,7 @@ class Tally(NamedTuple):
         )
 
 
-def _plus(
-    old: dict[str, int], names: tuple[str, ...], counts: tuple[int, ...]
-) -> dict[str, int]:
+def _plus(old: dict[str, int], names: tuple[str, ...], counts: tuple[int, ...]) -> dict[str, int]:
     more = {name: old.get(name, 0) + c for name, c in zip(names, counts, strict=True) if c}
     return old | more
 

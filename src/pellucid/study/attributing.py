@@ -6,7 +6,8 @@ columns of S from z and the others from b, and v(S) its mean over the background
     phi_j = sum_{S without j} |S|! (d - |S| - 1)! / d!  ( v(S + j) - v(S) ),
 
 the only division that is additive, gives equal columns equal parts, and nothing to a column the
-model does not use; sum_j phi_j = f(z) - v(no column). For a linear model phi_j = w_j (z_j - mean b_j).
+model does not use; sum_j phi_j = f(z) - v(no column). For a linear model
+phi_j = w_j (z_j - mean b_j).
 
 Up to EXACT columns every set is asked; beyond that random orders of the columns, each with its
 reverse (antithetic), and one background row per order. The sum stays exact; the parts then have a

@@ -75,6 +75,6 @@ def label_sets(P: Array, limit: float) -> BoolArray:
     >>> label_sets(np.array([[0.9, 0.1], [0.6, 0.4]]), 0.65).tolist()
     [[True, False], [True, True]]
     """
-    inside = 1.0 - P <= limit
+    inside = limit >= 1.0 - P
     inside[np.arange(len(P)), P.argmax(axis=1)] = True
     return inside

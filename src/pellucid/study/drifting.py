@@ -167,9 +167,7 @@ def drift_report(
             name, kind, before, now, strange.unseen[j], strange.outside[j], distance, p,
             float("nan"), test,
         ))  # fmt: skip
-    return DriftReport(
-        adjusted(found), strange.n, strange.rows_unseen, strange.rows_outside, alpha
-    )
+    return DriftReport(adjusted(found), strange.n, strange.rows_unseen, strange.rows_outside, alpha)
 
 
 def sketch_all(column: Any, kind: str, name: str) -> dict[str, Any]:
@@ -202,9 +200,7 @@ def missing_share(one: dict[str, Any]) -> float:
 
 def compare_columns(old: dict[str, Any], new: dict[str, Any]) -> tuple[float, float, str]:
     """Distance, p-value and the name of the test."""
-    distance, p, test = (
-        compare_levels(old, new) if "levels" in old else compare_numbers(old, new)
-    )
+    distance, p, test = compare_levels(old, new) if "levels" in old else compare_numbers(old, new)
     if old["missing"] or new["missing"]:
         table = np.array([[one["n"], one["missing"]] for one in (old, new)], dtype=np.float64)
         gap, other = chi_squared(table)

@@ -1,14 +1,14 @@
 r"""Why a saved model says what it says: of itself, of a table, of one row.
 
-    card, summary    from the model alone: what it is, its coefficients with standard errors
-    importance       permutation: how much worse the measure gets on DATA when a column is
-                     shuffled, mean over parts of the rows, Student's interval over the parts;
-                     of the model itself: the spread of a column's part of a linear score, or what
-                     the splits of a tree gained
-    dependence       mean prediction with one column set to a value, the others as in DATA (or at
-                     their middle in training); the band holds the predictions of 80 % of the rows
-    contributions    Shapley's division of one row's prediction (``attributing``)
-    rules            a decision tree in words (``rule_words``)
+card, summary    from the model alone: what it is, its coefficients with standard errors
+importance       permutation: how much worse the measure gets on DATA when a column is
+                 shuffled, mean over parts of the rows, Student's interval over the parts;
+                 of the model itself: the spread of a column's part of a linear score, or what
+                 the splits of a tree gained
+dependence       mean prediction with one column set to a value, the others as in DATA (or at
+                 their middle in training); the band holds the predictions of 80 % of the rows
+contributions    Shapley's division of one row's prediction (``attributing``)
+rules            a decision tree in words (``rule_words``)
 """
 
 import warnings
@@ -22,7 +22,7 @@ from pellucid.core.columns import frame_columns
 from pellucid.core.frames import frame_matrix
 from pellucid.core.records import plain
 from pellucid.core.typing import Array, IntArray
-from pellucid.study.applying import Parts, decider, needed_columns, take_apart
+from pellucid.study.applying import Parts, decider, needed_columns, probabilities, take_apart
 from pellucid.study.attributing import ROWS, shapley
 from pellucid.study.cell_values import kind_of
 from pellucid.study.drifting import sketch_columns, typical_row
@@ -75,7 +75,7 @@ class Machine(NamedTuple):
         """(n, outputs): probabilities, or numbers."""
         last = self.parts.last
         if hasattr(last, "predict_proba"):
-            return np.asarray(last.predict_proba(Z))
+            return probabilities(last, Z)
         if hasattr(last, "classes_"):
             said = np.searchsorted(last.classes_, last.predict(Z))
             return np.eye(len(last.classes_))[said]
@@ -216,7 +216,8 @@ def own_importance(machine: Machine, Z: Array | None) -> dict[str, Any] | None:
     d = len(machine.columns)
     if hasattr(last, "feature_importances_"):
         kind = "gain of its splits"
-        size = np.bincount(machine.origin, np.asarray(last.feature_importances_), minlength=d)
+        gains = np.asarray(last.feature_importances_, dtype=np.float64)
+        size = np.asarray(np.bincount(machine.origin, gains, minlength=d), dtype=np.float64)
     elif hasattr(last, "coef_") and np.shape(last.coef_)[-1] == len(machine.names):
         kind = "spread of its part of the score"
         size = linear_sizes(np.atleast_2d(last.coef_), machine.origin, Z, d)
@@ -358,7 +359,7 @@ def curve_records(
         found.append({
             "name": name, "values": shown, "mean": mean[:, k].tolist(),
             "low": low.tolist() if m > 1 else None, "high": high.tolist() if m > 1 else None,
-            "kind": "number" if kind in ("number", "whole") else "category", "output": names[k],
+            "kind": {"whole": "number", "truth": "category"}.get(kind, kind), "output": names[k],
         })  # fmt: skip
     return found
 
@@ -367,8 +368,10 @@ def shown_outputs(machine: Machine, mean: Array) -> list[int]:
     """The positive class of two, else those that move most."""
     if mean.shape[1] == 1:
         return [0]
-    classes = machine.parts.about.get("classes") or list(map(str, machine.parts.last.classes_))
-    if len(classes) == 2:
+    classes = machine.parts.about.get("classes") or list(
+        map(str, getattr(machine.parts.last, "classes_", ()))
+    )
+    if len(classes) == 2 and machine.parts.about.get("kind") != "multilabel":
         positive = machine.parts.about.get("positive")
         return [classes.index(positive) if positive in classes else 1]
     spread = mean.max(axis=0) - mean.min(axis=0)
@@ -390,7 +393,8 @@ def contributions(
     others = sampled(frame, ROWS, rng).select(machine.columns)
     B = machine.features(others)
     said = machine.outputs(z[None])[0]
-    k = 0 if len(said) == 1 else int(np.argmax(said))
+    numbers = not hasattr(machine.parts.last, "classes_")
+    k = 0 if numbers or len(said) == 1 else int(np.argmax(said))
     found = shapley(
         lambda Z: machine.outputs(Z)[:, k], z, B, machine.origin, len(machine.columns), rng
     )

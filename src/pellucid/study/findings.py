@@ -2,6 +2,9 @@
 
 The first digit is the stage: 1 the table, 2 the target, 3 leaks, 4 the fit, 5 the evaluation,
 6 clusters. A check makes its record with ``finding``, so that title, why and fix stand here once.
+
+PEL408 and PEL413 speak of gradient steps and of layers: a study reports them of networks, and no
+candidate without layers can raise them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -348,7 +351,7 @@ FINDINGS: dict[str, Rule] = {
     "PEL415": Rule(
         "warning",
         "Singular class covariance",
-        "A class has no more rows than columns.",
+        "A class has no more rows than columns; a warning where a model failed by it.",
         "Its covariance matrix cannot be inverted.",
         "Share or shrink the covariance matrices, or reduce the columns.",
     ),

@@ -12,7 +12,7 @@ from pellucid.study.records import Finding, Insight, LeaderboardRow, Task
 from pellucid.study.scoring import SHARES
 from pellucid.study.targets import CLASSES
 from pellucid.study.thresholds import Cut
-from pellucid.study.training import Choice, Outcome
+from pellucid.study.training import Choice, Trained, Workshop
 
 SPREAD, ECE, RECALL, DELTA = 0.1, 0.05, 0.5, 0.05
 
@@ -21,7 +21,7 @@ class Facts(NamedTuple):
     """What the rules look at."""
 
     task: Task
-    outcomes: list[Outcome]
+    trained: Trained
     choice: Choice
     rows: tuple[LeaderboardRow, ...]
     evaluation: Evaluation
@@ -31,13 +31,15 @@ class Facts(NamedTuple):
     cut: Cut | None
     n_judged: int
     alpha: float
+    shop: Workshop
 
 
 def fit_findings(facts: Facts) -> list[Finding]:
     """Every finding that holds, in order of code."""
     rules = (
-        _bound, _diagnosed, _linear, _guessing, _constant, _unconverged, _residuals, _informative,
-        _classes, _ties, _calibration, _threshold, _spread, _outside,
+        _bound, _diagnosed, _linear, _separated, _guessing, _constant, _unconverged, _residuals,
+        _informative, _classes, _zero_counts, _singular, _ties, _calibration, _threshold,
+        _spread, _outside,
     )  # fmt: skip
     found: list[Finding] = []
     for rule in rules:
@@ -72,6 +74,17 @@ def _linear(facts: Facts) -> list[Finding]:
     return [finding("PEL403", chosen.name, compared=richer)]
 
 
+def _separated(facts: Facts) -> list[Finding]:
+    """The logistic fit without a penalty, or one of a fold, has found a hyperplane."""
+    table = facts.insight.coefficients or {}
+    names = [one.name for one in facts.trained.outcomes if "SeparationWarning" in one.heard]
+    if table.get("separation", "none") != "none":
+        names.insert(0, "logistic regression without a penalty")
+    if not names:
+        return []
+    return [finding("PEL404", names, separation=table.get("separation", "complete"))]
+
+
 def _guessing(facts: Facts) -> list[Finding]:
     if facts.choice.signal:
         return []
@@ -88,7 +101,7 @@ def _constant(facts: Facts) -> list[Finding]:
 
 
 def _unconverged(facts: Facts) -> list[Finding]:
-    names = [(one.name, one.unconverged) for one in facts.outcomes if one.unconverged]
+    names = [(one.name, one.unconverged) for one in facts.trained.outcomes if one.unconverged]
     if not names:
         return []
     return [finding("PEL407", [name for name, _ in names], folds=dict(names))]
@@ -126,6 +139,35 @@ def _classes(facts: Facts) -> list[Finding]:
         if one["n"] and one["recall"] < RECALL and str(one["label"]) not in never
     }  # fmt: skip
     return found + ([finding("PEL506", list(missed), recall=missed)] if missed else [])
+
+
+def _zero_counts(facts: Facts) -> list[Finding]:
+    """Models that count: pairs of class and level that some fold has never seen."""
+    zeros = {}
+    for one in facts.trained.outcomes:
+        counts = [np.asarray(m.feature_count_) for m in one.models if hasattr(m, "feature_count_")]
+        pairs = max((int((c == 0).sum()) for c in counts), default=0)
+        if pairs or "ZeroCountWarning" in one.heard:
+            zeros[one.name] = pairs
+    return [finding("PEL414", list(zeros), pairs=zeros)] if zeros else []
+
+
+def _singular(facts: Facts) -> list[Finding]:
+    """Classes too small for a covariance of their own, where discriminants were tried."""
+    keys = [o.key for o in facts.trained.outcomes] + [f.key for f in facts.trained.failed]
+    if facts.task.kind not in CLASSES or not {"lda", "qda", "rda"} & set(keys):
+        return []
+    shop = facts.shop
+    p = shop.outer_part(0, {"reference": True}).Z_learn.shape[1]
+    labels, sizes = np.unique(shop.y[shop.folds[0][0]], return_counts=True)
+    few = {str(c): int(n) for c, n in zip(labels.tolist(), sizes, strict=True) if n <= p}
+    said = [f.why for f in facts.trained.failed if f.key in ("lda", "qda", "rda")]
+    singular = [why for why in said if "full rank" in why or "singular" in why]
+    if not few and not singular:
+        return []
+    severity = None if singular else "info"  # shared or shrunk matrices have coped
+    return [finding("PEL415", list(few)[:20], severity=severity, rows=few, features=p,
+                    said=singular)]  # fmt: skip
 
 
 def _ties(facts: Facts) -> list[Finding]:

@@ -12,6 +12,7 @@ Intervals over folds use the corrected variance (Nadeau and Bengio).
 """
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,19 +36,39 @@ WIDE_SUMMARY = 200  # more features than this are not shown as a table
 
 
 def explain(
-    shop: Workshop, outcome: Outcome, baseline: Outcome | None, tuning: Tuning | None
-) -> Insight:
-    """Everything the learning rows can say about the chosen model."""
+    shop: Workshop,
+    outcome: Outcome,
+    baseline: Outcome | None,
+    tuning: Tuning | None,
+    *,
+    late: Callable[[], bool] = lambda: False,
+) -> tuple[Insight, list[str]]:
+    """Everything the learning rows can say about the chosen model, and what time left out.
+
+    The parts come in the order of their worth; once ``late`` the rest is named instead.
+    """
+    skipped: list[str] = []
+
+    def part(name: str, make: Callable[[], Any]) -> Any:
+        if late():
+            skipped.append(name)
+            return None
+        return make()
+
+    model = outcome if outcome.complexity else baseline
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        importance = importances(shop, outcome) if outcome.complexity > 0 else None
-        return Insight(
-            coefficients=coefficients(shop, outcome if outcome.complexity else baseline),
-            importance=importance,
-            dependence=dependence(shop, outcome, importance) if importance else None,
-            learning_curve=learning_curve(shop, outcome),
-            complexity_curve=None if tuning is None else complexity(outcome, tuning),
-        )
+        table = part("the coefficients", lambda: coefficients(shop, model))
+        importance = shapes = None
+        if outcome.complexity > 0:
+            importance = part("the importance of the columns", lambda: importances(shop, outcome))
+            shapes = part(
+                "the dependence on the columns",
+                lambda: dependence(shop, outcome, importance) if importance else None,
+            )
+        curve = part("the learning curve", lambda: learning_curve(shop, outcome))
+    bend = None if tuning is None else complexity(outcome, tuning)
+    return Insight(table, importance, shapes, curve, bend), skipped
 
 
 def importances(shop: Workshop, outcome: Outcome) -> list[dict[str, Any]]:
@@ -268,10 +289,11 @@ def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | No
     Z = full_rank(Z, names)
     options = {"penalty": None, "max_iter": 500} if name == "LogisticRegression" else {}
     try:
-        summary = public(name)(**options).fit(pl.DataFrame(*Z), shop.y[learn]).summary()
+        model = public(name)(**options).fit(pl.DataFrame(*Z), shop.y[learn])
+        summary = model.summary()
     except FAILURES as error:
         return {"rows": [], "valid": False, "reason": str(error), "notes": []}
-    return summary_data(summary)
+    return summary_data(summary) | {"separation": getattr(model, "separation_", "none")}
 
 
 def full_rank(Z: Array, names: Any) -> tuple[Array, list[str]]:

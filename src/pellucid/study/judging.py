@@ -9,6 +9,7 @@ what decisions cost; and whether the rows are still like the training rows (``dr
 """
 
 import warnings
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,9 +150,7 @@ def judge(
     )  # fmt: skip
 
 
-def known_rows(
-    model: Any, frame: pl.DataFrame, target: Any
-) -> tuple[pl.DataFrame, int, Task]:
+def known_rows(model: Any, frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, int, Task]:
     """The rows that have a target, how many have none, and the task."""
     task = task_of(model, frame, target)
     if task.kind in NUMBERS:
@@ -197,7 +196,8 @@ def ask(
     """What the model says; and the classes among the answers that it does not know."""
     names = needed_columns(model)
     X: Any = rows.select(names) if names is not None else frame_matrix(rows.drop(task.target))
-    y, unknown = target_array(rows, task), ()
+    y = target_array(rows, task)
+    unknown: tuple[str, ...] = ()
     if task.kind in CLASSES:
         y, unknown = as_labels(y, model.classes_)
         if unknown and cost_matrix is not None:
@@ -235,9 +235,7 @@ def as_labels(y: Any, classes: Any) -> tuple[Any, tuple[str, ...]]:
     return y, tuple(str(label) for label in unknown)
 
 
-def change_of(
-    before: dict[str, Any] | None, now: Interval, greater: bool
-) -> dict[str, Any] | None:
+def change_of(before: dict[str, Any] | None, now: Interval, greater: bool) -> dict[str, Any] | None:
     """Is the score another than the study's? None where one has no standard error."""
     if before is None or before.get("standard_error") is None:
         return None
@@ -280,7 +278,7 @@ def group_labels(column: pl.Series) -> Groups:
         cuts = np.unique(np.nanquantile(x, [0.25, 0.5, 0.75]))
         edges = [f"{cut:.4g}" for cut in cuts]
         names = [f"up to {edges[0]}"]
-        names += [f"{a} to {b}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        names += [f"{a} to {b}" for a, b in pairwise(edges)]
         names.append(f"over {edges[-1]}")
         found = np.array(names, dtype=object)[np.searchsorted(cuts, x, side="left")]
         found[np.isnan(x)] = "(missing)"

@@ -22,18 +22,12 @@ from pellucid.core import check
 from pellucid.core.threads import single_threaded_blas
 from pellucid.data import load
 from pellucid.data.loader import known_columns, name_list
-from pellucid.evaluation.comparison import Comparison, compare_folds
-from pellucid.evaluation.diagnosis import diagnose_fit
-from pellucid.evaluation.folds import FoldScore
-from pellucid.study.assessing import Evaluation, assess, build_model
+from pellucid.study.assessing import Evaluation
 from pellucid.study.auditing import audit_table
-from pellucid.study.calibrating import calibration_scores
 from pellucid.study.candidates import EFFORTS, Setting, Tried, find_candidates
-from pellucid.study.deciding import threshold_costs
-from pellucid.study.drifting import sketch_columns
+from pellucid.study.concluding import Ground, conclude
 from pellucid.study.findings import code_set, sorted_findings
-from pellucid.study.fit_findings import Facts, fit_findings
-from pellucid.study.insights import explain
+from pellucid.study.leaderboard import compare_outcomes, leaderboard_rows
 from pellucid.study.records import (
     Audit,
     Candidate,
@@ -46,27 +40,17 @@ from pellucid.study.records import (
     StudyRecord,
     Task,
 )
-from pellucid.study.residual_checks import residual_record
-from pellucid.study.scoring import Scorer, fold_interval, make_scorer
+from pellucid.study.scoring import Scorer, make_scorer
 from pellucid.study.signal import signal_p_values
 from pellucid.study.splitting import make_split
 from pellucid.study.targets import CLASSES, labelled_rows, target_array
 from pellucid.study.tasks import detect_task
-from pellucid.study.thresholds import find_cut
-from pellucid.study.training import (
-    Choice,
-    Outcome,
-    Trained,
-    Workshop,
-    choose_outcome,
-    run_candidate,
-    train_all,
-    tune,
-)
+from pellucid.study.training import Trained, Workshop, choose_outcome, train_all
 from pellucid.study.verdicts import Case, reach_verdict
 
 Progress = Callable[[str, int, int, str], None]
 STAGES = ("formalise", "split", "audit", "features", "train", "evaluate", "verdict")
+KEPT = 0.2  # share of a time limit kept for what comes after training
 RANK_CELLS = 5_000_000  # beyond so many cells the rank is not computed
 FEW_PER_FEATURE = 10
 NO_FAMILY = {
@@ -331,8 +315,7 @@ class Study:
 
     def _train(self) -> Trained:
         tried = self._tried()
-        limit = self.plan.time_limit
-        deadline = None if limit is None else self._began + limit
+        deadline = self._deadline(1 - KEPT)
 
         def progress(done: int, total: int, text: str) -> None:
             self._doing = f"training {text}"
@@ -345,6 +328,10 @@ class Study:
         self._choose(trained)
         return trained
 
+    def _deadline(self, share: float = 1.0) -> float | None:
+        limit = self.plan.time_limit
+        return None if limit is None else self._began + share * limit
+
     def _choose(self, trained: Trained) -> None:
         shop = self._workshop
         with warnings.catch_warnings():
@@ -352,43 +339,8 @@ class Study:
             signal = signal_p_values(shop, trained.outcomes)
         choice = choose_outcome(shop, trained.outcomes, self.plan.alpha, signal)
         self._done["choice"] = choice
-        self._done["rows"] = self._rows(trained.outcomes, choice)
-        self._done["comparison"] = self._compare(trained.outcomes)
-
-    def _rows(self, outcomes: list[Outcome], choice: Choice | None) -> tuple[LeaderboardRow, ...]:
-        shop = self._workshop
-        n = sum(len(judge) for _, judge in shop.folds)
-        rows = []
-        for i, one in enumerate(outcomes):
-            rows.append(
-                LeaderboardRow(
-                    one.name,
-                    one.key,
-                    fold_interval(one.scores, shop.ratio(), self.metric, n),
-                    float(one.train_scores.mean()),
-                    one.seconds,
-                    one.complexity,
-                    float("nan") if choice is None else float(choice.p_worse[i]),
-                    choice is not None and i == choice.chosen,
-                    choice is not None and i == choice.best,
-                    tuple(float(s) for s in one.scores),
-                    _usual(one.params),
-                    _note(one, len(shop.folds)),
-                )
-            )
-        sign = shop.scorer.sign
-        return tuple(sorted(rows, key=lambda r: (-sign * r.interval.estimate, r.complexity)))
-
-    def _compare(self, outcomes: list[Outcome]) -> Comparison | None:
-        shop = self._workshop
-        sign = shop.scorer.sign
-        ordered = sorted(outcomes, key=lambda o: (-sign * o.scores.mean(), o.complexity))
-        found = {o.name: [FoldScore(float(s), None, None) for s in o.scores] for o in ordered}
-        return compare_folds(
-            found, shop.y, shop.judged(), test="corrected_t", correction="holm",
-            alpha=self.plan.alpha, metric=self.metric,
-            greater_is_better=self.formalise().greater_is_better,
-        )  # fmt: skip
+        self._done["rows"] = leaderboard_rows(shop, trained.outcomes, choice)
+        self._done["comparison"] = compare_outcomes(shop, trained.outcomes, self.plan.alpha)
 
     def evaluate(self) -> Final:
         """Refit the winner on all learning rows and use the test rows once."""
@@ -396,114 +348,33 @@ class Study:
 
     def _evaluate(self) -> Evaluation:
         self.train()
-        shop, split = self._workshop, self.split()
-        trained, choice = self._done["train"], self._done["choice"]
-        chosen, guess = trained.outcomes[choice.chosen], _guess_of(trained.outcomes)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._doing = "tuning the chosen model"
-            parts = shop.final_parts(chosen.tried.features)
-            tuning = tune(shop, chosen.tried, parts, train=bool(chosen.tried.candidate.space))
-            params = tuning.params[tuning.chosen]
-            cut = find_cut(shop, chosen, self.task, self.plan.cost_matrix)
-            self._doing = "fitting the chosen model"
-            model = build_model(shop, chosen, split.train, params, self._costs(chosen, cut))
-            dull = build_model(shop, guess, split.train, {}, None)
-            self._doing = "scoring the test rows"
-            found = assess(shop, model, dull, split.test, self.frame, cut)
-        model.study_ = self._about(model, chosen, found, cut)
+        hidden = self._hidden()
+        found = conclude(
+            Ground(
+                self._workshop, self.plan, self.split(), self.frame, self.audit().digest,
+                self._done["train"], self._done["choice"], self._done["rows"], hidden,
+                lambda: self._shop(hidden), self._deadline(), self._tell,
+            )
+        )  # fmt: skip
         rows = self._done["rows"]
-        self._done["rows"] = tuple(r._replace(parameters=params) if r.chosen else r for r in rows)
-        self._done |= {"model": model, "cut": cut, "tuning": tuning}
-        self._explain(chosen, guess, found)
-        return self._done["evaluation"]
-
-    def _costs(self, chosen: Outcome, cut: Any) -> Any:
-        """The costs by which the saved model decides; None: the likeliest class."""
-        if not hasattr(chosen.models[0], "predict_proba") or chosen.complexity == 0:
-            return None
-        if self.plan.cost_matrix is not None and self.task.kind in CLASSES:
-            return np.asarray(self.plan.cost_matrix, dtype=np.float64)
-        if cut is None or not cut.moved:
-            return None
-        classes = chosen.models[0].classes_
-        return threshold_costs(cut.threshold, int(np.flatnonzero(classes == self.task.positive)[0]))
-
-    def _about(self, model: Any, chosen: Outcome, found: Evaluation, cut: Any) -> dict[str, Any]:
-        """What the model file says of the study it comes from."""
-        task, shop, split = self.task, self._workshop, self.split()
-        said = found.said
-        return {
-            "target": list(task.target),
-            "kind": task.kind,
-            "classes": [str(label) for label in task.classes],
-            "positive": None if task.positive is None else str(task.positive),
-            "metric": task.metric,
-            "score": found.final.table[task.metric].to_dict(),
-            "name": chosen.name,
-            "threshold": None if cut is None else cut.threshold,
-            "columns": dict(shop.kinds),
-            "query": self.plan.query,
-            "digest": self.audit().digest,
-            "rows": self.frame.height,
-            "calibration": calibration_scores(
-                task, getattr(model, "classes_", None), said.prediction, said.probability, found.y,
-                split.kind,
-            ),
-            "training": sketch_columns(shop.frame[split.train], shop.kinds),
-        }  # fmt: skip
-
-    def _explain(self, chosen: Outcome, guess: Outcome, found: Evaluation) -> None:
-        """Insight, diagnosis and findings about the fit."""
-        shop, trained, choice = self._workshop, self._done["train"], self._done["choice"]
-        self._doing = "explaining the model"
-        self._progress("evaluate", 1, 3, "explaining the model")
-        linear = next((o for o in trained.outcomes if o.complexity == 1), None)
-        tuning = self._done["tuning"] if chosen.tried.candidate.space else None
-        insight = explain(shop, chosen, linear, tuning)
-        richer = [o for o in trained.outcomes if o.complexity > chosen.complexity]
-        sign = shop.scorer.sign
-        rich = max(richer, key=lambda o: sign * o.scores.mean()) if richer else None
-        diagnosis = diagnose_fit(
-            chosen.train_scores, chosen.scores, baseline=guess.scores,
-            richer=None if rich is None or not choice.signal else rich.scores,
-            greater_is_better=self.task.greater_is_better, alpha=self.plan.alpha,
-        )  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            health = residual_record(shop)
-        final = found.final._replace(
-            residual_health=health, with_left_out=self._with_left_out(chosen)
+        self._done["rows"] = tuple(
+            r._replace(parameters=found.parameters) if r.chosen else r for r in rows
         )
-        found = found._replace(final=final)
-        n = sum(len(judge) for _, judge in shop.folds)
-        facts = Facts(
-            self.task, trained.outcomes, choice, self._done["rows"], found, diagnosis, insight,
-            health, self._done["cut"], n, self.plan.alpha,
-        )  # fmt: skip
-        self._done |= {"evaluation": found, "insight": insight, "diagnosis": diagnosis}
-        self._done["fit findings"] = fit_findings(facts)
+        self._done["conclusion"] = found
+        return found.evaluation
 
-    def _with_left_out(self, chosen: Outcome) -> dict[str, Any] | None:
-        """The score of the chosen model with the columns that were left out as leaks or names."""
+    def _tell(self, text: str) -> None:
+        self._doing = text
+        self._progress("evaluate", STAGES.index("evaluate"), len(STAGES), text)
+
+    def _hidden(self) -> tuple[str, ...]:
+        """Columns that were left out as leaks or names, not by the plan."""
         codes = ("PEL105", "PEL301", "PEL302")
         named = {c for f in self.audit().findings if f.code in codes for c in f.where}
-        extra = tuple(
+        return tuple(
             name for name in self.left_out()
             if name in named and name not in self.plan.drop and name in self.frame.columns
         )  # fmt: skip
-        if not extra or chosen.complexity == 0:
-            return None
-        shop = self._shop(extra)
-        space = {name: [value] for name, value in _usual(chosen.params).items()}
-        tried = chosen.tried._replace(candidate=chosen.tried.candidate._replace(space=space))
-        outcome = run_candidate(shop, tried, deadline=None, step=lambda fold: None)
-        n = sum(len(judge) for _, judge in shop.folds)
-        one = fold_interval(outcome.scores, shop.ratio(), self.metric, n)
-        return {
-            "columns": list(extra), "metric": self.metric, "with": one.to_dict(),
-            "without": fold_interval(chosen.scores, shop.ratio(), self.metric, n).to_dict(),
-        }  # fmt: skip
 
     # --- the whole ---------------------------------------------------------------------------
 
@@ -534,14 +405,16 @@ class Study:
 
     def _findings(self) -> tuple[Any, ...]:
         audit = self._done["audit"][0].findings if "audit" in self._done else ()
-        return sorted_findings([*audit, *self._done.get("fit findings", ())], self.ignore)
+        found = self._done.get("conclusion")
+        return sorted_findings([*audit, *(found.findings if found else ())], self.ignore)
 
     def _limit(self) -> str:
-        trained = self._done.get("trained")
-        if trained is None or not trained.skipped:
+        """What the time limit cut off, in words."""
+        trained, found = self._done.get("trained"), self._done.get("conclusion")
+        names = [*(trained.skipped if trained else ()), *(found.skipped if found else ())]
+        if not names:
             return ""
-        names = ", ".join(trained.skipped)
-        return f"the time limit of {self.plan.time_limit:g} s left no time for {names}"
+        return f"the time limit of {self.plan.time_limit:g} s left no time for {', '.join(names)}"
 
     def record(self) -> StudyRecord:
         """What has been found so far; ``partial`` says what is missing."""
@@ -550,13 +423,13 @@ class Study:
             raise ValueError(f"there is no record yet: the study was {self._doing}")
         rows = done.get("rows", ())
         if not rows and "trained" in done:
-            rows = self._rows(done["trained"].outcomes, None)
+            rows = leaderboard_rows(self._workshop, done["trained"].outcomes, None)
         whole = "verdict" in done
         partial = done.get("partial") or self._limit()
         if not whole and not partial:
             partial = f"the study is at the stage {self._doing}"
-        model = done.get("model")
-        step = None if model is None else model[-1]
+        found = done.get("conclusion")
+        model = found.model if found else None
         return StudyRecord(
             task=done["formalise"],
             audit=done["audit"][0],
@@ -565,12 +438,12 @@ class Study:
             baseline=next((row for row in rows if row.complexity == 0), None),
             leaderboard=rows,
             comparison=done.get("comparison"),
-            final=done["evaluation"].final if "evaluation" in done else None,
-            diagnosis=done.get("diagnosis"),
-            insight=done.get("insight"),
+            final=found.evaluation.final if found else None,
+            diagnosis=found.diagnosis if found else None,
+            insight=found.insight if found else None,
             findings=self._findings(),
             verdict=done.get("verdict"),
-            card=None if step is None else step.card().to_dict(),
+            card=None if model is None else model[-1].card().to_dict(),
             model=model,
             reproduction=self._reproduction(),
             partial=partial,
@@ -613,25 +486,6 @@ def advice(n: int, p: int, rank: int | None) -> str:
     if rank is not None and rank < p:
         return f"{text}: enough rows, but only {rank} of them are independent."
     return f"{text}: enough rows."
-
-
-def _usual(params: list[dict[str, Any]]) -> dict[str, Any]:
-    """The parameters chosen in most folds; of equal ones the first."""
-    shown = [repr(one) for one in params]
-    return params[max(range(len(params)), key=lambda i: (shown.count(shown[i]), -i))]
-
-
-def _note(one: Outcome, folds: int) -> str:
-    notes = []
-    if one.unconverged:
-        notes.append(f"not converged in {one.unconverged} of {folds} folds")
-    if one.sampled:
-        notes.append(f"tuned on {one.sampled:,} rows")
-    return "; ".join(notes)
-
-
-def _guess_of(outcomes: list[Outcome]) -> Outcome:
-    return next(one for one in outcomes if one.complexity == 0)
 
 
 def _source(data: Any) -> str:

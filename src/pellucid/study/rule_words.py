@@ -55,7 +55,7 @@ def tree_rules(tree: Any, features: Any, names: list[str]) -> dict[str, Any]:
     truth = {} if features is None else phrases(features)
     numbers = {} if features is None else units(features)
     rules: list[Rule] = export_rules(tree, feature_names=names)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for rule in rules:
         words = [in_words(condition, truth, numbers) for condition in rule.conditions]
         label = rule.label if isinstance(rule.label, str) else show(rule.label)

@@ -34,6 +34,7 @@ from pellucid.evaluation.folds import FAILURES
 from pellucid.evaluation.metrics import resolve_metric
 from pellucid.evaluation.multiple import adjust_p_values
 from pellucid.evaluation.t_tests import corrected_t_test
+from pellucid.solvers.minimum import SeparationWarning
 from pellucid.study.candidates import Tried
 from pellucid.study.scoring import Scorer, chunks
 from pellucid.study.table_features import TableFeatures
@@ -268,6 +269,7 @@ class Outcome(NamedTuple):
     seconds: float
     unconverged: int  # folds
     sampled: int  # rows that tuning looked at, 0 for all
+    heard: frozenset[str] = frozenset()  # kinds of warnings in any fold
 
     @property
     def key(self) -> str:
@@ -293,6 +295,7 @@ def run_candidate(
     began = time.perf_counter()
     scores, inside, params, models = [], [], [], []
     unconverged, sampled = 0, 0
+    heard: set[str] = set()
     for i, (learn, _) in enumerate(shop.folds):
         if deadline is not None and time.monotonic() > deadline:
             raise OutOfTimeError
@@ -308,14 +311,20 @@ def run_candidate(
             inside.append(shop.score(model, part.Z_learn, part.learn))
         if not np.isfinite(scores[-1]):
             raise ValueError(f"{shop.scorer.metric.name} is undefined in fold {i}")
-        unconverged += any(issubclass(w.category, ConvergenceWarning) for w in said)
+        kinds = {w.category for w in said}
+        heard |= {kind.__name__ for kind in kinds}
+        # separated classes have no minimum to converge to: a finding of its own
+        unconverged += any(
+            issubclass(kind, ConvergenceWarning) and not issubclass(kind, SeparationWarning)
+            for kind in kinds
+        )
         sampled = TUNING_ROWS if inner and len(learn) > TUNING_ROWS else 0
         step(i + 1)
     if len(shop.folds) == 1:
         scores, inside = _cut(shop, models[0], tried)
     return Outcome(
         tried, np.array(scores), np.array(inside), params, models,
-        time.perf_counter() - began, unconverged, sampled,
+        time.perf_counter() - began, unconverged, sampled, frozenset(heard),
     )  # fmt: skip
 
 

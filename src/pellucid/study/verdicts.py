@@ -31,7 +31,7 @@ NAMED = {
 MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend
 LEAVES_NEXT = ("PEL102", "PEL103", "PEL104", "PEL105", "PEL301", "PEL302", "PEL303", "PEL403",
-               "PEL405", "PEL501", "PEL503")  # fmt: skip
+               "PEL404", "PEL405", "PEL414", "PEL415", "PEL501", "PEL503")  # fmt: skip
 LEAKS = ("PEL301", "PEL302")
 
 

@@ -1,0 +1,87 @@
+"""``pellucid anomalies DATA``: the rows unlike the others, and why."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pellucid.cli.common import common, console, grid, print_json
+from pellucid.cli.tables import check_columns, read_table
+
+FILES = ("report.html", "report.json", "anomalies.csv")
+SHOWN = 12  # rows on the terminal
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.01,
+    show_default=True,
+    help="Share of the rows to list.",
+)
+@click.option("--method", default="normal", show_default=True, help="normal or isolation.")
+@click.option("--drop", multiple=True, help="Column to leave out.")
+@click.option("--sql", help="Query, when DATA is a database URL.")
+@common("json", "quiet", "seed", "threads", "out", "overwrite")
+def anomalies(
+    data: str, share: float, method: str, drop: tuple[str, ...], sql: str | None, as_json: bool,
+    quiet: bool, seed: int, out: Path | None, overwrite: bool,
+) -> None:  # fmt: skip
+    """List the rows of DATA that are unlike the others, with the cells that make them so.
+
+    Leaves a folder with report.html, report.json and anomalies.csv (every row with its score).
+    """
+    from pellucid.cli.outputs import check_files, command_line, default_folder, write_folder
+
+    folder = out if out is not None else default_folder(data, "anomalies")
+    check_files(folder, FILES, overwrite)
+    from pellucid.cli.unusual import find_detector, find_unusual
+
+    find_detector(method)
+    frame = read_table(data, sql)
+    check_columns(frame, drop)
+    from pellucid.cli.anomaly_page import anomaly_page, row_reasons, verdict
+    from pellucid.cli.inputs import about, open_inputs
+    from pellucid.cli.pages import render_page
+
+    inputs = open_inputs(frame, drop=drop, reference=True)
+    found = find_unusual(inputs, method, share, seed)
+    record = {"schema": "pellucid-anomalies/1", "verdict": list(verdict(found, inputs))}
+    record |= found.to_dict() | about(data, inputs, seed) | {"command": command_line()}
+    why = {row: words for row, _, words in row_reasons(found, inputs)}
+    n = len(found.scores)
+    columns = {
+        "row": list(range(n)),
+        "score": found.scores.round(6),
+        "flagged": [i in why for i in range(n)],
+        "why": [why.get(i, "") for i in range(n)],
+    }
+    page = render_page(anomaly_page(found, inputs, data, command_line()))
+    paths = write_folder(folder, page, record, {"anomalies.csv": columns}, None)
+    if as_json:
+        print_json(record | {"files": [str(path) for path in paths]})
+    elif not quiet:
+        show(found, inputs, paths)
+
+
+def show(found: Any, inputs: Any, paths: list[Path]) -> None:
+    """Verdict, the oddest rows with reasons, files."""
+    from rich.text import Text
+
+    from pellucid.cli.anomaly_page import row_reasons, verdict
+
+    screen = console()
+    said = verdict(found, inputs)
+    screen.print(Text(said[0], style="bold"))
+    for line in said[1:]:
+        screen.print(line)
+    screen.print()
+    rows = row_reasons(found, inputs)
+    lines = [(str(i), f"{score:.1f}", words) for i, score, words in rows[:SHOWN]]
+    screen.print(grid(("row", "score", "why"), lines, right=(0, 1)))
+    if len(rows) > SHOWN:
+        screen.print(f"and {len(rows) - SHOWN} more in the report", style="dim")
+    screen.print()
+    screen.print(grid(("", ""), [(path.name, str(path)) for path in paths]))

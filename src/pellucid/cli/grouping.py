@@ -1,0 +1,396 @@
+r"""Do the rows form groups, and how many?
+
+For every k: the within-cluster error J, the mean silhouette, Calinski and Harabasz's ratio, and
+the stability (adjusted Rand index of the groups with those of subsamples). Each criterion has a
+favourite k; the most votes win, the smaller k on ties. Whether there are groups at all is asked
+of the gap statistic: log J(k) of the rows against rows spread evenly over the box of their
+principal axes. One group there, and the answer is "none"; an elbow at several k on which the
+criteria do not agree, and the answer is "several".
+
+    elbow   drop_k = J(k-1) - J(k) >= 2 drop_(k+1)  and  >= 5 % of J(1) - J(K)
+    gap     smallest k with gap(k) >= gap(k+1) - s(k+1),  s = sd sqrt(1 + 1/B)
+
+References: Tibshirani, Walther & Hastie (2001); Rousseeuw (1987); Ben-Hur et al. (2002).
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+import pellucid
+from pellucid.cli.common import Code, Stop
+from pellucid.cli.inputs import Inputs
+from pellucid.core.distances import unit_rows
+from pellucid.core.iterate import ConvergenceWarning
+from pellucid.core.records import plain
+from pellucid.core.typing import Array, IntArray
+from pellucid.evaluation.silhouette import calinski_harabasz_index, mean_silhouette
+from pellucid.study.candidates import public
+from pellucid.study.findings import finding
+from pellucid.study.records import Finding
+
+SILHOUETTE_ROWS = 4000  # silhouettes are means over pairs: a sample of the rows is enough
+GAP_ROWS, REFERENCES = 1500, 10
+SUBSAMPLES, SHARE = 10, 0.8
+RATIO, DROP = 2.0, 0.05  # of the elbow
+UNSTABLE, SAME = 0.75, 0.8  # adjusted Rand indices
+AS_STABLE = 0.02
+TINY = 0.01  # share of the rows
+
+
+class Method(NamedTuple):
+    """A way to group rows: its class and how it is made for k groups."""
+
+    needs: str  # public class
+    make: Callable[[int, str, int, int], Any]  # (k, distance, restarts, seed)
+
+
+def _kmeans(k: int, distance: str, restarts: int, seed: int) -> Any:
+    return public("KMeans")(k, metric=distance, n_init=restarts, random_state=seed)
+
+
+def _mixture(k: int, distance: str, restarts: int, seed: int) -> Any:
+    return public("GaussianMixture")(k, n_init=restarts, random_state=seed)
+
+
+def _merging(k: int, distance: str, restarts: int, seed: int) -> Any:
+    linkage = "ward" if distance == "euclidean" else "average"
+    return public("AgglomerativeClustering")(k, metric=distance, linkage=linkage)
+
+
+def _dividing(k: int, distance: str, restarts: int, seed: int) -> Any:
+    return public("DivisiveClustering")(k, metric=distance)
+
+
+def _spectral(k: int, distance: str, restarts: int, seed: int) -> Any:
+    return public("SpectralClustering")(k, n_init=restarts, random_state=seed)
+
+
+METHODS = {
+    "kmeans": Method("KMeans", _kmeans),
+    "gmm": Method("GaussianMixture", _mixture),
+    "agglomerative": Method("AgglomerativeClustering", _merging),
+    "divisive": Method("DivisiveClustering", _dividing),
+    "spectral": Method("SpectralClustering", _spectral),
+}
+
+
+def find_method(name: str) -> Method:
+    """The method of a name, or one sentence about which there are."""
+    ready = [key for key, method in METHODS.items() if method.needs in pellucid._HOME]
+    if name not in ready:
+        raise Stop(
+            Code.USAGE,
+            f"the method {name!r} is not in this version of Pellucid; there are: "
+            f"{', '.join(ready)}",
+        )
+    return METHODS[name]
+
+
+def read_counts(text: str, n: int) -> list[int]:
+    """The numbers of groups to try.
+
+    >>> read_counts("2..5", 100), read_counts("3", 100), read_counts("auto", 5)
+    ([2, 3, 4, 5], [3], [2, 3, 4])
+    """
+    most = n - 1
+    if text == "auto":
+        return list(range(2, min(10, most) + 1))
+    try:
+        found = []
+        for part in text.split(","):
+            low, _, high = part.partition("..")
+            found += range(int(low), int(high or low) + 1)
+    except ValueError as error:
+        raise Stop(Code.USAGE, f"--k must be auto, 3, 2..10 or 2,4,8, got {text!r}") from error
+    found = sorted(set(found))
+    if not found or found[0] < 2 or found[-1] > most:
+        raise Stop(Code.USAGE, f"--k must lie between 2 and {most} (rows - 1), got {text!r}")
+    return found
+
+
+class Elbow(NamedTuple):
+    """Where the error bends: kind is one, none or several."""
+
+    kind: str
+    k: int | None
+    candidates: tuple[int, ...]
+
+
+def find_elbow(counts: list[int], errors: list[float]) -> Elbow:
+    """The k after which the error falls much less; ``counts`` are consecutive, from 1.
+
+    >>> find_elbow([1, 2, 3, 4, 5], [765.3, 334.3, 88.2, 72.7, 62.1])
+    Elbow(kind='one', k=3, candidates=(3,))
+    """
+    drops = -np.diff(errors)
+    whole = errors[0] - errors[-1]
+    ratios = {}
+    for i in range(len(drops) - 1):
+        if drops[i] >= DROP * whole and drops[i] > 0:
+            ratios[counts[i + 1]] = drops[i] / drops[i + 1] if drops[i + 1] > 0 else np.inf
+    found = tuple(k for k, ratio in ratios.items() if ratio >= RATIO)
+    if not found:
+        return Elbow("none", None, ())
+    best = max(found, key=lambda k: ratios[k])
+    return Elbow("one" if len(found) == 1 else "several", best, found)
+
+
+class Measures(NamedTuple):
+    """One k: its labels and how good they are."""
+
+    k: int
+    error: float
+    silhouette: float
+    calinski_harabasz: float
+    stability: float
+    starts: float  # share of the restarts that reached the best error
+    labels: IntArray
+    model: Any
+
+
+class Grouping(NamedTuple):
+    """The answer, and all that led to it."""
+
+    answer: str  # "groups", "none", "several"
+    chosen: Measures
+    tried: list[Measures]
+    single: float  # the error of one group
+    elbow: Elbow
+    gap: dict[str, list[float]]
+    choices: dict[str, int | None]  # criterion -> k
+    findings: tuple[Finding, ...]
+    other_scale: float  # adjusted Rand index with the other scaling
+    method: str
+    distance: str
+
+    def to_dict(self) -> dict[str, Any]:
+        keep = ("k", "error", "silhouette", "calinski_harabasz", "stability", "starts")
+        rows = [{key: getattr(m, key) for key in keep} for m in self.tried]
+        return plain({
+            "answer": self.answer, "k": self.chosen.k, "method": self.method,
+            "distance": self.distance, "tried": rows, "error_of_one_group": self.single,
+            "elbow": self.elbow._asdict(), "gap": self.gap, "choices": self.choices,
+            "agreement_with_other_scaling": self.other_scale,
+            "sizes": np.bincount(self.chosen.labels).tolist(),
+            "findings": [f.to_dict() for f in self.findings],
+        })  # fmt: skip
+
+
+class Space(NamedTuple):
+    """How to group these rows: method, distance, restarts and seed in one place."""
+
+    method: Method
+    distance: str
+    restarts: int
+    seed: int
+
+    def fit(self, Z: Array, k: int, seed: int | None = None) -> tuple[Any, IntArray]:
+        """A fitted model and the labels of the rows."""
+        model = self.method.make(k, self.distance, self.restarts, self.seed + (seed or 0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = np.asarray(model.fit_predict(Z))
+        return model, labels
+
+    def error(self, model: Any, Z: Array, labels: IntArray) -> float:
+        """J of a model that has one, else the squares within the groups."""
+        if hasattr(model, "inertia_"):
+            return float(model.inertia_)
+        means = np.array([Z[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+        return float(((Z - means[labels]) ** 2).sum())
+
+    def view(self, Z: Array) -> Array:
+        """The rows as the distance sees them."""
+        return unit_rows(Z) if self.distance == "cosine" else Z
+
+
+def group_rows(
+    inputs: Inputs, other: Array, counts: list[int], *, name: str, distance: str,
+    restarts: int, seed: int, free: bool, say: Callable[[str], None],
+) -> Grouping:  # fmt: skip
+    """Try every k and answer; ``free`` when the number was left open, ``other`` scales otherwise.
+
+    ``say(text)`` is told what is being done.
+    """
+    Z, space = inputs.Z, Space(find_method(name), distance, restarts, seed)
+    if distance == "cosine" and not (np.abs(Z).sum(axis=1) > 0).all():
+        raise Stop(Code.TASK, "a row is zero in every column: it has no direction for cosine")
+    rng = np.random.default_rng(seed)
+    tried = []
+    for k in counts:
+        say(f"{k} groups")
+        tried.append(measure(space, Z, k, rng))
+    one, labels = space.fit(Z, 1) if name == "kmeans" else (None, np.zeros(len(Z), np.intp))
+    single = space.error(one, Z, labels)
+    whole = counts == list(range(2, counts[-1] + 1)) and len(counts) >= 3
+    elbow = Elbow("none", None, ())
+    if whole:
+        elbow = find_elbow([1, *counts], [single, *(m.error for m in tried)])
+    say("rows without groups")
+    gap = gap_statistic(space, Z, counts[-1], rng) if free and whole else {}
+    choices = favourites(tried, elbow if whole else None, gap)
+    chosen = elect(tried, choices)
+    answer = "groups"
+    if free and choices.get("gap") == 1:
+        answer = "none"
+    elif free and elbow.kind == "several" and not agreed(choices, chosen.k):
+        answer = "several"
+    say("other scaling")
+    agreement = float(adjusted_rand_score(chosen.labels, space.fit(other, chosen.k)[1]))
+    found = judge(chosen, elbow if whole else None, choices, agreement, inputs, free)
+    return Grouping(
+        answer, chosen, tried, single, elbow, gap, choices, found, agreement, name, distance
+    )
+
+
+def measure(space: Space, Z: Array, k: int, rng: np.random.Generator) -> Measures:
+    """Fit k groups and judge them."""
+    model, labels = space.fit(Z, k)
+    pick = rng.permutation(len(Z))[:SILHOUETTE_ROWS]
+    view, some = space.view(Z), labels[pick]
+    codes = np.unique(some, return_inverse=True)[1]
+    inside = 2 <= codes.max() + 1 < len(codes)
+    if not inside:
+        silhouette = float("nan")
+    elif space.distance == "manhattan":
+        silhouette = float(silhouette_score(view[pick], codes, metric="manhattan"))
+    else:
+        silhouette = mean_silhouette(view[pick], codes)
+    agreement = []
+    for run in range(SUBSAMPLES):
+        rows = np.sort(rng.choice(len(Z), max(k + 1, int(SHARE * len(Z))), replace=False))
+        agreement.append(adjusted_rand_score(labels[rows], space.fit(Z[rows], k, run + 1)[1]))
+    runs = np.asarray(getattr(model, "runs_", [1.0]))
+    best = float((runs <= runs.min() * (1 + 1e-6)).mean())
+    ratio = calinski_harabasz_index(view, np.unique(labels, return_inverse=True)[1])
+    error = space.error(model, Z, labels)
+    return Measures(k, error, silhouette, ratio, float(np.mean(agreement)), best, labels, model)
+
+
+def gap_statistic(
+    space: Space, Z: Array, most: int, rng: np.random.Generator
+) -> dict[str, list[float]]:
+    """log J of even rows minus log J of these rows, for k = 1..most, with its error."""
+    X = Z[rng.permutation(len(Z))[:GAP_ROWS]]
+    centred = X - X.mean(axis=0)
+    V = np.linalg.svd(centred, full_matrices=False)[2]
+    turned = centred @ V.T
+    low, high = turned.min(axis=0), turned.max(axis=0)
+    quick = space._replace(restarts=min(space.restarts, 3))
+
+    def logs(rows: Array) -> list[float]:
+        found = []
+        for k in range(1, most + 1):
+            labels = quick.fit(rows, k)[1] if k > 1 else np.zeros(len(rows), np.intp)
+            means = np.array([rows[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+            found.append(np.log(max(((rows - means[labels]) ** 2).sum(), 1e-300)))
+        return found
+
+    own = np.array(logs(X))
+    even = np.array([
+        logs(rng.uniform(low, high, turned.shape) @ V + X.mean(axis=0)) for _ in range(REFERENCES)
+    ])  # fmt: skip
+    spread = even.std(axis=0) * np.sqrt(1 + 1 / REFERENCES)
+    return {"gap": (even.mean(axis=0) - own).tolist(), "error": spread.tolist()}
+
+
+def favourites(
+    tried: list[Measures], elbow: Elbow | None, gap: dict[str, list[float]]
+) -> dict[str, int | None]:
+    """The k each criterion would choose; None where it has none."""
+    choices: dict[str, int | None] = {}
+    if elbow is not None:
+        choices["elbow"] = elbow.k
+    for name in ("silhouette", "calinski_harabasz"):
+        values = [round(getattr(m, name), 3) for m in tried]
+        finite = [v if v == v else -np.inf for v in values]
+        choices[name] = tried[int(np.argmax(finite))].k if len(tried) > 1 else None
+    if len(tried) > 1:  # few groups are always stable: the most that are as stable as any
+        most = max(m.stability for m in tried)
+        stable = [m.k for m in tried if m.stability >= most - AS_STABLE]
+        choices["stability"] = max(stable) if most >= UNSTABLE else None
+    if gap:
+        g, s = gap["gap"], gap["error"]
+        good = [k for k in range(1, len(g)) if g[k - 1] >= g[k] - s[k]]
+        choices["gap"] = good[0] if good else len(g)
+    return choices
+
+
+def elect(tried: list[Measures], choices: dict[str, int | None]) -> Measures:
+    """The k of most votes, the smaller one on ties."""
+    votes = Counter(k for k in choices.values() if k is not None and k >= 2)
+    if not votes:
+        return tried[0]
+    best = min(votes, key=lambda k: (-votes[k], k))
+    return next(m for m in tried if m.k == best)
+
+
+def agreed(choices: dict[str, int | None], k: int) -> bool:
+    """Whether all criteria but one favour k."""
+    picked = [c for c in choices.values() if c is not None]
+    return picked.count(k) >= len(picked) - 1
+
+
+def judge(
+    chosen: Measures, elbow: Elbow | None, choices: dict[str, int | None], agreement: float,
+    inputs: Inputs, free: bool,
+) -> tuple[Finding, ...]:  # fmt: skip
+    """The findings PEL601 to PEL606."""
+    found = []
+    if free and elbow is not None and elbow.kind == "none":
+        found.append(finding("PEL601"))
+    if free and elbow is not None and elbow.kind == "several":
+        found.append(finding("PEL602", elbows=list(elbow.candidates)))
+    picked = {name: k for name, k in choices.items() if k is not None}
+    if free and len(set(picked.values())) > 1:
+        found.append(finding("PEL603", **picked))
+    if chosen.stability < UNSTABLE:
+        found.append(finding("PEL604", stability=round(chosen.stability, 3)))
+    sizes = np.bincount(chosen.labels, minlength=chosen.k)
+    least = max(2.0, TINY * len(chosen.labels))
+    if (sizes < least).any():
+        found.append(finding("PEL605", sizes=sizes.tolist()))
+    if agreement < SAME:
+        found.append(finding("PEL606", agreement=round(agreement, 3)))
+    order = {"error": 0, "warning": 1, "info": 2}
+    return tuple(sorted(found, key=lambda f: order[f.severity]))
+
+
+class Trait(NamedTuple):
+    """What sets a group apart in one feature."""
+
+    feature: str
+    here: float
+    overall: float
+    effect: float  # difference in standard deviations
+
+
+def traits(inputs: Inputs, labels: IntArray, most: int = 5) -> list[list[Trait]]:
+    """The features in which each group differs most from all rows."""
+    mean, spread = inputs.plain.mean(axis=0), inputs.plain.std(axis=0)
+    found = []
+    for g in range(labels.max() + 1):
+        here = inputs.plain[labels == g].mean(axis=0)
+        effect = np.divide(here - mean, spread, out=np.zeros(len(mean)), where=spread > 0)
+        order = np.argsort(-np.abs(effect), kind="stable")[:most]
+        found.append([
+            Trait(inputs.names[j], float(here[j]), float(mean[j]), float(effect[j]))
+            for j in order if abs(effect[j]) >= 0.3
+        ])  # fmt: skip
+    return found
+
+
+def memberships(model: Any, Z: Array, labels: IntArray) -> Array:
+    """How clearly a row belongs to its group: a probability, or how much nearer its centre is."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(Z)).max(axis=1)
+    if hasattr(model, "transform"):
+        D = np.sort(np.asarray(model.transform(Z)), axis=1)
+        far = np.where(D[:, 1] > 0, D[:, 1], 1.0)
+        return (D[:, 1] - D[:, 0]) / far
+    return np.ones(len(labels))

@@ -1,0 +1,69 @@
+"""A table without a target as numbers: what ``cluster``, ``reduce`` and ``anomalies`` work on."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.cli.common import Code, Stop
+from pellucid.core.typing import Array
+from pellucid.study import TableFeatures, audit
+
+USELESS = {
+    "PEL102": "it does not vary",
+    "PEL105": "it names the rows",
+}
+LEAST_ROWS = 5
+
+
+class Inputs(NamedTuple):
+    """The columns that count, as a matrix, and what was left out."""
+
+    frame: Any  # the columns used
+    features: TableFeatures  # fitted
+    Z: Array  # (n, p)
+    plain: Array  # (n, p) the same features in the units of the table
+    names: tuple[str, ...]  # of the features
+    kinds: dict[str, str]
+    left_out: dict[str, str]
+
+    @property
+    def is_number(self) -> list[bool]:
+        """Which features are numbers in units of their own (not 0 and 1)."""
+        return [self.kinds.get(name) in ("number", "whole") for name in self.names]
+
+
+def open_inputs(
+    frame: Any, *, drop: Sequence[str] = (), scale: bool = True, reference: bool = False
+) -> Inputs:
+    """Leave out identifiers and constants, turn the rest into numbers."""
+    if frame.height < LEAST_ROWS:
+        raise Stop(Code.TASK, f"{frame.height} rows are too few; at least {LEAST_ROWS} are needed")
+    seen = audit(frame)
+    left_out = dict.fromkeys(drop, "dropped on request")
+    for found in seen.findings:
+        if found.code in USELESS:
+            left_out |= {name: USELESS[found.code] for name in found.where if name not in left_out}
+    kinds = {c.name: c.kind for c in seen.columns if c.name not in left_out and c.kind != "empty"}
+    if not kinds:
+        raise Stop(Code.TASK, "no column is left: every one is constant, names the rows or dropped")
+    used = frame.select(list(kinds))
+    features = TableFeatures(kinds, scale=scale, reference=reference).fit(used)
+    Z = np.ascontiguousarray(features.transform(used))
+    if Z.shape[1] == 0:
+        raise Stop(Code.TASK, "no column varies: there is nothing to look at")
+    plain = TableFeatures(kinds, scale=False, reference=reference).fit_transform(used)
+    names = tuple(map(str, features.get_feature_names_out()))
+    return Inputs(used, features, Z, np.asarray(plain), names, kinds, left_out)
+
+
+def about(data: str, inputs: Inputs, seed: int) -> dict[str, Any]:
+    """What a record says of its table."""
+    return {
+        "source": data if "://" not in data else "a database",
+        "rows": len(inputs.Z),
+        "columns": list(inputs.frame.columns),
+        "features": list(inputs.names),
+        "left_out": inputs.left_out,
+        "seed": seed,
+    }

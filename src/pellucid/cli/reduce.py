@@ -1,0 +1,119 @@
+"""``pellucid reduce DATA``: the few directions in which the rows differ."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pellucid.cli.common import common, console, grid, print_json
+from pellucid.cli.tables import check_columns, read_table
+
+FILES = ("report.html", "report.json", "scores.csv", "loadings.csv", "model.pellucid")
+SHOWN = 12  # features on the terminal
+
+
+@click.command()
+@click.argument("data")
+@click.option("--components", default="auto", show_default=True,
+              help="Number, share of the spread (0.9), or auto: those beyond noise.")  # fmt: skip
+@click.option("--method", default="pca", show_default=True, help="pca.")
+@click.option("--no-scale", is_flag=True, help="Take the columns in their own units.")
+@click.option("--drop", multiple=True, help="Column to leave out.")
+@click.option("--sql", help="Query, when DATA is a database URL.")
+@common("json", "quiet", "seed", "threads", "out", "overwrite")
+def reduce(
+    data: str, components: str, method: str, no_scale: bool, drop: tuple[str, ...],
+    sql: str | None, as_json: bool, quiet: bool, seed: int, out: Path | None, overwrite: bool,
+) -> None:  # fmt: skip
+    """Replace the columns of DATA by a few that hold most of what varies.
+
+    Leaves a folder with report.html, report.json, scores.csv, loadings.csv and model.pellucid.
+    """
+    from pellucid.cli.outputs import check_files, command_line, default_folder, write_folder
+
+    folder = out if out is not None else default_folder(data, "components")
+    check_files(folder, FILES, overwrite)
+    from pellucid.cli.reducing import find_method, read_components, reduce_rows
+
+    find_method(method)
+    frame = read_table(data, sql)
+    check_columns(frame, drop)
+    from sklearn.pipeline import Pipeline
+
+    from pellucid.cli.inputs import about, open_inputs
+    from pellucid.cli.pages import render_page
+    from pellucid.cli.reduce_page import reduce_page, verdict
+
+    inputs = open_inputs(frame, drop=drop, scale=not no_scale)
+    wanted = read_components(components, min(inputs.Z.shape))
+    found = reduce_rows(inputs, wanted, method, seed)
+    record = {"schema": "pellucid-components/1", "verdict": list(verdict(found, inputs))}
+    record |= found.to_dict() | about(data, inputs, seed) | {"command": command_line()}
+    page = render_page(reduce_page(found, inputs, data, command_line()))
+    paths = write_folder(
+        folder, page, record, tables(found, inputs),
+        Pipeline([("features", inputs.features), ("model", found.model)]),
+    )  # fmt: skip
+    if as_json:
+        print_json(record | {"files": [str(path) for path in paths]})
+    elif not quiet:
+        show(found, inputs, paths)
+
+
+def tables(found: Any, inputs: Any) -> dict[str, Any]:
+    """scores.csv with one line per row, loadings.csv with one per feature."""
+    names = [f"component_{k + 1}" for k in range(found.model.n_components_)]
+    errors = found.model.reconstruction_errors(inputs.Z)
+    scores = {"row": list(range(len(found.scores)))}
+    scores |= dict(zip(names, found.scores.T, strict=True)) | {"squared_error": errors}
+    loadings = {"feature": list(inputs.names)}
+    loadings |= dict(zip(names, found.model.loadings_.T, strict=True))
+    return {"scores.csv": scores, "loadings.csv": loadings}
+
+
+def show(found: Any, inputs: Any, paths: list[Path]) -> None:
+    """Verdict, scree, loadings, files."""
+    import numpy as np
+    from rich.text import Text
+
+    from pellucid.cli.reduce_page import verdict
+    from pellucid.report.words import number
+
+    screen, m = console(), found.model
+    said = verdict(found, inputs)
+    screen.print(Text(said[0], style="bold"))
+    for line in said[1:]:
+        screen.print(line)
+    screen.print()
+    spans = m.eigenvalue_intervals()
+    total = m.eigenvalues_.sum() if m.eigenvalues_.sum() > 0 else 1.0
+    rows = []
+    for k, value in enumerate(m.eigenvalues_[:SHOWN]):
+        kept = m.eigenvalues_[: k + 1].sum() / total
+        cells = (str(k + 1), number(float(value)),
+                 f"{number(float(spans[k, 0]))} – {number(float(spans[k, 1]))}",
+                 number(float(found.noise[k])), f"{value / total:.1%}", f"{kept:.1%}",
+                 bar(value / (m.eigenvalues_[0] or 1.0)))  # fmt: skip
+        style = "bold" if k < m.n_components_ else "dim"
+        rows.append(tuple(Text(cell, style=style) for cell in cells))
+    columns = ("component", "variance", "95 % interval", "noise", "share", "kept", "")
+    screen.print(grid(columns, rows, right=range(6)))
+    screen.print()
+    d = min(m.n_components_, 6)
+    strength = np.abs(m.loadings_[:, :d]).max(axis=1)
+    order = np.argsort(-strength, kind="stable")[:SHOWN]
+    lines = [(inputs.names[j], *(f"{v:+.2f}" for v in m.loadings_[j, :d])) for j in order]
+    heads = ("correlation with", *(f"component {k + 1}" for k in range(d)))
+    screen.print(grid(heads, lines, right=range(1, d + 1)))
+    if len(inputs.names) > SHOWN:
+        screen.print(f"and {len(inputs.names) - SHOWN} more features in loadings.csv", style="dim")
+    screen.print()
+    screen.print(grid(("", ""), [(path.name, str(path)) for path in paths]))
+
+
+def bar(share: float) -> str:
+    """
+    >>> bar(0.25)
+    '▇▇▇▇▇▇'
+    """
+    return "▇" * max(1, round(24 * share)) if share > 0 else ""

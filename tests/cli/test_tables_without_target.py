@@ -1,0 +1,204 @@
+"""`pellucid cluster`, `reduce` and `anomalies`."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import pellucid as library
+from pellucid.cli.common import Code, Stop
+from pellucid.cli.grouping import Elbow, find_elbow, read_counts
+from pellucid.cli.inputs import open_inputs
+from pellucid.cli.reducing import read_components, reduce_rows
+from pellucid.cli.unusual import describe, find_unusual
+
+
+def blobs(path, n=150, k=3):
+    X, y = make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]][:k], random_state=0)
+    frame = pl.DataFrame(X, schema=["a", "b"]).with_columns(
+        name=pl.Series([f"row {i}" for i in range(n)])
+    )
+    frame.write_csv(path)
+    return y
+
+
+def check_page(path):
+    page = path.read_text()
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count("<svg") == page.count('role="img"')
+    return page
+
+
+# --- cluster -------------------------------------------------------------------------------
+
+
+def test_cluster_finds_three_groups(pellucid, tmp_path):
+    truth = blobs(tmp_path / "blobs.csv")
+    done = pellucid("cluster", "blobs.csv", "--k", "2..6", "--restarts", "5")
+    assert done.code == Code.DONE, done.err
+    assert "fall into 3 groups" in done.out
+    assert max(map(len, done.out.splitlines())) <= 100
+    folder = tmp_path / "pellucid-blobs-clusters"
+    found = pl.read_csv(folder / "clusters.csv")
+    assert adjusted_rand_score(truth, found["cluster"]) == 1
+    assert found["membership"].min() > 0
+    record = json.loads((folder / "report.json").read_text())
+    assert (record["answer"], record["k"]) == ("groups", 3)
+    assert record["left_out"] == {"name": "it names the rows"}
+    assert sorted(record["sizes"]) == [50, 50, 50]
+    check_page(folder / "report.html")
+    model = library.load(folder / "model.pellucid")
+    again = model.predict(pl.read_csv(tmp_path / "blobs.csv").select("a", "b"))
+    assert (again == found["cluster"].to_numpy()).all()
+    assert pellucid("cluster", "blobs.csv").code == Code.OUTPUT_EXISTS
+
+
+def test_cluster_answers_none(pellucid, tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    pl.DataFrame(X, schema=["a", "b", "c"]).write_csv(tmp_path / "noise.csv")
+    record = pellucid("cluster", "noise.csv", "--k", "2..5", "--restarts", "3", "--json").json
+    assert record["answer"] == "none"
+    assert "do not form groups" in record["verdict"][0]
+    assert "PEL601" in {f["code"] for f in record["findings"]}
+
+
+def test_cluster_fixed_number_and_distance(pellucid, tmp_path):
+    blobs(tmp_path / "blobs.csv", 60)
+    record = pellucid("cluster", "blobs.csv", "--k", "2", "--distance", "manhattan", "--no-scale",
+                      "--out", "two", "--json").json  # fmt: skip
+    assert (record["k"], record["distance"]) == (2, "manhattan")
+    assert "as asked" in record["verdict"][0]
+
+
+def test_cluster_refuses(pellucid, tmp_path):
+    blobs(tmp_path / "blobs.csv", 30)
+    missing = pellucid("cluster", "blobs.csv", "--method", "dbscan")
+    assert (missing.code, "there are: kmeans" in missing.err) == (Code.USAGE, True)
+    assert pellucid("cluster", "blobs.csv", "--k", "40").code == Code.USAGE
+    assert pellucid("cluster", "blobs.csv", "--k", "x").code == Code.USAGE
+    assert pellucid("cluster", "blobs.csv", "--drop", "q").code == Code.DATA
+    assert pellucid("cluster", "no.csv").code == Code.DATA
+    pl.DataFrame({"a": [1, 2]}).write_csv(tmp_path / "small.csv")
+    assert pellucid("cluster", "small.csv").code == Code.TASK
+    assert not (tmp_path / "pellucid-small-clusters").exists()
+
+
+def test_elbow_rule():
+    assert find_elbow([1, 2, 3, 4, 5], [765.344, 334.3, 88.244, 72.74, 62.1]).k == 3
+    assert find_elbow([1, 2, 3, 4], [10.0, 8.0, 6.1, 4.3]) == Elbow("none", None, ())
+    several = find_elbow([1, 2, 3, 4, 5, 6], [100.0, 50, 40, 10, 8, 7])
+    assert (several.kind, several.candidates) == ("several", (2, 4))
+    with pytest.raises(Stop, match="between 2"):
+        read_counts("1..3", 10)
+
+
+# --- reduce --------------------------------------------------------------------------------
+
+
+def test_reduce(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=(200, 2))
+    X = f @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(200, 6))
+    pl.DataFrame(X, schema=list("abcdef")).write_csv(tmp_path / "plane.csv")
+    done = pellucid("reduce", "plane.csv")
+    assert done.code == Code.DONE, done.err
+    assert done.out.startswith("2 directions hold")
+    assert max(map(len, done.out.splitlines())) <= 100
+    folder = tmp_path / "pellucid-plane-components"
+    scores = pl.read_csv(folder / "scores.csv")
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = library.PCA(2).fit(Z)
+    np.testing.assert_allclose(
+        scores.select("component_1", "component_2").to_numpy(), model.transform(Z), atol=1e-8
+    )
+    np.testing.assert_allclose(scores["squared_error"].sum(), model.reconstruction_error_)
+    loadings = pl.read_csv(folder / "loadings.csv")
+    np.testing.assert_allclose(loadings["component_1"], model.loadings_[:, 0], atol=1e-8)
+    record = json.loads((folder / "report.json").read_text())
+    assert record["suggested"] == 2
+    assert record["error_share"] < 0.02
+    check_page(folder / "report.html")
+    saved = library.load(folder / "model.pellucid")
+    np.testing.assert_allclose(
+        saved.transform(pl.read_csv(tmp_path / "plane.csv")), model.transform(Z), atol=1e-8
+    )
+
+
+def test_reduce_says_that_nothing_hangs_together(pellucid, tmp_path):
+    X = np.random.default_rng(1).normal(size=(300, 4))
+    pl.DataFrame(X, schema=list("abcd")).write_csv(tmp_path / "noise.csv")
+    record = pellucid("reduce", "noise.csv", "--json").json
+    assert record["suggested"] == 0
+    assert "do not hang together" in record["verdict"][0]
+
+
+def test_reduce_components_and_refusals(pellucid, tmp_path):
+    blobs(tmp_path / "blobs.csv", 60)
+    share = pellucid("reduce", "blobs.csv", "--components", "0.5", "--json").json
+    assert share["components"] == 1
+    assert pellucid("reduce", "blobs.csv", "--components", "9", "--out", "x").code == Code.USAGE
+    unknown = pellucid("reduce", "blobs.csv", "--method", "tsne", "--out", "x")
+    assert (unknown.code, "there are: pca" in unknown.err) == (Code.USAGE, True)
+    with pytest.raises(Stop, match="components"):
+        read_components("1.5", 4)
+
+
+def test_reduce_one_column():
+    frame = pl.DataFrame({"a": np.random.default_rng(0).normal(size=50)})
+    found = reduce_rows(open_inputs(frame), None, "pca", 0)
+    assert found.model.n_components_ == 1
+
+
+# --- anomalies -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def odd():
+    rng = np.random.default_rng(0)
+    length = rng.normal(200, 10, 300)
+    mass = 20 * length + rng.normal(0, 50, 300)
+    length[17], mass[17] = 215.0, 3700.0  # each is usual by itself, together they are not
+    colour = np.array(["red", "blue"])[rng.integers(2, size=300)]
+    return pl.DataFrame({"length": length, "mass": mass, "colour": colour})
+
+
+def test_anomalies_names_the_row_and_the_cells(pellucid, odd, tmp_path):
+    odd.write_csv(tmp_path / "odd.csv")
+    done = pellucid("anomalies", "odd.csv")
+    assert done.code == Code.DONE, done.err
+    assert done.out.startswith("Row 17 is the oddest of 300")
+    assert max(map(len, done.out.splitlines())) <= 100
+    folder = tmp_path / "pellucid-odd-anomalies"
+    record = json.loads((folder / "report.json").read_text())
+    first = record["flagged"][0]
+    assert first["row"] == 17
+    reasons = {r["feature"]: r for r in first["reasons"]}
+    assert set(reasons) == {"length", "mass"}
+    assert reasons["mass"]["expected"] == pytest.approx(20 * 215, rel=0.02)
+    table = pl.read_csv(folder / "anomalies.csv")
+    assert table["flagged"].sum() == 3
+    assert table["score"].median() == pytest.approx(1)
+    check_page(folder / "report.html")
+
+
+def test_a_fifth_of_odd_rows_does_not_hide_itself():
+    """The plain covariance is pulled over; the concentrated one is not."""
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(200, 3))
+    Z[:40] += [12, 12, -12]
+    bulk = describe(Z, np.zeros(3, bool))
+    assert np.abs(bulk.mean).max() < 0.4
+    frame = pl.DataFrame(Z, schema=["a", "b", "c"])
+    found = find_unusual(open_inputs(frame), "normal", 0.2, 0)
+    assert set(found.flagged) == set(range(40))
+
+
+def test_anomalies_refuses(pellucid, odd, tmp_path):
+    odd.write_csv(tmp_path / "odd.csv")
+    unknown = pellucid("anomalies", "odd.csv", "--method", "magic")
+    assert (unknown.code, "normal" in unknown.err) == (Code.USAGE, True)
+    assert pellucid("anomalies", "odd.csv", "--share", "2").code == Code.USAGE

@@ -1,0 +1,124 @@
+"""Answers of saved models: every kind of task, calibration that covers, questions refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pellucid
+from pellucid.study import Plan
+from pellucid.study.applying import Application, Asked, QuestionError, probabilities
+from pellucid.study.calibrating import calibration_scores, label_sets, limits
+from pellucid.study.judging import as_labels, change_of, judge
+from pellucid.study.records import Task
+
+NUMBERS = Task("regression", ("y",), (), None, "rmse", False, 0, "")
+CLASSES = Task("binary", ("y",), ("a", "b"), "b", "accuracy", True, 0, "")
+
+
+def test_intervals_cover():
+    """Split conformal: over many draws the share of covered rows is at least the confidence."""
+    rng = np.random.default_rng(0)
+    hits = []
+    for _ in range(300):
+        y, f = rng.standard_t(3, size=60), np.zeros(60)
+        kept = calibration_scores(NUMBERS, None, f[:59], None, y[:59], "random")
+        hits.append(abs(y[59]) <= limits(kept, 0.8)[0])
+    assert 0.8 - 0.06 < np.mean(hits) < 0.8 + 0.06
+
+
+def test_sets_cover():
+    rng = np.random.default_rng(0)
+    hits = []
+    for _ in range(300):
+        p = rng.random(51)
+        P = np.column_stack([1 - p, p])
+        y = np.where(rng.random(51) < p, "b", "a")
+        kept = calibration_scores(CLASSES, np.array(["a", "b"]), None, P[:50], y[:50], "random")
+        inside = label_sets(P[50:], limits(kept, 0.9)[0])[0]
+        hits.append(inside[int(y[50] == "b")])
+    assert np.mean(hits) > 0.9 - 0.05
+
+
+def test_a_class_the_model_never_saw_is_the_strangest():
+    y = np.array(["a", "zebra"])
+    P = np.array([[0.9, 0.1], [0.5, 0.5]])
+    kept = calibration_scores(CLASSES, np.array(["a", "b"]), None, P, y, "random")
+    np.testing.assert_allclose(kept["scores"], [0.1, 1.0])
+
+
+def test_several_labels_and_several_numbers():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    table = {"a": x[:, 0], "b": x[:, 1], "u": x[:, 0] + 0.1 * rng.normal(size=200),
+             "v": 2 * x[:, 1] + 0.1 * rng.normal(size=200)}  # fmt: skip
+    record = pellucid.learn(table, ["u", "v"], effort="quick")
+    frame = pl.DataFrame(table)
+    said = Application(record.model, Asked(interval=0.9)).answer(frame.select("a", "b"))
+    assert said.columns == ["prediction_u", "prediction_v", "low_u", "high_u", "low_v", "high_v"]
+    covered = (frame["u"] >= said["low_u"]) & (frame["u"] <= said["high_u"])
+    assert covered.mean() > 0.8
+
+
+def test_own_intervals_of_a_model_without_calibration():
+    rng = np.random.default_rng(0)
+    X = pl.DataFrame({"a": rng.normal(size=50)})
+    model = pellucid.LinearRegression().fit(X, 2 * X["a"].to_numpy() + rng.normal(size=50))
+    said = Application(model, Asked(interval=0.9)).answer(X)
+    np.testing.assert_allclose(
+        said.select("low", "high").to_numpy(), model.predict_interval(X, confidence=0.9)
+    )
+
+
+def test_questions_are_refused_before_a_row_is_read():
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    nb = pellucid.GaussianNB().fit(X, (X[:, 0] > 0).astype(int))
+    with pytest.raises(QuestionError, match="no calibration rows"):
+        Application(nb, Asked(sets=0.9))
+    with pytest.raises(QuestionError, match="--sets"):
+        Application(nb, Asked(interval=0.9))
+    with pytest.raises(QuestionError, match="does not predict"):
+        Application(pellucid.StandardScaler().fit(X), Asked())
+
+
+def test_whole_numbers_and_text_name_the_same_classes():
+    y, unknown = as_labels(np.array(["0", "1"]), np.array([0, 1]))
+    assert (y.tolist(), unknown) == ([0, 1], ())
+    with pytest.raises(ValueError, match="'x' is none of the model's classes"):
+        as_labels(np.array(["x"]), np.array([0, 1]))
+
+
+def test_change_is_a_z_test():
+    interval = pellucid.evaluation.Interval(0.8, 0.7, 0.9, 0.03, "wilson", 100)
+    before = {"estimate": 0.9, "standard_error": 0.04}
+    found = change_of(before, interval, True)
+    assert found["worse"]
+    assert found["p_value"] == pytest.approx(0.0455, abs=1e-4)  # z = 2
+    assert not change_of(before, interval, False)["worse"]
+
+
+def test_ranking_keeps_its_lists():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    table = pl.DataFrame({
+        "list": np.repeat(np.arange(30), 10), "x": x, "z": rng.normal(size=300),
+        "grade": np.clip(np.round(x + 1), 0, 3),
+    })  # fmt: skip
+    plan = Plan(query="list")
+    model = pellucid.learn(table, "grade", effort="quick", plan=plan).model
+    found = judge(model, table)
+    assert found.table["ndcg"].estimate > 0.9
+    assert found.same_table
+
+
+class TwoLabels:
+    """Answers as several-label classifiers do: a pair of columns for each label."""
+
+    classes_ = (np.array([0, 1]), np.array([0]))
+
+    def predict_proba(self, Z):
+        return [np.array([[0.3, 0.7]]), np.array([[1.0]])]
+
+
+def test_probabilities_of_several_labels():
+    """A label that training never had holds with probability 0."""
+    np.testing.assert_allclose(probabilities(TwoLabels(), None), [[0.7, 0.0]])
