@@ -89,7 +89,7 @@ def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) ->
 
 def legend(ax: Any, **options: Any) -> Any:
     """A legend without a frame."""
-    return ax.legend(frameon=False, fontsize="small", **options)
+    return ax.legend(**{"frameon": False, "fontsize": "small", **options})
 
 
 def svg(picture: Any) -> str:

@@ -16,6 +16,8 @@ from pellucid.core.selection import one_standard_error
 from pellucid.core.typing import Array, IntArray
 from pellucid.linear.lasso_cv import PenalisedCV
 from pellucid.linear.lasso_paths import enet_path
+from pellucid.linear.logistic_cv import LogisticRegressionCV
+from pellucid.linear.logistic_paths import LogisticPath, logistic_path
 from pellucid.linear.ridge_cv import RidgeCV
 from pellucid.linear.ridge_paths import RidgePath, ridge_path
 from pellucid.plots.inputs import given_names, model_names, one_target, response, table
@@ -107,6 +109,34 @@ def of_tuple(path: tuple[Any, ...], names: Any, target: int) -> Profile:
     what = "Least angle path" if lars else "Lasso or elastic net path"
     return Profile(coefs, alphas[order], None, given_names(names, len(coefs)), (),
                    "t/t0" if lars else "lambda", what)  # fmt: skip
+
+
+def of_logistic(path: LogisticPath, names: Any, target: int) -> Profile:
+    """Weights along a rising C, drawn against lambda = 1/C; of several classes one."""
+    coefs = np.asarray(path.coefs)
+    if coefs.ndim == 3:
+        coefs = one_target(np.moveaxis(coefs, 1, 0), target, 2)  # (L, p) of one class
+    coefs = coefs.T
+    what = "Logistic regression path"
+    what += f", class {target}" if np.ndim(path.coefs) == 3 else ""
+    return Profile(coefs, 1 / np.asarray(path.Cs), None, given_names(names, len(coefs)), (),
+                   "lambda", what)  # fmt: skip
+
+
+def of_logistic_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
+    """LogisticRegressionCV: the path over its own grid, the chosen C marked."""
+    if X is None or y is None:
+        raise ValueError(
+            "LogisticRegressionCV keeps no path: give the training data too, "
+            "coefficient_path(model, X, y)"
+        )
+    names = table(X)[1] if names is None else names
+    ratio = float(np.ravel(E.l1_ratio_)[0])
+    C = float(np.ravel(E.C_)[0])
+    path = logistic_path(X, y, Cs=np.asarray(E.Cs_), l1_ratio=ratio, fit_intercept=E.fit_intercept)
+    found = of_logistic(path, names, target)
+    at = int(np.abs(np.log(path.Cs / C)).argmin())
+    return found._replace(marks=((at, f"chosen: C = {C:.3g}"),), what="LogisticRegressionCV")
 
 
 def choices(mean: Array, error: Array, alphas: Array) -> list[tuple[int, str]]:
@@ -208,16 +238,17 @@ def coefficient_path(
 
     Parameters
     ----------
-    path : what ``ridge_path``, ``lasso_path``, ``enet_path`` or ``lars_path`` returned; or a fitted
-        Lars, LassoLars, LassoLarsIC, StagewiseRegression, PrincipalComponentRegression,
-        PLSRegression; or, with X and y, a fitted RidgeCV, LassoCV or ElasticNetCV
-    X, y : training data, for the last three only
+    path : what ``ridge_path``, ``lasso_path``, ``enet_path``, ``lars_path`` or ``logistic_path``
+        (against lambda = 1/C) returned; or a fitted Lars, LassoLars, LassoLarsIC,
+        StagewiseRegression, PrincipalComponentRegression, PLSRegression; or, with X and y, a fitted
+        RidgeCV, LassoCV, ElasticNetCV or LogisticRegressionCV
+    X, y : training data, for the last four only
     x : {"lambda", "df", "t/t0", "arc", "step"}, optional
         The horizontal axis. Default: the usual one of the method.
     names : names of the columns, optional
         Default: those of the frame the model was fitted on, or x0, x1, ...
     target : int, default=0
-        Which of several targets.
+        Which of several targets; of a logistic path which of several classes.
 
     Examples
     --------
@@ -230,6 +261,11 @@ def coefficient_path(
     """
     if isinstance(path, RidgePath):
         found = of_ridge(path, names, target)
+    elif isinstance(path, LogisticPath):
+        found = of_logistic(path, names, target)
+    elif isinstance(path, LogisticRegressionCV):
+        check_is_fitted(path)
+        found = of_logistic_search(path, X, y, names, target)
     elif isinstance(path, tuple) and len(path) >= 3:
         found = of_tuple(path, names, target)
     elif isinstance(path, RidgeCV | PenalisedCV):

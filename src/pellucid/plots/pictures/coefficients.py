@@ -27,11 +27,13 @@ class Coefficients:
     reason: str  # why not
     title: str
     alt: str
+    odds: bool = False  # odds ratios exp(coefficient), on a logarithmic axis
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.0, 1.6 + 0.28 * len(self.names)))
         at = np.arange(len(self.names))
-        ax.axvline(0, color=GREY, linewidth=1)
+        nothing = 1.0 if self.odds else 0.0  # what no effect looks like
+        ax.axvline(nothing, color=GREY, linewidth=1)
         known = np.isfinite(self.low) & np.isfinite(self.high)
         share = f"{100 * self.confidence:g} % interval"
         if known.any():
@@ -39,27 +41,44 @@ class Coefficients:
             word = share if self.valid else f"{share}, see above"
             ax.hlines(at[known], self.low[known], self.high[known], color=colour(0), linewidth=2,
                       linestyle=style, label=word)  # fmt: skip
-        clear = known & self.valid & ((self.low > 0) | (self.high < 0))
+        clear = known & self.valid & ((self.low > nothing) | (self.high < nothing))
         tested = self.valid and known.any()
-        hollow = ~clear if tested else ~known & (self.estimate == 0)
-        words = ("interval without 0", "interval holds 0") if tested else ("not 0", "exactly 0")
+        hollow = ~clear if tested else ~known & (self.estimate == nothing)
+        words = (f"not {nothing:g}", f"exactly {nothing:g}")
+        if tested:
+            words = (f"interval without {nothing:g}", f"interval holds {nothing:g}")
         ax.scatter(self.estimate[~hollow], at[~hollow], s=34, color=colour(0), zorder=3,
                    label=words[0] if hollow.any() else "estimate")  # fmt: skip
         if hollow.any():
             ax.scatter(self.estimate[hollow], at[hollow], s=34, facecolors="white", zorder=3,
                        edgecolors=colour(0), label=words[1])  # fmt: skip
         ax.set_yticks(at, self.names)
-        ax.set(
-            ylim=(len(at) - 0.4, -0.6), xlabel="coefficient (target units per unit of the column)"
-        )
+        label = "coefficient (target units per unit of the column)"
+        if self.odds:
+            odds_axis(ax)
+            label = "odds ratio (factor of the odds per unit of the column), log scale"
+        ax.set(ylim=(len(at) - 0.4, -0.6), xlabel=label)
         heading(ax, self.title, self.reason)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax
 
 
+def odds_axis(ax: Any) -> None:
+    """A logarithmic axis with plain numbers at 1, 2, 5; at powers of ten where it is long."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    short = np.log10(high / low) < 2.5
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=6))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def coefficients(
-    E: Any, *, confidence: float = 0.95, intercept: bool = False, target: int = 0
-) -> Coefficients:
+    E: Any, *, confidence: float = 0.95, intercept: bool = False, target: int = 0,
+    odds: bool | None = None,
+) -> Coefficients:  # fmt: skip
     """Estimates with the intervals of ``E.summary()``.
 
     Parameters
@@ -72,6 +91,9 @@ def coefficients(
         Show the intercept too (its size is often another).
     target : int, default=0
         Which of several targets.
+    odds : bool, optional
+        Odds ratios exp(coefficient) on a logarithmic axis. Default: where ``summary()`` has them
+        (logistic regression).
 
     Examples
     --------
@@ -91,10 +113,13 @@ def coefficients(
             warnings.simplefilter("ignore", UserWarning)  # the picture gives the reason itself
             found = E.summary(confidence=confidence)
         rows, valid, reason = tuple(found.names), bool(found.valid), found.reason
-        columns = (found.arrays[key] for key in ("estimate", "low", "high"))
-        estimate, low, high = (one_target(values, target, 1) for values in columns)
-        if rows[0] == "intercept" and len(rows) == len(names) + 1 and not intercept:
-            rows, estimate, low, high = rows[1:], estimate[1:], low[1:], high[1:]
+        odds = "odds_ratio" in found.arrays if odds is None else odds
+        keys = ("estimate", "low", "high")
+        estimate, low, high = (one_target(found.arrays[key], target, 1) for key in keys)
+        if not intercept:
+            kept = [i for i, row in enumerate(rows) if not is_intercept(row, rows, names)]
+            rows = tuple(rows[i] for i in kept)
+            estimate, low, high = estimate[kept], low[kept], high[kept]
     else:
         estimate, rows, valid = one_target(E.coef_, target, 1), names, False
         if intercept:
@@ -103,16 +128,27 @@ def coefficients(
             rows = ("intercept", *names)
         low = high = np.full(len(estimate), np.nan)
         reason = f"{type(E).__name__} gives no standard errors: estimates only"
-    return _record(type(E).__name__, rows, (estimate, low, high), confidence, valid, reason)
+    columns = (estimate, low, high)
+    return _record(type(E).__name__, rows, columns, confidence, valid, reason, bool(odds))
+
+
+def is_intercept(row: str, rows: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Whether a row is the intercept, of one rule or of one class of several.
+
+    >>> is_intercept("b: intercept", ("b: intercept", "b: x0"), ("x0",))
+    True
+    """
+    per_rule = len(rows) % (len(names) + 1) == 0
+    return per_rule and (row == "intercept" or row.endswith(": intercept"))
 
 
 def _record(
-    what: str, rows: tuple[str, ...], columns: tuple[Array, Array, Array], confidence: float,
-    valid: bool, reason: str,
+    what: str, rows: tuple[str, ...], columns: tuple[Array, ...], confidence: float, valid: bool,
+    reason: str, odds: bool,
 ) -> Coefficients:  # fmt: skip
     estimate, low, high = columns
     kept = np.sort(np.argsort(-np.abs(estimate), kind="stable")[:MOST])
-    title = f"{what}: coefficients"
+    title = f"{what}: {'odds ratios' if odds else 'coefficients'}"
     if len(kept) < len(estimate):
         title += f", the {MOST} largest of {len(estimate)}"
     zero = int((estimate == 0).sum())
@@ -121,6 +157,10 @@ def _record(
     alt += f"{estimate[top]:.4g}" + (f"; {zero} are exactly 0" if zero else "")
     alt += "." if valid else f". {reason[:1].upper()}{reason[1:]}."
     names = tuple(rows[j] for j in kept)
+    if odds:  # beyond exp(+-700) the numbers end
+        estimate, low, high = (np.exp(np.clip(v, -700, 700)) for v in columns)
+        alt = f"{len(estimate)} odds ratios of {what}; farthest from 1 is {rows[top]} at "
+        alt += f"{estimate[top]:.4g}" + ("." if valid else f". {reason[:1].upper()}{reason[1:]}.")
     return Coefficients(
-        names, estimate[kept], low[kept], high[kept], confidence, valid, reason, title, alt
+        names, estimate[kept], low[kept], high[kept], confidence, valid, reason, title, alt, odds
     )

@@ -22,6 +22,7 @@ class ObjectiveHistory:
     diverged: tuple[bool, ...]
     log: bool
     alt: str
+    halved: tuple[Array, ...] = ()  # steps that a line search shortened, of each fit
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
@@ -35,6 +36,10 @@ class ObjectiveHistory:
                 t, f, color=tint, lw=1.6, marker=marker(i), markevery=every, ms=4,
                 ls="--" if bad else "-", label=f"{label}: diverged" if bad else label,
             )  # fmt: skip
+            short = np.isin(t, self.halved[i]) if self.halved else np.zeros(len(t), dtype=bool)
+            if short.any():
+                ax.plot(t[short], f[short], "o", ms=10, mfc="none", mec=tint, mew=1.4,
+                        label=f"{label}: step shortened ({int(short.sum())})")  # fmt: skip
             if bad:
                 ax.plot(t[-1], f[-1], "x", ms=11, mew=2.5, color=tint)
         ax.set(xlabel="step", ylabel="objective", title="Objective at every step")
@@ -72,9 +77,10 @@ def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> O
     if labels is not None and len(labels) != len(pairs):
         raise ValueError(f"labels must be one per fit ({len(pairs)}), got {len(labels)}")
     names = [label for label, _ in pairs] if labels is None else [str(label) for label in labels]
-    steps, values, bad = [], [], []
+    steps, values, bad, halved = [], [], [], []
     for _, item in pairs:
         t, f, diverged = curve(item)
+        halved.append(shortened(item))
         steps.append(t)
         values.append(f)
         bad.append(diverged)
@@ -86,21 +92,41 @@ def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> O
     ]
     return ObjectiveHistory(
         tuple(names), tuple(steps), tuple(values), tuple(bad), log,
-        f"Objective at every step: {words(ends)}.",
+        f"Objective at every step: {words(ends)}.", tuple(halved),
     )  # fmt: skip
+
+
+def history_of(item: Any) -> History:
+    """The history of a fit, of a Minimum, or itself."""
+    if isinstance(item, Minimum | History):
+        return item.history if isinstance(item, Minimum) else item
+    model = last_step(item)
+    model = getattr(model, "regressor_", model)
+    history = getattr(model, "history_", None)
+    if history is None:
+        raise ValueError(f"{type(model).__name__} keeps no history_: it does not iterate")
+    return history
+
+
+def shortened(item: Any) -> Array:
+    """The steps of Newton's method that were halved."""
+    history = history_of(item)
+    if "halvings" in history.columns:
+        short = np.asarray(history["halvings"], dtype=np.float64) > 0
+    elif "share" in history.columns or "shift" in history.columns:
+        name = "share" if "share" in history.columns else "learning_rate"
+        share = np.asarray(history[name], dtype=np.float64)
+        short = (share > 0) & (share < 1)
+    else:
+        return np.empty(0)
+    t = np.asarray(history["step"]) if "step" in history.columns else np.arange(len(short))
+    return np.asarray(t[short], dtype=np.float64)
 
 
 def curve(item: Any) -> tuple[Array, Array, bool]:
     """Steps, objectives, and whether it ran away."""
     reason = item.reason if isinstance(item, Minimum) else ""
-    if isinstance(item, Minimum | History):
-        history = item.history if isinstance(item, Minimum) else item
-    else:
-        model = last_step(item)
-        model = getattr(model, "regressor_", model)
-        history = getattr(model, "history_", None)
-        if history is None:
-            raise ValueError(f"{type(model).__name__} keeps no history_: it does not iterate")
+    history = history_of(item)
     name = "value" if "value" in history.columns and "objective" not in history.columns else None
     f = np.asarray(history[name or "objective"], dtype=np.float64)
     t = np.asarray(history["step"]) if "step" in history.columns else np.arange(len(f))

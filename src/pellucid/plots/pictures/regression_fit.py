@@ -5,9 +5,8 @@ median, or the first two principal axes; every point is then drawn at fit + resi
 segments are the residuals of the whole model.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -15,18 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core import check
 from pellucid.core.typing import Array
-from pellucid.linear.summary import column_positions
 from pellucid.plots.inputs import predicted, response, same_kind, table
-from pellucid.plots.style import (
-    GREY,
-    axes,
-    colour,
-    heading,
-    legend,
-    margin,
-    thinned,
-    words,
-)
+from pellucid.plots.planes import view_of
+from pellucid.plots.style import GREY, axes, colour, heading, legend, margin, thinned
 
 CURVE = 200  # points of a curve
 SURFACE = 25  # points along each side of a surface
@@ -113,48 +103,6 @@ class RegressionFit:
         return sides[0] if facing[0] > 0.35 else sides[int(np.argmax(facing))]
 
 
-class View(NamedTuple):
-    """Where the points stand, and the rows of X that a place stands for."""
-
-    at: Array  # (n, 1) or (n, 2)
-    names: tuple[str, ...]
-    rows: Callable[[Array], Array]
-    note: str  # what was left out, or nothing
-
-
-def named_view(M: Array, names: tuple[str, ...], chosen: list[int]) -> View:
-    """One or two columns, the others at their median."""
-    middle = np.median(M, axis=0)
-
-    def rows(places: Array) -> Array:
-        full = np.tile(middle, (len(places), 1))
-        full[:, chosen] = places
-        return full
-
-    left = M.shape[1] - len(chosen)
-    others = words([name for j, name in enumerate(names) if j not in chosen])
-    note = f"{others} at the median; points at fit + residual" if left else ""
-    return View(M[:, chosen], tuple(names[j] for j in chosen), rows, note)
-
-
-def axes_view(M: Array) -> View:
-    """The first two principal axes, the others at their median."""
-    if len(M) < 2:
-        raise ValueError(f"principal axes need at least 2 rows, got {len(M)}; name columns=")
-    mean = M.mean(axis=0)
-    _, d, Vt = np.linalg.svd(M - mean, full_matrices=False)
-    Vt = Vt * np.where(Vt[np.arange(len(Vt)), np.abs(Vt).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
-    Z = (M - mean) @ Vt.T
-    middle = mean + np.median(Z[:, 2:], axis=0) @ Vt[2:]
-    share = float((d[:2] ** 2).sum() / max((d**2).sum(), 1e-300))
-    note = (
-        f"first two principal axes of {M.shape[1]} columns ({share:.0%} of the variance), the "
-        "others at their median; points at fit + residual"
-    )
-    names = ("first axis", "second axis")
-    return View(Z[:, :2], names, lambda places: middle + places @ Vt[:2], note)
-
-
 def bands(E: Any, X: Any, confidence: float) -> tuple[dict[str, Array], str]:
     """Bands of the fit and of new observations; or the reason why there are none."""
     if isinstance(E, Pipeline):
@@ -211,15 +159,8 @@ def regression_fit(
     M, names = table(X)
     values, target = response(y, len(M))
     residuals = values - predicted(E, X)
-    if columns is not None:
-        chosen = column_positions(columns, names)
-        if len(chosen) > 2:
-            raise ValueError(f"columns must name one or two inputs, got {len(chosen)}")
-        view = named_view(M, names, chosen)
-    elif M.shape[1] <= 2:
-        view = named_view(M, names, list(range(M.shape[1])))
-    else:
-        view = axes_view(M)
+    view = view_of(M, names, columns)
+    shown = f"{view.note}; points at fit + residual" if view.note else ""
     grid = places(view.at)
     rows = same_kind(X, view.rows(grid))
     found, reason = bands(E, rows, confidence) if grid.shape[1] == 1 else ({}, "")
@@ -236,5 +177,5 @@ def regression_fit(
     return RegressionFit(
         view.at[kept], fitted + residuals[kept], fitted, grid, predicted(E, rows),
         found.get("mean"), found.get("prediction"), confidence, view.names, target,
-        f"{what}: RMS residual {rms:.4g}", "; ".join(filter(None, (view.note, reason))), alt,
+        f"{what}: RMS residual {rms:.4g}", "; ".join(filter(None, (shown, reason))), alt,
     )  # fmt: skip
