@@ -35,6 +35,9 @@ def make(cls, **params):
             if name == "space":  # of a search: a parameter of the simple estimator below
                 params[name] = {"var_smoothing": [1e-3, 1e-9]}
                 continue
+            if name == "param_grid":
+                params[name] = {"max_depth": [2, None]}
+                continue
             if name == "density":
                 params[name] = pellucid.discriminant.GaussianDensity(0.1)
                 continue
@@ -44,6 +47,11 @@ def make(cls, **params):
             assert name in ("estimator", "classifier", "regressor"), (cls, name)
             if cls.__name__ == "ReducedErrorPruning":
                 params[name] = pellucid.DecisionTreeClassifier()
+                continue
+            if cls.__name__ == "OutOfBagSearch":
+                params[name] = pellucid.RandomForestClassifier(
+                    30, max_samples=0.3, random_state=0
+                )
                 continue
             selects = hasattr(cls, "get_support")  # by coefficients, for example
             is_regression = name == "regressor" or "Regress" in cls.__name__ or selects
@@ -146,7 +154,14 @@ def pipeline(cls, **params):
     return make_pipeline(*before, make(cls, **params))
 
 
-OUTPUTS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
+OUTPUTS = (
+    "predict",
+    "predict_proba",
+    "decision_function",
+    "transform",
+    "score_samples",
+    "kneighbors",
+)
 
 
 def dense(values):
@@ -157,6 +172,8 @@ def dense(values):
 def outputs(model, X):
     """Everything the fitted model says of X, by method."""
     found = {name: dense(getattr(model, name)(X)) for name in OUTPUTS if hasattr(model, name)}
+    if not found and hasattr(model, "steps"):  # a pipeline says only what pipelines know of
+        return outputs(model[-1], model[:-1].transform(X))
     assert found, f"{model} has none of {OUTPUTS}"
     return found
 

@@ -12,7 +12,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import issparse
-from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
+from sklearn.base import (
+    clone,
+    is_classifier,
+    is_clusterer,
+    is_outlier_detector,
+    is_regressor,
+)
 from sklearn.callback import ProgressBar
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -383,6 +389,11 @@ def test_works_in_pipeline_and_search(name):
     if not hasattr(pipe.steps[-1][1], "score"):  # a transformer works for a predictor behind it
         if get_tags(pipe.steps[-1][1]).target_tags.one_d_labels:
             return  # encoders of the target have no place in a pipeline, here as elsewhere
+        if hasattr(pipe.steps[-1][1], "kneighbors"):
+            return  # a search is the end of a pipeline, and has no score
+        if is_outlier_detector(pipe.steps[-1][1]):  # has no score either
+            assert set(clone(pipe).fit(X, y).predict(X)) <= {-1, 1}
+            return
         if dense(clone(pipe).fit(X, y).transform(X)).shape[1] == 0:
             X[::7, 0] = np.nan  # marks of missing cells need some
         labels = y is not None and y.dtype.kind not in "fiu"
@@ -460,7 +471,7 @@ def _keyword_cases():
 @pytest.mark.parametrize(("name", "parameter", "value"), list(_keyword_cases()))
 def test_every_value_scikit_learn_documents_works(name, parameter, value):
     params = {parameter: value}
-    X, y = data(CLASSES[name], 60, **params)
+    X, y = data(CLASSES[name], 60, **({} if parameter == "p" else params))
     if _refuses(make(CLASSES[name], **params), X, y):  # no text is a path, no score of labels, ...
         assert _refuses(make(twin(CLASSES[name]), **params), X, y), "scikit-learn can do it"
 
@@ -581,4 +592,5 @@ def test_kinds_are_right(name):
     """Exactly one of classifier, regressor, clusterer, transformer, by scikit-learn's tags."""
     model = make(CLASSES[name])
     kinds = is_classifier(model) + is_regressor(model) + is_clusterer(model)
-    assert kinds == 1 or hasattr(model, "transform")
+    searches = hasattr(model, "kneighbors") or is_outlier_detector(model)
+    assert kinds == 1 or hasattr(model, "transform") or searches

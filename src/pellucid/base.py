@@ -456,7 +456,7 @@ def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
 
     starts = range(0, len(X), 8 * LEAF_ROWS)
     with np.errstate(all="ignore"):
-        flags = list(map_threads(suspect, starts))
+        flags = [suspect(0)] if len(starts) == 1 else list(map_threads(suspect, starts))
     for start, flag in zip(starts, flags, strict=True):
         if flag:
             block = X[start : start + 8 * LEAF_ROWS]

@@ -132,9 +132,10 @@ def _prefetch(typing_context, X, i, j):
 
 
 prefetch: Any = intrinsic(_prefetch)
+_intrinsic: Any = intrinsic  # callers leave out the typing context, which mypy does not know
 
 
-@intrinsic
+@_intrinsic
 def add_row(typing_context, codes, start, n_columns, pairs, row, sums):
     """sums[j, codes[start + j]] += pairs[row] for every column j, two numbers at a time."""
 
@@ -172,7 +173,7 @@ give_way = types.ExternalFunction(
 )
 
 
-@intrinsic
+@_intrinsic
 def add_one(typing_context, counter):
     """Add 1 to counter[0], whoever else does so at the same time."""
 
@@ -183,7 +184,7 @@ def add_one(typing_context, counter):
     return types.int64(counter), generate
 
 
-@intrinsic
+@_intrinsic
 def look_at(typing_context, counter):
     """counter[0] as other threads see it."""
 
@@ -194,7 +195,7 @@ def look_at(typing_context, counter):
     return types.int64(counter), generate
 
 
-@intrinsic
+@_intrinsic
 def trailing_zeros(typing_context, x):
     """The place of the lowest set bit of a uint64."""
 

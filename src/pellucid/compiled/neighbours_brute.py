@@ -1,0 +1,251 @@
+r"""The nearest rows by looking at all of them: exact, in double precision, ties by lower index.
+
+The **reduced distance** of two rows decides who is nearer; everywhere it is the same sum, in the
+same order and without fused operations, so that every search gives the same neighbours:
+
+    kind 0  max_t |x_t - q_t|      kind 1  sum_t |x_t - q_t|
+    kind 2  sum_t (x_t - q_t)^2    kind 3  sum_t |x_t - q_t|^p
+
+**Direct**: reduced distances of one query to a tile of rows, a coordinate at a time.
+
+**Filtered** (kind 2): single-precision tiles give scores s_j = |x_j|^2 - 2 q'x_j about a common
+origin. The kc best scores of a query are candidates, and their reduced distances are computed.
+Every other row has a score of at least the kc-th, t, and a true one of at least t - margin, where
+``margin`` bounds all rounding. So if the k-th candidate is nearer than t + |q|^2 - margin, no row
+was missed; if not, the query is marked for the direct search.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.jit import jit
+from pellucid.core.simd_single import COLUMNS, ROWS, product_tile
+
+TILE = 512  # rows whose reduced distances are held at once
+QUERIES = 10 * ROWS  # queries that share a pass over the packed rows
+BLOCKS = 768 // COLUMNS  # packed blocks per pass: the scores of a pass stay in the cache
+CHUNK = 128  # scores that are compared with the threshold at once
+
+
+@jit
+def term(gap: float, kind: int, p: float) -> float:
+    """One coordinate's share of a reduced distance."""
+    if kind == 2:
+        return gap * gap
+    if kind == 3:
+        return abs(gap) ** p
+    return abs(gap)
+
+
+@jit
+def reduced(x: Any, q: Any, kind: int, p: float) -> float:
+    """The reduced distance of two rows."""
+    total = 0.0
+    if kind == 2:
+        for t in range(len(q)):
+            e = x[t] - q[t]
+            total += e * e
+    elif kind == 0:
+        for t in range(len(q)):
+            total = max(total, abs(x[t] - q[t]))
+    else:
+        for t in range(len(q)):
+            total += term(x[t] - q[t], kind, p)
+    return total
+
+
+@jit
+def reduced_tile(XT: Any, q: Any, start: int, width: int, kind: int, p: float, out: Any) -> None:
+    """The same for rows start to start + width of X, given by columns; out (TILE,)."""
+    for j in range(width):
+        out[j] = 0.0
+    for t in range(len(q)):
+        column, c = XT[t, start : start + width], q[t]
+        if kind == 2:
+            for j in range(width):
+                e = column[j] - c
+                out[j] += e * e
+        elif kind == 1:
+            for j in range(width):
+                out[j] += abs(column[j] - c)
+        elif kind == 0:
+            for j in range(width):
+                e = abs(column[j] - c)
+                out[j] = e if e > out[j] else out[j]
+        else:
+            for j in range(width):
+                out[j] += abs(column[j] - c) ** p
+
+
+@jit
+def below(values: Any, limit: float) -> bool:
+    """Whether any value is below the limit (a count vectorises, an early exit does not)."""
+    count = 0
+    for j in range(len(values)):
+        count += values[j] < limit
+    return count > 0
+
+
+@jit
+def place(best: Any, index: Any, at: int, v: float, j: int) -> None:
+    """Put (v, j) into the ascending list of ``at`` entries, after equal values."""
+    while at > 0 and best[at - 1] > v:
+        best[at] = best[at - 1]
+        index[at] = index[at - 1]
+        at -= 1
+    best[at] = v
+    index[at] = j
+
+
+@jit
+def keep_smallest(values: Any, first: int, seen: int, best: Any, index: Any) -> None:
+    """Offer values of rows first, first + 1, ... to the list; ``seen`` rows were offered before."""
+    k, n = len(best), len(values)
+    start = 0
+    while start < n and seen + start < k:  # the list is not full: take whatever comes
+        place(best, index, seen + start, values[start], first + start)
+        start += 1
+    for a in range(start, n, CHUNK):
+        part = values[a : min(a + CHUNK, n)]
+        if below(part, best[k - 1]):
+            for j in range(len(part)):
+                if part[j] < best[k - 1]:
+                    place(best, index, k - 1, part[j], first + a + j)
+
+
+@jit
+def direct_nearest(XT: Any, Q: Any, which: Any, kind: int, p: float, out: Any, index: Any) -> None:
+    """The k nearest rows of the queries ``which``; out and index (m, k) are filled in place."""
+    n = XT.shape[1]
+    tile = np.empty(TILE)
+    for i in which:
+        out[i, :] = np.inf
+        for start in range(0, n, TILE):
+            width = min(TILE, n - start)
+            reduced_tile(XT, Q[i], start, width, kind, p, tile)
+            keep_smallest(tile[:width], start, start, out[i], index[i])
+
+
+@jit
+def direct_distances(XT: Any, Q: Any, a: int, b: int, kind: int, p: float, out: Any) -> None:
+    """Reduced distances of queries a to b to all rows; out (m, n)."""
+    n = XT.shape[1]
+    for i in range(a, b):
+        for start in range(0, n, TILE):
+            width = min(TILE, n - start)
+            reduced_tile(XT, Q[i], start, width, kind, p, out[i, start : start + width])
+
+
+@jit
+def smallest_of_rows(D: Any, out: Any, index: Any) -> None:
+    """The k smallest entries of every row of a matrix, ties by lower column."""
+    for i in range(len(D)):
+        out[i, :] = np.inf
+        keep_smallest(D[i], 0, 0, out[i], index[i])
+
+
+@jit
+def keep_scores(row: Any, first: int, best: Any, index: Any) -> None:
+    """Offer single-precision scores to the candidates of a query."""
+    last = len(best) - 1
+    for a in range(0, len(row), CHUNK):
+        part = row[a : min(a + CHUNK, len(row))]
+        count = 0
+        limit = best[last]
+        for j in range(len(part)):
+            count += part[j] < limit
+        if count == 0:
+            continue
+        for j in range(len(part)):
+            v = part[j]
+            if v < best[last]:
+                at = last
+                while at > 0 and best[at - 1] > v:
+                    best[at] = best[at - 1]
+                    index[at] = index[at - 1]
+                    at -= 1
+                best[at] = v
+                index[at] = first + a + j
+
+
+@jit
+def score_queries(A: Any, R: Any, m: int, scores: Any, best: Any, index: Any) -> None:
+    """The kc best scores of m packed queries among all packed rows."""
+    n_blocks = R.shape[0]
+    best[:] = np.float32(np.inf)
+    index[:] = 0
+    for b in range(0, n_blocks, BLOCKS):
+        end = min(n_blocks, b + BLOCKS)
+        for j in range(b, end):
+            for i in range((m + ROWS - 1) // ROWS):
+                product_tile(A, R, i, j, scores, i * ROWS, (j - b) * COLUMNS)
+        width = (end - b) * COLUMNS
+        for r in range(m):
+            keep_scores(scores[r, :width], b * COLUMNS, best[r], index[r])
+
+
+@jit
+def confirm(X: Any, q: Any, candidates: Any, k: int, exact: Any, order: Any) -> None:
+    """Candidates by reduced distance, ties by index; exact and order (kc,) are filled."""
+    for c in range(len(candidates)):
+        j = candidates[c]
+        v = reduced(X[j], q, 2, 2.0)
+        at = c
+        while at > 0 and (exact[at - 1] > v or (exact[at - 1] == v and order[at - 1] > j)):
+            exact[at] = exact[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        exact[at] = v
+        order[at] = j
+
+
+@jit
+def filtered_nearest(
+    S: Any, R: Any, X: Any, Q: Any, floor: Any, unit: float, extra: int, a: int, b: int,
+    out: Any, index: Any, failed: Any,
+) -> None:  # fmt: skip
+    """The k nearest rows of queries a to b, and which of them the filter could not settle.
+
+    S (m, d + 1) = (-2 q, 1) and R (blocks, d + 1, COLUMNS) = (x, |x|^2), centred, divided by the
+    root of ``unit``, float32; floor (m,) = |q|^2 - margin in the same units, NaN where single
+    precision would overflow. X and Q are the rows themselves.
+    """
+    k = out.shape[1]
+    kc = k + extra
+    width = S.shape[1]
+    A = np.zeros((QUERIES // ROWS, width, ROWS), np.float32)
+    scores = np.empty((QUERIES, BLOCKS * COLUMNS), np.float32)
+    best = np.empty((QUERIES, kc), np.float32)
+    candidates = np.empty((QUERIES, kc), np.int64)
+    exact = np.empty(kc)
+    order = np.empty(kc, np.int64)
+    for start in range(a, b, QUERIES):
+        m = min(b, start + QUERIES) - start
+        for r in range(m):
+            for t in range(width):
+                A[r // ROWS, t, r % ROWS] = S[start + r, t]
+        score_queries(A, R, m, scores, best, candidates)
+        for r in range(m):
+            i = start + r
+            last = best[r, kc - 1]
+            failed[i] = not (last < 1e30)
+            if failed[i]:
+                continue
+            confirm(X, Q[i], candidates[r], k, exact, order)
+            failed[i] = not (exact[k - 1] < (last + floor[i]) * unit)
+            out[i] = exact[:k]
+            index[i] = order[:k]
+
+
+def warm() -> None:
+    """Compile the kernels."""
+    X = np.zeros((4, 2))
+    out, index = np.empty((4, 1)), np.zeros((4, 1), np.int64)
+    direct_nearest(X.T.copy(), X, np.arange(4), 2, 2.0, out, index)
+    direct_distances(X.T.copy(), X, 0, 4, 2, 2.0, np.empty((4, 4)))
+    smallest_of_rows(X, out, index)
+    R = np.zeros((1, 3, COLUMNS), np.float32)
+    S = np.zeros((4, 3), np.float32)
+    failed = np.zeros(4, np.bool_)
+    filtered_nearest(S, R, X, X, np.zeros(4), 1.0, 1, 0, 4, out, index, failed)

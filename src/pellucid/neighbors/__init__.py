@@ -1,0 +1,42 @@
+"""Nearest neighbours: distances, exact and approximate search, and what follows from it.
+
+>>> from pellucid.neighbors import KNeighborsClassifier
+>>> model = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["near", "far"])
+>>> model.predict([[0.2]]).tolist()
+['near']
+"""
+
+from pellucid._lazy import lazy_names
+
+_HOME = {
+    "CondensedNearestNeighbour": "condensed",
+    "DistanceConcentration": "path",
+    "EditedNearestNeighbours": "edited",
+    "KDTree": "kd_tree",
+    "KNeighborsClassifier": "classifier",
+    "KNeighborsRegressor": "regressor",
+    "LSHIndex": "lsh",
+    "LocalOutlierFactor": "outlier",
+    "Mahalanobis": "metrics",
+    "MetricReport": "properties",
+    "Minkowski": "metrics",
+    "NearestNeighbors": "nearest",
+    "NearestPrototypes": "prototypes",
+    "NeighborVote": "classifier",
+    "NeighborsPath": "path",
+    "Region": "voronoi",
+    "SimilarityReport": "properties",
+    "TreeStats": "kd_tree",
+    "VoronoiCells": "voronoi",
+    "check_metric": "properties",
+    "check_similarity": "properties",
+    "collision_probability": "lsh",
+    "distance_concentration": "path",
+    "neighborhood_edge": "path",
+    "pairwise_distances": "pairwise",
+    "pairwise_similarities": "similarities",
+    "select_n_neighbors": "path",
+    "voronoi_cells": "voronoi",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

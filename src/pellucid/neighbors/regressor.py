@@ -1,0 +1,176 @@
+r"""k-nearest-neighbour regression: the average of the closest examples.
+
+Model        E[y | x] is nearly constant near x; no form is assumed
+Prediction   sum_{i in N_k(x)} w_i y_i / sum w_i          (squared loss), or their weighted
+             median (absolute loss); an even count of equal weights gives the midpoint
+Spread       sqrt(sum w_i (y_i - mean)^2 / sum w_i) of the neighbours' y
+Search       see ``search``.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Regressor, with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.core.typing import Array
+from pellucid.neighbors.base import NeighborsModel
+from pellucid.neighbors.weights import check_rule, neighbour_weights
+
+
+def weighted_mean(values: Array, weights: Array | None) -> Array:
+    """Over axis 1 of values (m, k, outputs).
+
+    >>> weighted_mean(np.array([[[1.0], [4.0]]]), np.array([[2.0, 1.0]]))
+    array([[2.]])
+    """
+    if weights is None:
+        return values.mean(axis=1)
+    total = weights.sum(axis=1)[:, None]
+    return np.einsum("mk,mko->mo", weights, values) / total
+
+
+def weighted_median(values: Array, weights: Array | None) -> Array:
+    """The middle of values (m, k, outputs) by weight; the midpoint where half is met exactly.
+
+    >>> weighted_median(np.array([[[1.0], [3.0], [2.0], [8.0]]]), None)
+    array([[2.5]])
+    """
+    if weights is None:
+        return np.median(values, axis=1)
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    w = np.take_along_axis(np.broadcast_to(weights[:, :, None], values.shape), order, axis=1)
+    passed = np.cumsum(w, axis=1)
+    half = 0.5 * passed[:, -1:, :]
+    slack = 1e-12 * half
+    low = (passed >= half - slack).argmax(axis=1)[:, None, :]
+    high = (passed > half + slack).argmax(axis=1)[:, None, :]
+    ends = [np.take_along_axis(ordered, at, axis=1)[:, 0] for at in (low, high)]
+    return 0.5 * (ends[0] + ends[1])
+
+
+class KNeighborsRegressor(NeighborsModel, Regressor):
+    """Regression by the average of the nearest training rows.
+
+    Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
+    come in the order of the training table. y may have several columns.
+
+    Parameters
+    ----------
+    n_neighbors : int or 'all', default=5
+        Rows that are averaged; 'all': the whole training set (then weights matter).
+    weights : str, callable or None, default='uniform'
+        'uniform' (None); 'distance': 1/d; 'similarity' and the names of similarities as in
+        KNeighborsClassifier; or a function of an array of distances.
+    algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'} or LSHIndex, default='auto'
+        How to search; see NearestNeighbors. An LSHIndex is approximate.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski or Mahalanobis, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
+    average : {'mean', 'median'}, default='mean'
+        What is best for squared loss, or for absolute loss.
+
+    Attributes
+    ----------
+    effective_metric_, effective_metric_params_ : the metric in use, as scikit-learn names it
+    n_samples_fit_ : int
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from pellucid import KNeighborsRegressor
+    >>> X, y = [[1], [2], [4], [7]], [1, 3, 2, 8]
+    >>> KNeighborsRegressor(2, weights="distance").fit(X, y).predict([[3.4]]).round(6)
+    array([2.3])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: Any = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: Any = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict | None = None,
+        n_jobs: int | None = None,
+        average: str = "mean",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.average = average
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        self._check_parameters()
+        check_rule(self.weights)
+        check.one_of(("mean", "median"), average=self.average)
+        rows = self._check_training(X, y)
+        context = FitContext(self, X=rows.X, y=rows.y)
+        self._set_rows(rows.X)
+        self._y = rows.y
+        context.end()
+        return self
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {**super()._state_shapes(), "_y": (self.n_samples_fit_, *self._y.shape[1:])}
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Averages of the neighbours' y, and with ``return_std`` their spread.
+
+        X None: of the training rows, each without itself.
+        """
+        check_is_fitted(self)  # y is read before the search looks
+        check.boolean(return_std=return_std)
+        y = self._y.reshape(len(self._y), -1)
+        shape = (-1, *self._y.shape[1:])
+        centres, spreads = [], []
+        middle = weighted_median if self.average == "median" else weighted_mean
+        for Q, distance, index in self._answers(X):
+            w = neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
+            values = y[index]
+            centres.append(middle(values, w))
+            if return_std:
+                mean = weighted_mean(values, w)
+                spreads.append(np.sqrt(weighted_mean((values - mean[:, None, :]) ** 2, w)))
+        answer = np.concatenate(centres).reshape(shape)
+        return (answer, np.concatenate(spreads).reshape(shape)) if return_std else answer
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        loss = "squared" if self.average == "mean" else "absolute"
+        spreads = self._spreads()
+        uneven = next(iter(spreads.values()), 1.0) > 10
+        return Card(
+            f"the training rows: a row gets the {self.average} of its {self.n_neighbors} nearest "
+            "(lazy, instance-based, local; no form assumed; consistent as k grows and k/n falls)",
+            f"{loss} loss near each row, {self.weights or 'uniform'} weights, nearness is "
+            f"{self.effective_metric_}; all inputs count alike",
+            f"nothing is minimised; search by {self._fit_method}, equal distances in row order",
+            {
+                "rows": self.n_samples_fit_,
+                "inputs": self.n_features_in_,
+                "neighbours": self.n_neighbors,
+                **spreads,
+                **self._edge(),
+            },
+            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        )
