@@ -13,7 +13,12 @@ from pellucid.cli.common import Code, Stop
 from pellucid.cli.grouping import Elbow, find_elbow, read_counts
 from pellucid.cli.inputs import open_inputs
 from pellucid.cli.reducing import read_components, reduce_rows
-from pellucid.cli.unusual import describe, find_unusual
+from pellucid.cli.unusual import METHODS, describe, find_unusual
+
+
+@pytest.fixture(name="pellucid")
+def in_process(inside):
+    return inside
 
 
 def blobs(path, n=150, k=3):
@@ -195,6 +200,17 @@ def test_a_fifth_of_odd_rows_does_not_hide_itself():
     frame = pl.DataFrame(Z, schema=["a", "b", "c"])
     found = find_unusual(open_inputs(frame), "normal", 0.2, 0)
     assert set(found.flagged) == set(range(40))
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_every_detector_finds_a_row_far_from_all(method):
+    Z = np.random.default_rng(3).normal(size=(150, 2))
+    Z[80] = [9, -9]
+    frame = pl.DataFrame(Z, schema=["a", "b"])
+    found = find_unusual(open_inputs(frame), method, 0.01, 0)
+    assert found.flagged[0] == 80
+    assert found.scores[80] > 1.3
+    assert found.reasons[0][0].feature in ("a", "b")
 
 
 def test_anomalies_refuses(pellucid, odd, tmp_path):

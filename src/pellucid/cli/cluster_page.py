@@ -176,8 +176,9 @@ def curve(
             f.line([x, x], [y - s, y + s], "quiet")
     f.line(xs, clean)
     f.dots(xs, clean, r=3.5)
-    if best is not None and best in xs and clean[xs.index(best)] is not None:
-        f.shapes.append(circle(f.x(best), f.y(clean[xs.index(best)]), 7, "warn faint"))
+    height = clean[xs.index(best)] if best in xs else None
+    if best is not None and height is not None:
+        f.shapes.append(circle(f.x(best), f.y(height), 7, "warn faint"))
         f.mark(best, "warn")
         caption += f" Favourite: {best}."
     rows = list(zip(xs, clean, strict=True))

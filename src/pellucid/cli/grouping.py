@@ -101,7 +101,7 @@ def read_counts(text: str, n: int) -> list[int]:
     if text == "auto":
         return list(range(2, min(10, most) + 1))
     try:
-        found = []
+        found: list[int] = []
         for part in text.split(","):
             low, _, high = part.partition("..")
             found += range(int(low), int(high or low) + 1)
@@ -346,7 +346,7 @@ def judge(
         found.append(finding("PEL601"))
     if free and elbow is not None and elbow.kind == "several":
         found.append(finding("PEL602", elbows=list(elbow.candidates)))
-    picked = {name: k for name, k in choices.items() if k is not None}
+    picked: dict[str, Any] = {name: k for name, k in choices.items() if k is not None}
     if free and len(set(picked.values())) > 1:
         found.append(finding("PEL603", **picked))
     if chosen.stability < UNSTABLE:

@@ -178,7 +178,7 @@ def show(
                  if at == i]  # fmt: skip
         share = (te.mean - low) / ((high - low) or 1.0) if te.mean == te.mean else 0.0
         bar = "▇" * max(1, round(share * BAR)) if te.mean == te.mean else "no score"
-        parts = ()
+        parts: tuple[str, ...] = ()
         if split:
             parts = tuple(number(split[i][k]) for k in ("bias2", "variance", "total"))
         spread = f"± {fixed(te.standard_error, places)}"

@@ -150,7 +150,7 @@ def _normal(Z: Array, rows: IntArray, indicator: Array) -> Bulk:
     S = np.atleast_2d(np.cov(X.T, bias=True))
     least = np.where(indicator, Z.var(axis=0), FLOOR * np.maximum(Z.var(axis=0), FLOOR))
     S[np.diag_indices_from(S)] += np.maximum(least - np.diag(S), 0.0) + FLOOR
-    return Bulk(mean, np.linalg.inv(S), len(rows))
+    return Bulk(mean, np.asarray(np.linalg.inv(S), dtype=np.float64), len(rows))
 
 
 def distances(Z: Array, bulk: Bulk) -> Array:

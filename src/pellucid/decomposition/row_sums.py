@@ -1,0 +1,57 @@
+"""What principal components need to know of the rows, leaf by leaf."""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from pellucid.core import gram
+from pellucid.core.statistics import Moments, Rows, Source, is_unit, moments
+from pellucid.core.typing import Array
+
+
+def count_rows(rows: Source) -> int:
+    """How many rows there are when a row of weight 3 is three rows and one of weight 0 is none."""
+    if not isinstance(rows, Rows) or is_unit(rows.w):
+        return rows.n_rows
+    return max(int(np.ceil(rows.w.sum())), int(np.count_nonzero(rows.w)))
+
+
+def leaf_moments(rows: Rows) -> Moments:
+    """Moments of one leaf, by tiles while they are faster than BLAS."""
+    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    with np.errstate(all="ignore"):  # what is not finite shows in the sums, and is refused there
+        if X.shape[1] > gram.WIDEST:
+            return moments(X, rows.w)
+        return gram.joint_moments(X, np.empty((len(X), 0)), rows.w)
+
+
+def leaf_spread(rows: Rows) -> Moments:
+    """Weight, mean and squares of the columns alone, for tables too wide for a p x p matrix."""
+    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    weight = float(rows.w.sum())
+    if weight == 0:
+        return Moments(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+    origin = X[np.argmax(rows.w)]
+    C = X - origin
+    offset = rows.w @ C / weight
+    return Moments(weight, origin + offset, rows.w @ (C - offset) ** 2)
+
+
+def merge_spread(a: Moments, b: Moments) -> Moments:
+    """The columns of two disjoint sets of rows taken together (Chan)."""
+    if a.weight == 0 or b.weight == 0:
+        return b if a.weight == 0 else a
+    weight, gap = a.weight + b.weight, b.mean - a.mean
+    squares = a.scatter + b.scatter + gap**2 * (a.weight * b.weight / weight)
+    return Moments(weight, a.mean + gap * (b.weight / weight), squares)
+
+
+def log_density(V: Array, kept: Array, rest: float, constant: float, Z: Array) -> Array:
+    """-1/2 [sum_k z_k^2/l_k + |Z - rebuilt|^2/s2 + log |C| + p log 2 pi]."""
+    A = Z @ V.T
+    far = ((Z - A @ V) ** 2).sum(axis=1) * rest if rest else 0.0
+    return -0.5 * (A**2 @ (1 / kept) + far + constant)
+
+
+def warm() -> None:
+    """Compile the kernels a fit calls."""
+    gram.joint_moments(np.ones((2, 1)), np.empty((2, 0)), np.ones(2))
