@@ -1,0 +1,107 @@
+r"""A table in bins of one byte: the form in which boosted trees and forests read their data.
+
+    numbers      at most ``max_bins`` bins with about equal weight; an edge lies half-way between
+                 two neighbouring values; x goes to the bin "edges below x"
+    categories   one bin for each value seen in training
+    missing      bin 255, and so is a category that training never showed
+
+From more than ``SAMPLE`` rows the edges come from a sample of that size.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.compiled.bin_codes import encode_rows, take_columns
+from pellucid.core.threads import map_threads
+from pellucid.core.typing import Array, Rng
+
+SAMPLE = 200_000
+ROWS = 16_384  # of one task of the thread pool
+
+
+class Bins(NamedTuple):
+    """How cells become codes."""
+
+    edges: Array  # (p, 256), unused ones infinite; for categories the values themselves
+    n_bins: Any  # (p,) without the bin of missing cells
+    categorical: Any  # (p,) uint8
+
+
+class Codes(NamedTuple):
+    by_column: Any  # (p, n) uint8
+    by_row: Any  # (n, stride) uint8, or without rows
+
+
+def number_edges(x: Array, w: Array | None, max_bins: int) -> Array:
+    """Edges of one column of numbers (NaN are left out): at most ``max_bins`` - 1.
+
+    >>> number_edges(np.array([3.0, 1.0, 1.0, 2.0]), None, 255)
+    array([1.5, 2.5])
+    >>> number_edges(np.arange(8.0), None, 2)
+    array([3.5])
+    """
+    if w is None:
+        s = np.sort(x)
+        s = s[: np.searchsorted(s, np.nan)]  # NaN stand at the end
+    else:
+        order = np.argsort(x, kind="stable")
+        order = order[: len(x) - np.count_nonzero(np.isnan(x))]
+        s = x[order]
+    new = np.flatnonzero(s[1:] != s[:-1]) + 1  # where another value begins
+    if len(new) >= max_bins:
+        share = np.arange(1, max_bins) / max_bins
+        if w is None:
+            place = np.ceil(share * len(s)).astype(np.intp) - 1
+        else:
+            total = np.cumsum(w[order])
+            place = np.searchsorted(total, share * total[-1] * (1 - 1e-15))
+        new = np.unique(new[np.minimum(np.searchsorted(new, place + 1), len(new) - 1)])
+    middle = s[new - 1] + 0.5 * (s[new] - s[new - 1])
+    return np.where(middle < s[new], middle, s[new - 1])  # neighbours in float64: keep the lower
+
+
+def find_bins(X: Array, w: Array | None, categorical: Array, max_bins: int, rng: Rng) -> Bins:
+    """Edges and categories of the training rows."""
+    n, p = X.shape
+    rows = np.arange(n)
+    if n > SAMPLE:
+        rows = np.sort(rng.choice(n, SAMPLE, replace=False))
+    columns = np.empty((p, len(rows)))
+    tasks = [(a, min(a + ROWS, len(rows))) for a in range(0, len(rows), ROWS)]
+    list(map_threads(lambda t: take_columns(X, rows, columns, *t), tasks))
+    weight = None if w is None else w[rows]
+    edges, n_bins = np.full((p, 256), np.inf), np.ones(p, np.int64)
+
+    def one(j: int) -> None:
+        if categorical[j]:
+            values = np.unique(X[:, j])
+            found = values[~np.isnan(values)]
+            n_bins[j] = len(found)
+        else:
+            found = number_edges(columns[j], weight, max_bins)
+            n_bins[j] = len(found) + 1
+        edges[j, : len(found)] = found[:256]
+
+    list(map_threads(one, range(p)))
+    return Bins(edges, n_bins, categorical.astype(np.uint8))
+
+
+def aligned(n: int, stride: int) -> Any:
+    """Bytes (n, stride) from the start of a cache line on, so that short rows lie in one."""
+    memory = np.empty(n * stride + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + n * stride].reshape(n, stride)
+
+
+def encode(X: Array, bins: Bins, *, by_row: bool) -> Codes:
+    """The codes of a matrix, in threads over rows."""
+    n, p = X.shape
+    stride = 16 if p <= 16 else 32 if p <= 32 else -(-p // 64) * 64
+    codes = np.empty((p, n), np.uint8)
+    rows = aligned(n if by_row else 0, stride)
+    work = partial(encode_rows, X, bins.edges, bins.categorical, codes, rows)
+    tasks = [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
+    list(map_threads(lambda t: work(*t), tasks))
+    return Codes(codes, rows)

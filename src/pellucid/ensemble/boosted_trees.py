@@ -1,0 +1,219 @@
+r"""Boosted trees on binned data: the loop of ENS-09, free of any estimator.
+
+    F_0    = the best constant
+    round  g, h = derivatives of the loss at F;  a tree grows on them, best leaf first;
+           F += learning_rate * value of the leaf,  value = -G / (H + l2)
+
+With K > 2 classes there are K trees a round. Losses and leaf values are in ``boosting_losses``.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.compiled.histograms import FOUND
+from pellucid.compiled.leafwise import BLOCK, Grown, Rules, Table, Work, grow_tree
+from pellucid.compiled.tree_scores import leaf_bits, score_bits, walk_trees
+from pellucid.core.threads import map_threads, thread_count
+from pellucid.core.typing import Array
+from pellucid.ensemble.growth import Limits
+
+ROWS = 16_384
+FEW = 6_000  # rows below which a second thread costs more than it brings
+POOL_BYTES = 1 << 29  # for the sums of open leaves
+MAX_LEAVES = 65_535
+WHOLE = 2.0**30  # total weight up to which whole weights are taken as they are
+
+
+class Trees(NamedTuple):
+    """All trees of a model, one after the other; tree t has the nodes node_start[t] and on."""
+
+    node_start: Any  # (T + 1,)
+    leaf_start: Any  # (T + 1,)
+    feature: Any
+    threshold: Any  # bin: codes up to it go left
+    missing_left: Any
+    left: Any  # a node of the tree, or ~leaf
+    right: Any
+    category: Any  # a row of ``sets``, or -1 for an ordered column
+    sets: Any  # (sets, 4) 256 bits: categories that go left
+    gain: Any
+    value: Any  # (leaves in all,)
+    weight: Any
+
+
+class Grower:
+    """Memory for growing tree after tree on one binned table."""
+
+    def __init__(self, table: Table, w: Array, limits: Limits) -> None:
+        p, n = table.by_column.shape
+        self.table, self.w, self.limits = table, w, limits
+        self.n_threads = 1 if n < FEW else min(thread_count(), max(1, p))
+        t = self.n_threads
+        owned = [
+            sum(min(n, b + BLOCK) - b for b in range(k * BLOCK, n, t * BLOCK)) for k in range(t)
+        ]
+        ends = np.cumsum([size + 64 for size in owned])
+        stretch = np.array([[e - s - 64, e - 64] for e, s in zip(ends, owned, strict=True)])
+        top = limits.max_leaves
+        slots = max(2, min(top, POOL_BYTES // (p * 4096)))
+        self.work = Work(
+            np.zeros(8, np.int64), np.zeros((n, 2), np.int64), np.zeros(ends[-1], np.int32),
+            stretch, np.zeros(n, np.uint16), np.zeros((t, p * 512), np.int64),
+            np.zeros((slots + 1, p * 512), np.int64), np.zeros((t, 2)),
+            np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64),
+        )  # fmt: skip
+        # weights as whole numbers: exact for whole weights, 20 bits or more for others
+        total = float(w.sum())
+        whole = total < WHOLE and bool((w == np.floor(w)).all())
+        self.weight_scale = 1.0 if whole else 2.0 ** math.floor(math.log2(WHOLE / total))
+        if self.weight_scale == 1.0 and not whole:
+            self.weight_scale = 0.5
+        spill = 2 if whole else n + 2  # what rounding may add
+        self.shift = max(1, math.ceil(math.log2(total * self.weight_scale + spill)))
+
+    def grow(self, run: Any, g: Array, h: Array, sum_g: float, sum_h: float, seed: int) -> Grown:
+        """One tree; ``run`` is a gang of ``n_threads``, g and h are those of unit weight."""
+        scale = np.array([_power(61, sum_g), _power(62 - self.shift, sum_h), self.weight_scale])
+        q = self.limits
+        rules = Rules(
+            1 / scale, q.monotone, q.groups, self.shift, q.max_leaves, q.max_depth, q.min_leaf,
+            q.l2, q.min_gain, q.tries, seed,
+        )  # fmt: skip
+        k = q.max_leaves
+        tree = Grown(
+            np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8),
+            np.zeros(k, np.int32), np.zeros(k, np.int32), np.zeros(k), np.zeros(k), np.zeros(k),
+        )  # fmt: skip
+        self.work.counter[:] = 0
+
+        def release() -> None:
+            self.work.counter[0] = 1 << 60
+
+        leaves = run(
+            lambda thread: grow_tree(
+                thread, self.n_threads, self.table, rules, scale, g, h, self.w, self.work, tree
+            ),
+            release,
+        )[0]
+        nodes = leaves - 1
+        return Grown(*(part[:nodes] for part in tree[:5]), *(part[:leaves] for part in tree[5:]))
+
+
+def _power(bits: int, total: float) -> float:
+    """The power of two that brings ``total`` just below 2^bits."""
+    return 2.0 ** min(bits - 1 - math.frexp(max(total, 1e-300))[1], 1000)
+
+
+def join(trees: list[Grown]) -> Trees:
+    """Flat arrays of a list of trees."""
+    nodes, leaves = [len(t.left) for t in trees], [len(t.value) for t in trees]
+    split = np.concatenate([t.split for t in trees]) if trees else np.zeros((0, FOUND), np.int64)
+    is_set = split[:, 5] == 1
+    category = np.where(is_set, np.cumsum(is_set) - 1, -1)
+
+    def flat(name: str, kind: Any) -> Any:
+        return np.concatenate([getattr(t, name) for t in trees]).astype(kind) if trees else (
+            np.zeros(0, kind)
+        )  # fmt: skip
+
+    return Trees(
+        np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(leaves)]).astype(np.int64),
+        split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8), flat("missing_left", np.uint8),
+        flat("left", np.int32), flat("right", np.int32), category.astype(np.int32),
+        np.ascontiguousarray(split[is_set, 6:]), flat("gain", float), flat("value", float),
+        flat("weight", float),
+    )  # fmt: skip
+
+
+def extend(old: Trees, new: list[Grown]) -> Trees:
+    """``old`` with more trees behind them."""
+    more = join(new)
+    if len(old.node_start) == 1:
+        return more
+    moved = more._replace(
+        node_start=more.node_start[1:] + old.node_start[-1],
+        leaf_start=more.leaf_start[1:] + old.leaf_start[-1],
+        category=np.where(more.category >= 0, more.category + len(old.sets), -1).astype(np.int32),
+    )
+    return Trees(*(np.concatenate([a, b]) for a, b in zip(old, moved, strict=True)))
+
+
+def part_of(trees: Trees, first: int, last: int) -> Trees:
+    """The trees [first, last) on their own."""
+    n0, n1 = trees.node_start[first], trees.node_start[last]
+    l0, l1 = trees.leaf_start[first], trees.leaf_start[last]
+    nodes = ("feature", "threshold", "missing_left", "left", "right", "category", "gain")
+    return trees._replace(
+        node_start=trees.node_start[first : last + 1] - n0,
+        leaf_start=trees.leaf_start[first : last + 1] - l0,
+        value=trees.value[l0:l1],
+        weight=trees.weight[l0:l1],
+        **{name: getattr(trees, name)[n0:n1] for name in nodes},
+    )
+
+
+def add_scores(trees: Trees, codes: Any, F: Array) -> None:
+    """F (K, n) += the sum of the trees; tree t belongs to class t mod K."""
+    K, n = F.shape
+    small = len(trees.leaf_start) > 1 and int(np.diff(trees.leaf_start).max()) <= 64
+    if small:
+        masks, ordered = np.zeros(len(trees.left), np.uint64), np.zeros(len(trees.value))
+        leaf_bits(
+            trees.node_start, trees.leaf_start, trees.left, trees.right, trees.value, masks, ordered
+        )
+
+    def work(task: tuple[int, int]) -> None:
+        for k in range(K):
+            if small:
+                score_bits(trees, masks, ordered, codes, k, K, F[k], *task)
+            else:
+                walk_trees(trees, codes, k, K, F[k], *task)
+
+    list(map_threads(work, [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]))
+
+
+def check_trees(trees: Any, p: int) -> bool:
+    """Whether trees from a file fit together: compiled code must not leave its arrays."""
+    t = trees
+    if not (isinstance(t, Trees) and t.sets.ndim == 2 and t.sets.shape[1] == 4):
+        return False
+    if not (_starts(t.node_start, len(t.feature)) and _starts(t.leaf_start, len(t.value))):
+        return False
+    if len({len(part) for part in t[2:8]} | {len(t.gain)}) != 1 or len(t.weight) != len(t.value):
+        return False
+    nodes = np.diff(t.node_start)
+    if not np.array_equal(np.diff(t.leaf_start), nodes + 1):
+        return False
+    if not (((t.feature >= 0) & (t.feature < p)).all() and (t.category < len(t.sets)).all()):
+        return False
+    first = np.repeat(t.node_start[:-1], nodes)
+    own, size = np.arange(len(t.feature)) - first, np.repeat(nodes, nodes)
+    children = []
+    for child in (t.left, t.right):  # deeper nodes come later, so that a walk must end
+        if not ((child < size) & (~child <= size) & ((child < 0) | (child > own))).all():
+            return False
+        leaf = np.repeat(t.leaf_start[:-1], nodes) + ~child
+        children.append(np.where(child < 0, len(own) + leaf, first + child))
+    return len(np.unique(np.concatenate(children))) == 2 * len(own)  # each has one parent
+
+
+def _starts(values: Any, last: int) -> bool:
+    """Whether ``values`` climb from 0 to ``last``."""
+    climbs = values.ndim == 1 and len(values) > 0 and bool((np.diff(values) >= 0).all())
+    return bool(climbs and values[0] == 0 and values[-1] == last)
+
+
+def warm() -> None:
+    """Compile every kernel on one tree with one node."""
+    one = np.zeros(1, np.int32)
+    trees = Trees(
+        np.array([0, 1]), np.array([0, 2]), one, np.zeros(1, np.uint8), np.zeros(1, np.uint8),
+        ~one, ~one - 1, one - 1, np.zeros((0, 4), np.int64), np.zeros(1), np.ones(2), np.ones(2),
+    )  # fmt: skip
+    masks, ordered, codes = np.zeros(1, np.uint64), np.zeros(2), np.zeros((1, 2), np.uint8)
+    leaf_bits(*trees[:2], trees.left, trees.right, trees.value, masks, ordered)
+    score_bits(trees, masks, ordered, codes, 0, 1, np.zeros(2), 0, 2)
+    walk_trees(trees, codes, 0, 1, np.zeros(2), 0, 2)
