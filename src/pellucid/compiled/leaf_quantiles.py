@@ -32,7 +32,7 @@ def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, value
         for word in range(len(marks)):
             bits = marks[word]
             while bits != np.uint64(0):
-                r = np.int64(trailing_zeros(bits)) + (word << 6)  # type: ignore[call-arg]
+                r = np.int64(trailing_zeros(bits)) + (word << 6)
                 bits &= bits - np.uint64(1)
                 total += weight[r]
                 weight[r] = 0.0
