@@ -19,7 +19,8 @@ def families() -> list[str]:
     """Every module of this package that defines CASES."""
     names = (m.name for m in pkgutil.iter_modules(benchmarks.__path__))
     others = ("harness", "__main__", "calibration")  # simulations are no races
-    return [name for name in names if not name.startswith(others)]
+    alone = ("study", "study_tables", "study_workers")  # `python -m benchmarks.study`
+    return [name for name in names if not name.startswith(others) and name not in alone]
 
 
 def run_family(family: str, rounds: int | None) -> list[Result]:

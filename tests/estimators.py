@@ -49,9 +49,7 @@ def make(cls, **params):
                 params[name] = pellucid.DecisionTreeClassifier()
                 continue
             if cls.__name__ == "OutOfBagSearch":
-                params[name] = pellucid.RandomForestClassifier(
-                    30, max_samples=0.3, random_state=0
-                )
+                params[name] = pellucid.RandomForestClassifier(30, max_samples=0.3, random_state=0)
                 continue
             selects = hasattr(cls, "get_support")  # by coefficients, for example
             is_regression = name == "regressor" or "Regress" in cls.__name__ or selects

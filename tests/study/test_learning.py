@@ -287,3 +287,17 @@ def test_groups_and_time_and_ranking():
     relevance = table.with_columns(y=pl.Series(np.clip(np.round(x + 2), 0, 4)))
     record = learn(relevance, "y", plan=Plan(query="g", candidates=("ridge",)))
     assert (record.task.metric, record.verdict.kind) == ("ndcg", "linear_suffices")
+
+
+def test_groups_of_one_class_each():
+    """A fold may judge rows of one class only."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(12), 10)
+    x = rng.normal(size=120) + 2 * (group % 2)
+    table = pl.DataFrame({"x": x, "who": group, "y": np.array(["no", "yes"])[group % 2]})
+    plan = Plan(groups="who", candidates=("logistic", "lda"))
+    record = learn(table, "y", plan=plan, metric="accuracy")
+    assert len(record.leaderboard) == 3
+    assert record.reproduction["not_scored"] == []
+    # f1 of a fold without the positive class is undefined: the study ends all the same
+    assert learn(table, "y", plan=plan, metric="f1").final is not None

@@ -264,9 +264,7 @@ def test_refusals(options, words):
 
 def test_text_in_a_number_column_is_refused_by_name():
     model = TableFeatures().fit(pl.DataFrame({"price": [1.0, 2.0]}))
-    with pytest.raises(
-        ValueError, match="'price' was numbers in training and now holds 'q'"
-    ):
+    with pytest.raises(ValueError, match="'price' was numbers in training and now holds 'q'"):
         model.transform(pl.DataFrame({"price": ["q", "1"]}))
 
 

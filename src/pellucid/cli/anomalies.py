@@ -21,7 +21,9 @@ SHOWN = 12  # rows on the terminal
     show_default=True,
     help="Share of the rows to list.",
 )
-@click.option("--method", default="normal", show_default=True, help="normal, isolation or neighbours.")
+@click.option(
+    "--method", default="normal", show_default=True, help="normal, isolation or neighbours."
+)
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")

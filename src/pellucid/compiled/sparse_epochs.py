@@ -11,49 +11,25 @@ truncation and averaging, is known in advance and made up for when a column is t
 When S becomes small, every column is brought up to date and a new segment begins. The answer is
 that of the dense epoch up to rounding, at a cost per visit of the numbers stored in its row.
 
-``sparse_sgd_epoch`` is for decay alone, ``lazy_sgd_epoch`` for truncation and averages too.
+``sparse_sgd_epoch`` is for decay alone, ``lazy_sgd_epoch`` for truncation and averages too; the
+simpler ``truncated_epochs`` serves truncation alone.
 """
 
 from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.epochs import LARGEST_SLOPE, STEP_PA1, STEP_RATE, passive_aggressive
+from pellucid.compiled.epochs import STEP_PA1, STEP_RATE
+from pellucid.compiled.sparse_rows import BLOCK, fetch, step_length
+from pellucid.compiled.truncated_epochs import truncated_sgd_epoch
 from pellucid.core.jit import jit
-from pellucid.core.losses import loss_slope, loss_value
+from pellucid.core.losses import loss_value
 from pellucid.core.typing import Array, IntArray
 
 SMALLEST = 1e-9  # of S, where a segment ends
-BLOCK = 32  # rows fetched together
 V, PAID, CUT, SEEN, SEEN_FALL = range(5)  # of a column: v, and D, the truncation, sums at its last
 FALL, DUE, SCALE, SUM, SUM_FALL = range(5)  # of a visit: D, truncation due, S, sum S, sum S D
 SQUARES, SIZES, LIVE = range(3)  # sum v^2, sum |v|, how many v are not 0
-
-
-@jit(reassociate=True)
-def fetch(data: Array, indices: Any, indptr: Any, visits: IntArray, start: int) -> float:
-    """Read a number of every cache line of the next rows, so that they arrive together."""
-    total = 0.0
-    for k in range(start, min(start + BLOCK, len(visits))):
-        row = visits[k]
-        for i in range(indptr[row], indptr[row + 1], 8):
-            total += data[i]
-        for i in range(indptr[row], indptr[row + 1], 16):
-            total += indices[i]
-    return total
-
-
-@jit
-def step_length(
-    kind: int, loss: int, epsilon: float, factor: float, target: float, f: float, eta: float,
-    norm: float,
-) -> float:  # fmt: skip
-    """What a visit adds of its row: -eta l'(y, f), or a passive-aggressive step."""
-    if kind == STEP_RATE:
-        slope = factor * loss_slope(loss, epsilon, target, f)
-        return -eta * min(max(slope, -LARGEST_SLOPE), LARGEST_SLOPE)
-    length = passive_aggressive(kind, factor * loss_value(loss, epsilon, target, f), norm, eta)
-    return length if target >= f else -length
 
 
 @jit(reassociate=True)
@@ -291,6 +267,12 @@ def run_sparse_epoch(
     rows = (X.data, indices, X.indptr, y, visits, share, rates)
     if l1 == 0 and average == 0:
         return sparse_sgd_epoch(*rows, w, scalars, loss, epsilon, factor, l2, intercept, kind)
+    if l2 == 0 and average == 0:
+        pairs = np.column_stack([w, cut])
+        value = truncated_sgd_epoch(*rows, pairs, scalars, loss, epsilon, factor, l1, intercept,
+                                    kind)  # fmt: skip
+        w[:], cut[:] = pairs.T
+        return value
     columns, record = np.zeros((len(w), 5)), np.empty((len(visits) + 1, 5))
     columns[:, V], columns[:, CUT] = w, cut
     total = mean * max(0, t - average) if average > 0 else np.empty(0)
@@ -313,8 +295,6 @@ def warm() -> None:
     for l1 in (0.0, 0.1):
         run_sparse_epoch(X, two, np.arange(2), np.empty(0), two, two.copy(), two.copy(),
                          two.copy(), np.zeros(5), 1, 0, 0.1, 0.5, 0.1, l1, True, 0, 0)  # fmt: skip
-    fetch(X.data, X.indices.view(np.uint32), X.indptr, np.arange(2), 0)
-    step_length(0, 0, 0.1, 1.0, 1.0, 1.0, 1.0, 1.0)
     catch_up(np.ones((2, 5)), 0, np.ones((2, 5)), 0, two, np.zeros(3))
     last_live(np.ones((2, 5)), 1, 0.0, 1.0)
     settle(np.ones((2, 5)), np.ones((2, 5)), 0, two, np.zeros(3))

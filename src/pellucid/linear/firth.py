@@ -5,12 +5,13 @@ Estimator    argmax l*(t) = sum_i w_i log P(y_i | x_i) + (1/2) log |I(t)|,
 Score        U* = D'(w (y - p) + h (1/2 - p)),   h_i = v_i d_i' I^-1 d_i the leverages
 Algorithm    t <- t + I^-1 U*, at most STEP per coordinate, halved while l* falls.   O(n q^2) each
 Inference    penalised likelihood ratio: 2 (l*(t) - max l* with t_j held) ~ chi^2(1); the profile
-             interval of t_j holds the values that this test does not reject
+             interval of t_j holds the values that this test does not reject. Its ends are found by
+             Newton steps in all coordinates, where these fail by a search over held fits
 
 The prior takes off the first-order bias of maximum likelihood, and as |I| falls to 0 where
 probabilities reach 0 or 1, the estimate is finite for separated classes too.
 
-References: Firth (1993); Heinze & Schemper (2002).
+References: Firth (1993); Heinze & Schemper (2002); Venzon & Moolgavkar (1988) for the ends.
 """
 
 import warnings
@@ -38,6 +39,7 @@ from pellucid.linear.logistic_sums import class_counts
 STEP = 5.0  # longest step of one coordinate, in log-odds per standard deviation
 HALVINGS = 30
 PROFILE_TOL = 1e-7  # of the held fits, in standard errors
+JOINT_STEPS = 15  # before an end is searched for with held fits
 REACH = 60  # doublings in the search for the end of an interval
 
 
@@ -120,12 +122,44 @@ def held_maximum(data: Data, start: Array, j: int, value: float, max_iter: int) 
     return point
 
 
+def joint_end(data: Data, best: Point, j: int, sign: float, drop: float) -> float | None:
+    """An end of the interval, by steps that move all coordinates; None where they do not arrive.
+
+    About theta, with V = I^-1, m = V U* and v its column j, the largest l* for a move d_j is
+    l* + U*'m/2 - (d_j - m_j)^2/(2 v_j), at d = m + v (d_j - m_j)/v_j. The step makes it the wanted
+    value.
+    """
+    free, unit = np.ones(len(best.theta), dtype=bool), np.zeros(len(best.theta))
+    unit[j] = 1.0
+    wanted, point = best.value - drop, best
+    for _ in range(JOINT_STEPS):
+        v, m = lapack.dpotrs(point.root, unit, lower=1)[0], point.move
+        above = point.value + 0.5 * float(point.score @ m) - wanted
+        if not above > 0:
+            return None
+        away = sign * np.sqrt(2 * v[j] * above)  # d_j - m_j
+        off = max(point.gap**2 - m[j] ** 2 / v[j], 0.0)  # of the other coordinates
+        if abs(m[j] + away) <= PROFILE_TOL * np.sqrt(v[j]) and off <= PROFILE_TOL:
+            return float(point.theta[j] + m[j] + away)
+        step = m + v * (away / v[j])
+        if np.abs(step).max() > STEP:
+            return None
+        point = firth_point(data, point.theta + step, free)
+        if not np.isfinite(point.value):
+            return None
+    return None
+
+
 def profile_interval(
     data: Data, best: Point, j: int, se: float, drop: float, max_iter: int
 ) -> tuple[float, float]:
     """The values of coordinate j whose held maximum is at most ``drop`` below the best."""
     ends = []
     for sign in (-1.0, 1.0):
+        end = joint_end(data, best, j, sign, drop)
+        if end is not None:
+            ends.append(end)
+            continue
         warm = [best.theta]
 
         def excess(distance: float, sign: float = sign, warm: list[Array] = warm) -> float:

@@ -37,12 +37,13 @@ from pellucid.core.iterate import ConvergenceWarning, FitContext
 from pellucid.core.records import Card
 from pellucid.core.statistics import Rows
 from pellucid.core.typing import Array, IntArray
-from pellucid.linear.separability import find_rule, make_design
+from pellucid.linear.separability import Rule, find_rule, in_units, make_design
 from pellucid.linear.sgd_classifier import StochasticClassifier
 from pellucid.linear.sgd_model import Targets
 from pellucid.linear.stochastic import (
     Advance,
     Joint,
+    Order,
     Problem,
     SGDState,
     patience_left,
@@ -51,6 +52,8 @@ from pellucid.linear.stochastic import (
 )
 
 RULES = ("online", "batch", "pocket", "averaged")
+PROOF = 4  # rows per column that are to prove that no hyperplane separates
+SAMPLE = 16  # times as many are looked at to find them
 FIRST_ROWS = 500  # of the least-distance problem, which grows by the rows it gets wrong
 ROUNDING = 1e-9  # of a margin that should be 1
 
@@ -61,24 +64,67 @@ def in_order(problem: Problem) -> bool:
     return not problem.shuffle and len(rows) == n and bool((rows == np.arange(n)).all())
 
 
-def inseparable(X: Any, positive: Any, *, intercept: bool) -> bool:
-    """Whether no hyperplane separates the rows; a few of them may prove it."""
-    n = X.shape[0]
-    few = np.unique(np.linspace(0, n - 1, min(FIRST_ROWS, n)).astype(np.intp))
-    if len(few) < n and 0 < positive[few].sum() < len(few):
-        design = make_design(X[few], positive[few].astype(np.intp), 2, intercept=intercept)
-        if find_rule(design, strict=True) is None:
-            return True
-    design = make_design(X, positive.astype(np.intp), 2, intercept=intercept)
-    return find_rule(design, strict=True) is None
+def nearest(margins: Array, count: int) -> IntArray:
+    """The rows nearest to the boundary, half of them wrong if so many are.
+
+    >>> nearest(np.array([3.0, -2.0, 0.5, -0.1]), 2)
+    array([2, 3])
+    """
+    distance = np.abs(margins)
+    wrong = np.flatnonzero(margins <= 0)
+    if len(wrong) > count // 2:
+        wrong = wrong[np.argpartition(distance[wrong], count // 2)[: count // 2]]
+    distance[margins <= 0] = np.inf
+    right = np.argpartition(distance, min(count, len(margins) - 1))[: count - len(wrong)]
+    return np.union1d(wrong, right)
+
+
+def overlap_proved(X: Array, signs: Array, start: Rule, *, intercept: bool) -> bool:
+    """Whether a few rows about the boundary of ``start`` prove that no hyperplane separates.
+
+    The proof (Gordan): weights u >= 0 of sum 1 with sum_i u_i y_i d_i = 0.
+    """
+    n, count = len(signs), PROOF * (X.shape[1] + 1)
+    few = np.unique(np.linspace(0, n - 1, min(SAMPLE * count, n)).astype(np.intp))
+    margins = signs[few] * (X[few] @ start.coef[0] + start.intercept[0])
+    few = few[nearest(margins, min(count, len(few)))]
+    D = make_design(X[few], (signs[few] > 0).astype(np.intp), 2, intercept=intercept).D
+    Z = signs[few, None] * D / max(float(np.sqrt((D**2).sum(axis=1).max())), 1e-300)
+    return weights_to_zero(Z)[1] < ROUNDING
+
+
+def inseparable(X: Any, positive: Any, start: Rule, *, intercept: bool) -> bool:
+    """Whether no hyperplane separates the rows.
+
+    A few rows about the boundary of ``start`` may prove it; if not, a linear programme finds a
+    rule for them, and the rows about its boundary join.
+    """
+    signs, count, rule = np.where(positive, 1.0, -1.0), PROOF * (X.shape[1] + 1), start
+    if not issparse(X) and overlap_proved(X, signs, start, intercept=intercept):
+        return True
+    active = np.empty(0, np.intp)
+    while True:
+        margins = signs * (X @ rule.coef[0] + rule.intercept[0])
+        if (margins > 0).all():
+            return False
+        grown = np.union1d(active, nearest(margins, min(max(count, len(active)), len(signs))))
+        active = grown if len(grown) > len(active) else np.arange(len(signs))
+        codes = positive[active].astype(np.intp)
+        design = make_design(X[active], codes, 2, intercept=intercept)
+        t = find_rule(design, strict=True)
+        if t is None or len(active) == len(signs):
+            return t is None
+        rule = in_units(design, t)
 
 
 def perceptron_step(
-    problem: Problem, state: SGDState, order: IntArray, rates: Array, rule: str, negative: bool
-) -> tuple[SGDState, float]:
+    problem: Problem, state: SGDState, order: Order, rates: Array, rule: str, negative: bool,
+    ordered: bool,
+) -> tuple[SGDState, float]:  # fmt: skip
     """One epoch of a rule; the gap is 0 after an epoch without a mistake.
 
-    ``mean`` of the state is the average of the iterates, or what is in the pocket.
+    ``mean`` of the state is the average of the iterates, or what is in the pocket; ``ordered`` is
+    what ``in_order`` says.
     """
     rows = problem.visits.rows[order]
     share = problem.visits.share[order] if len(problem.visits.share) else problem.visits.share
@@ -95,7 +141,7 @@ def perceptron_step(
         into = np.zeros(len(coef)) if rule == "batch" else coef
         drift = T * (coef - mean) if rule == "averaged" else np.empty(0)
         scalars[2] = T * (state.intercept - state.mean_intercept)
-        perceptron_epoch(*where, steps, *how, in_order(problem), coef, into, drift, scalars)
+        perceptron_epoch(*where, steps, *how, ordered, coef, into, drift, scalars)
         mean_intercept = 0.0
         if rule == "batch":
             coef += into
@@ -114,17 +160,27 @@ def perceptron_step(
     return new, max(gap, 0.0) if wrong else 0.0
 
 
+def weights_to_zero(Z: Array) -> tuple[Array, float]:
+    """f - E u and its length, for the u >= 0 that brings E u = (Z'u, sum u) nearest f = (0, 1).
+
+    >>> weights_to_zero(np.array([[1.0], [-1.0]]))[1] < 1e-12
+    True
+    """
+    E = np.vstack([Z.T, np.ones(len(Z))])
+    f = np.append(np.zeros(Z.shape[1]), 1.0)
+    u, _ = nnls(E, f, maxiter=30 * sum(E.shape))
+    r = f - E @ u
+    return r, float(np.linalg.norm(r))
+
+
 def least_distance(Z: Array) -> Array | None:
     """The shortest w with Z w >= 1, or None where there is none.
 
     >>> least_distance(np.array([[2.0], [4.0]])), least_distance(np.array([[2.0], [-1.0]]))
     (array([0.5]), None)
     """
-    E = np.vstack([Z.T, np.ones(len(Z))])
-    f = np.append(np.zeros(Z.shape[1]), 1.0)
-    u, _ = nnls(E, f, maxiter=30 * sum(E.shape))
-    r = f - E @ u
-    if np.linalg.norm(r) < ROUNDING or r[-1] < ROUNDING**2:
+    r, size = weights_to_zero(Z)
+    if size < ROUNDING or r[-1] < ROUNDING**2:
         return None
     w = -r[:-1] / r[-1]
     return w if (Z @ w).min() > 0 else None
@@ -328,12 +384,13 @@ class Perceptron(StochasticClassifier):
 
     def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> Advance:
         negative, plain = self.at_zero == "negative", self._plain(problems[0].X)
+        ordered = in_order(problems[0])
 
-        def advance(
-            k: int, state: SGDState, order: IntArray, rates: Array
-        ) -> tuple[SGDState, float]:
+        def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
             if plain:
-                return perceptron_step(problems[k], state, order, rates, self.rule, negative)
+                return perceptron_step(
+                    problems[k], state, order, rates, self.rule, negative, ordered
+                )
             new, gap = sgd_step(problems[k], state, order, rates, cuts[k], limit)
             return new, 0.0 if new.steps == 0 and self.penalty is None else gap
 
@@ -366,10 +423,16 @@ class Perceptron(StochasticClassifier):
             return
         live = rows.w > 0
         X = rows.X if live.all() else rows.X[live]
-        stuck = [k for k, state in enumerate(self._states) if state.steps > 0]
+        stuck = [(k, state) for k, state in enumerate(self._states) if state.steps > 0]
+        stuck.sort(key=lambda pair: -pair[1].steps)  # the most mistakes, the easiest proof
         mixed = any(
-            inseparable(X, targets.columns[k][live] > 0, intercept=self.fit_intercept)
-            for k in stuck
+            inseparable(
+                X,
+                targets.columns[k][live] > 0,
+                Rule(state.coef[None], np.array([state.intercept])),
+                intercept=self.fit_intercept,
+            )
+            for k, state in stuck
         )
         why = "the rows are linearly separable, raise max_iter"
         if mixed:

@@ -34,6 +34,7 @@ from pellucid.linear.iterative import is_solver, join_histories
 from pellucid.linear.stochastic import (
     Advance,
     Joint,
+    Order,
     Problem,
     SGDState,
     fresh_joint,
@@ -251,9 +252,7 @@ class StochasticModel(Estimator):
     def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> Advance:
         """How a target goes through an epoch."""
 
-        def advance(
-            k: int, state: SGDState, order: IntArray, rates: Array
-        ) -> tuple[SGDState, float]:
+        def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
             return sgd_step(problems[k], state, order, rates, cuts[k], limit)
 
         return advance

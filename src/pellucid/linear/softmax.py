@@ -28,6 +28,7 @@ MEMORY = 10  # steps remembered
 GRAM_ROWS = 20_000  # rows that tell the Gram matrix well enough
 WIDEST_GRAM = 1500  # columns up to which its eigenvectors pay
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
+SHORTEST = 0.02  # of a trial that went too far
 
 
 class Preconditioner(NamedTuple):
@@ -125,7 +126,7 @@ def direction(P: Preconditioner, state: LbfgsState) -> Array:
 
 
 def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[LbfgsState, float]:
-    """One step with backtracking."""
+    """One step; a trial that goes too far is brought back to where its slope should vanish."""
     old = state.point
     with single_threaded_blas():
         d = direction(P, state)
@@ -142,7 +143,8 @@ def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[
             slope = float(np.vdot(point.slope, d))
             if enough or (flat and slope <= (2 * SUFFICIENT - 1) * promise) or share < 1e-10:
                 break
-            share /= 2
+            crossing = promise / min(promise - slope, -1e-300)  # where the secant of the slope is 0
+            share *= min(max(crossing, SHORTEST), 0.5)
         s, y = point.theta - old.theta, point.slope - old.slope
         steps = state.steps
         sy = float(np.vdot(s, y))

@@ -64,7 +64,8 @@ class Problem(NamedTuple):
     labels: bool  # y are -1 and +1 (0 and 1): the score of rows held out is their accuracy
 
 
-Advance = Callable[[int, SGDState, IntArray, Array], tuple[SGDState, float]]
+Order = IntArray | slice  # of the visits of an epoch
+Advance = Callable[[int, SGDState, Order, Array], tuple[SGDState, float]]
 
 
 class Joint(NamedTuple):
@@ -86,9 +87,9 @@ def joint_step(problem: Problem, advance: Advance, joint: Joint, epoch: int) -> 
     the epoch.
     """
     p = problem
-    order = p.visits.order(epoch) if p.shuffle else np.arange(len(p.visits.rows))
+    order: Order = p.visits.order(epoch) if p.shuffle else slice(None)
     t = max(state.t for state in joint.states)
-    rates = np.asarray(p.schedule(t - 1 + np.arange(len(order))), dtype=float)
+    rates = p.schedule.rates(t - 1, len(p.visits.rows))
 
     def one(k: int) -> tuple[SGDState, float]:
         if joint.gaps[k] == 0:
@@ -101,7 +102,7 @@ def joint_step(problem: Problem, advance: Advance, joint: Joint, epoch: int) -> 
 
 
 def epoch_of(
-    problem: Problem, state: SGDState, order: IntArray, rates: Array, cut: Array
+    problem: Problem, state: SGDState, order: Order, rates: Array, cut: Array
 ) -> tuple[Array, Array, Array, float]:
     """Run one compiled epoch; (coef, mean, scalars, mean objective)."""
     p = problem
@@ -121,7 +122,7 @@ def epoch_of(
 
 
 def sgd_step(
-    problem: Problem, state: SGDState, order: IntArray, rates: Array, cut: Array, limit: float
+    problem: Problem, state: SGDState, order: Order, rates: Array, cut: Array, limit: float
 ) -> tuple[SGDState, float]:
     """One epoch and scikit-learn's stopping rule: the gap is the share of patience left."""
     rates = rates if state.share == 1 else state.share * rates

@@ -242,10 +242,10 @@ def whiskers(
     xlim = limits([0.0, *estimates, *lows, *highs])
     height = row * len(names) + 50
     f = Frame(xlim, (0, 1), width=680, height=height, left=left, bottom=44, top=4)
-    for value in f._x_ticks():
-        x = f.x(value)
+    for at in f._x_ticks():
+        x = f.x(at)
         f.shapes.append(f'<path class="grid" d="M{x:.1f} {f.top}V{f.bottom}"/>')
-        f.text(x, f.bottom + 17, number(value), "middle")
+        f.text(x, f.bottom + 17, number(at), "middle")
     f.shapes.append(f'<path class="axis" d="M{f.x(0.0):.1f} {f.top}V{f.bottom}"/>')
     f.text((f.left + f.right) / 2, height - 5, label, "middle", "title")
     for i, name in enumerate(names):

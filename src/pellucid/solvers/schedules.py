@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core import check
+from pellucid.core.typing import Array
 
 
 class Schedule(BaseEstimator, ABC):
@@ -37,6 +38,10 @@ class Schedule(BaseEstimator, ABC):
     @abstractmethod
     def __call__(self, t: Any) -> Any:
         """The rate of update t."""
+
+    def rates(self, t: int, count: int) -> Array:
+        """The rates of updates t, ..., t + count - 1."""
+        return np.asarray(self(np.arange(t, t + count)), dtype=np.float64)
 
 
 class Constant(Schedule):
@@ -54,7 +59,7 @@ class Constant(Schedule):
         check.positive(rate=self.rate)
 
     def __call__(self, t: Any) -> Any:
-        return self.rate + 0.0 * np.asarray(t) if np.ndim(t) else float(self.rate)
+        return np.full(np.shape(t), float(self.rate)) if np.ndim(t) else float(self.rate)
 
 
 class LinearDecay(Schedule):

@@ -236,7 +236,7 @@ def prediction_rows(
     rows = []
     names = [] if said.probability is None else [f"probability_{c}" for c in model.classes_]
     for i, row in enumerate(test):
-        one = {"row": int(row)}
+        one: dict[str, Any] = {"row": int(row)}
         if task.kind == "multi_output_regression":  # a column for every target
             one |= {f"actual_{t}": float(v) for t, v in zip(task.target, y[i], strict=True)}
             told = zip(task.target, said.prediction[i], strict=True)

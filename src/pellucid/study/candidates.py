@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pellucid
 from pellucid.core import check
 from pellucid.study.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.products import ProductClassifier, ProductRegressor
 from pellucid.study.records import Candidate, Task
 
 EFFORTS = ("quick", "standard", "thorough")
@@ -89,6 +90,14 @@ def _logistic(s: Setting) -> Made:
     return _new("LogisticRegression", max_iter=500), {"C": [1 / (s.n * v) for v in LAMBDAS]}
 
 
+def _ridge_products(s: Setting) -> Made:
+    return ProductRegressor(), {"alpha": [s.n * value for value in LAMBDAS]}
+
+
+def _logistic_products(s: Setting) -> Made:
+    return ProductClassifier(), {"C": [1 / (s.n * value) for value in LAMBDAS[1:5]]}
+
+
 def _lasso(s: Setting) -> Made:
     shares = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
     return _new("Lasso", max_iter=5000), {"alpha": [s.spread * share for share in shares]}
@@ -159,7 +168,12 @@ def _boosting(kind: str) -> Callable[[Setting], Made]:
         model = _seeded(s, f"HistGradientBoosting{kind}", early_stopping=False, max_iter=100)
         leaf = max(2, min(20, s.n // 20))
         model.set_params(min_samples_leaf=leaf)
-        return model, {"max_leaf_nodes": [4, 15, 31] if s.n < MANY_ROWS else [31]}
+        if s.n >= MANY_ROWS:
+            return model, {"max_leaf_nodes": [31]}
+        # a round grows a tree per class; more rows bear larger trees
+        rounds = [50, 100, 300] if s.n_classes <= 2 else [30, 100]
+        leaves = [4 if s.n < 1000 else 15] if s.effort != "thorough" else [4, 8, 31]
+        return model, {"max_leaf_nodes": leaves, "max_iter": rounds}
 
     return make
 
@@ -204,6 +218,11 @@ def _not_wide(s: Setting) -> bool:
     return s.p <= 2 * s.n and s.p <= 500
 
 
+def _few_products(s: Setting) -> bool:
+    """Whether the products of all pairs are affordable, and not more than the rows can bear."""
+    return 1 < s.p <= 30 and s.p * (s.p + 3) // 2 <= s.n and _few_rows(s)
+
+
 def _has_text(s: Setting) -> bool:
     return bool(s.texts)
 
@@ -239,6 +258,14 @@ REGISTRY: tuple[Entry, ...] = (
           2, "standard", _logistic, "smooth bends in every number", _not_wide, {"knots": 5}),
     Entry("ridge_splines", "ridge regression on splines", ("Ridge",), NUMBER, 2, "standard",
           _ridge, "smooth bends in every number", _not_wide, {"knots": 5}),
+    Entry("ridge_products", "ridge regression on products", ("Ridge",), NUMBER, 2, "standard",
+          _ridge_products, "squares, and what two columns do together", _few_products),
+    Entry("logistic_products", "logistic regression on products", ("LogisticRegression",),
+          ("binary",), 2, "standard", _logistic_products,
+          "squares, and what two columns do together", _few_products),
+    Entry("logistic_products", "logistic regression on products", ("LogisticRegression",),
+          ("multiclass",), 2, "thorough", _logistic_products,
+          "squares, and what two columns do together", _few_products),
     Entry("neighbours", "nearest neighbours", ("KNeighborsClassifier",), ONE_LABEL, 2, "standard",
           _neighbours("Classifier"), "rows like this one", lambda s: _few_rows(s) and s.p <= 50),
     Entry("neighbours", "nearest neighbours", ("KNeighborsRegressor",), NUMBER, 2, "standard",

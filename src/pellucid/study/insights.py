@@ -256,9 +256,10 @@ def _at_size(shop: Workshop, outcome: Outcome, i: int, size: int) -> tuple[float
         other = features.transform(shop.frame[judge])
         part = Part(features, Z, shop.y[rows], other, shop.y[judge], rows, judge)
         model = fit_model(shop, outcome.tried, outcome.params[i], part)
-        return shop.score(model, Z, rows), shop.score(model, other, judge)
+        pair = shop.score(model, Z, rows), shop.score(model, other, judge)
     except FAILURES:  # too few rows for this model: the curve starts later
         return None
+    return pair if np.isfinite(pair).all() else None
 
 
 def complexity(outcome: Outcome, tuning: Tuning) -> dict[str, Any] | None:

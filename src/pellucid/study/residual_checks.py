@@ -51,4 +51,3 @@ def residual_record(shop: Workshop) -> dict[str, Any] | None:
         "cook": float(cook.max()) if len(cook) else None,
         "row": int(rows[int(cook.argmax())]),
     }
-

@@ -44,7 +44,9 @@ class Scorer(NamedTuple):
             return mean_f1(np.asarray(y), np.asarray(model.predict(Z)))
         positive = self.task.positive if self.task.kind == "binary" else None
         if self.metric.needs == "labels":
-            return self.metric.score(y, model.predict(Z), positive=positive)
+            # the rows of a group may all be of one class: the labels are those of the task
+            known = np.asarray(self.task.classes) if self.task.kind == "binary" else None
+            return self.metric.score(y, model.predict(Z), labels=known, positive=positive)
         return self.metric.evaluate(model, Z, y, positive=positive)
 
     def decide(self, model: Any, Z: Any) -> Any:

@@ -44,6 +44,7 @@ TUNING_ROWS = 20_000  # tuning looks at no more rows than this
 PARTS = 10  # a single judging part is cut into so many, to have a spread
 CACHE_BYTES = 2 << 30
 WARM = ("LogisticRegression",)  # convex: a warm start changes the cost, not the answer
+GROWN = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")  # rounds can be added
 CLOSED = {"rmse": "mse", "mse": "mse", "r2": "r2"}
 Fold = tuple[IntArray, IntArray]
 
@@ -217,17 +218,32 @@ def _part_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], par
     closed = _closed(shop, tried, params, part)
     if closed is not None:
         return closed
-    warm = type(tried.candidate.estimator).__name__ in WARM
     model: Any = None
     scores = []
-    for one in params:
-        if not warm:
-            model = fit_model(shop, tried, one, part)
-        else:  # the minimum of the stiffer penalty is a good start
-            model = clone(tried.candidate.estimator) if model is None else model
-            model.set_params(**one, warm_start=True).fit(part.Z_learn, part.y_learn)
+    for i, one in enumerate(params):
+        if model is not None and goes_on(tried.candidate.estimator, params[i - 1], one):
+            model.set_params(**one).fit(part.Z_learn, part.y_learn)
+        else:
+            model = fit_model(shop, tried, one, part, warm=len(params) > 1)
         scores.append(shop.score(model, part.Z_judge, part.judge))
     return np.array(scores)
+
+
+def goes_on(estimator: Any, before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether the fit with ``before`` is a start for ``now`` that does not change the answer.
+
+    >>> from pellucid import HistGradientBoostingRegressor as Boosting, Ridge
+    >>> goes_on(Boosting(), {"max_iter": 100}, {"max_iter": 300})
+    True
+    >>> goes_on(Boosting(), {"max_iter": 300}, {"max_iter": 100}), goes_on(Ridge(), {}, {})
+    (False, False)
+    """
+    name = type(estimator).__name__
+    if name in WARM:  # the minimum of the stiffer penalty is a good start
+        return True
+    if name not in GROWN or not now.get("max_iter", 0) > before.get("max_iter", np.inf):
+        return False
+    return all(before[key] == value for key, value in now.items() if key != "max_iter")
 
 
 def _train_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array:
@@ -253,8 +269,12 @@ def _closed(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Pa
     return np.sqrt(found[:, 0]) if shop.scorer.metric.name == "rmse" else found[:, 0]
 
 
-def fit_model(shop: Workshop, tried: Tried, params: dict[str, Any], part: Part) -> Any:
+def fit_model(
+    shop: Workshop, tried: Tried, params: dict[str, Any], part: Part, *, warm: bool = False
+) -> Any:
     model = clone(tried.candidate.estimator).set_params(**params)
+    if warm and type(model).__name__ in (*WARM, *GROWN):
+        model.set_params(warm_start=True)
     return model.fit(part.Z_learn, part.y_learn, **shop.fit_options(model, part.learn))
 
 

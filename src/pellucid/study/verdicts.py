@@ -107,7 +107,9 @@ def reach_verdict(case: Case) -> Verdict:
 
 def _article(name: str) -> str:
     plural = name.endswith("neighbours") or name.startswith(("lasso", "naive Bayes", "linear d"))
-    mass = name.endswith(("regression", "analysis", "boosting", "splines", "words", "label"))
+    mass = name.endswith(
+        ("regression", "analysis", "boosting", "splines", "products", "words", "label")
+    )
     if plural or mass:
         return name[0].upper() + name[1:]
     return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"

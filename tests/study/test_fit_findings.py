@@ -1,0 +1,197 @@
+"""Findings that come from what the fits say, and what the time limit leaves out."""
+
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pellucid import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    PolynomialFeatures,
+    Ridge,
+    learn,
+    load,
+)
+from pellucid.study import Plan, Study
+from pellucid.study.insights import explain
+from pellucid.study.products import ProductClassifier, ProductRegressor
+
+
+def codes(record):
+    return {one.code: one for one in record.findings}
+
+
+def two_heaps(gap, n=120):
+    rng = np.random.default_rng(0)
+    c = np.arange(n) % 2
+    x = rng.normal(size=(n, 2)) + gap * c[:, None]
+    return pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.array(["no", "yes"])[c]})
+
+
+def test_separable_classes_are_said():
+    """PEL404 comes from the logistic fit without a penalty; it is nothing to mend next."""
+    plan = Plan(candidates=("logistic",), keep=("a", "b"))
+    record = learn(two_heaps(8.0), "y", plan=plan, effort="quick")
+    found = codes(record)["PEL404"]
+    assert found.evidence["separation"] == "complete"
+    assert found.where == ("logistic regression without a penalty",)
+    assert not any("separable" in sentence for sentence in record.verdict.text)
+    assert "PEL407" not in codes(record)  # separated is not unconverged
+    assert record.insight.coefficients["separation"] == "complete"
+
+
+def test_overlapping_classes_are_not_separable():
+    plan = Plan(candidates=("logistic",))
+    assert "PEL404" not in codes(learn(two_heaps(1.0), "y", plan=plan, effort="quick"))
+
+
+def test_zero_counts_of_words_are_said():
+    rng = np.random.default_rng(1)
+    words = {"ham": "meeting report budget", "spam": "prize winner cash"}
+    rows = []
+    for i in range(80):
+        label = ("ham", "spam")[i % 2]
+        own = rng.choice(words[label].split(), 4)
+        rows.append({"text": " ".join([*own, *rng.choice(["the", "a", "of"], 6)]), "y": label})
+    plan = Plan(candidates=("word_bayes",))
+    found = codes(learn(pl.DataFrame(rows), "y", plan=plan, effort="quick"))["PEL414"]
+    assert found.where == ("naive Bayes on words",)
+    assert found.severity == "info"
+    assert found.evidence["pairs"]["naive Bayes on words"] >= 6
+
+
+def small_class(columns):
+    rng = np.random.default_rng(2)
+    y = np.repeat(["few", "many"], [12, 108])
+    X = rng.normal(size=(120, columns)) + 0.8 * (y == "few")[:, None]
+    return pl.DataFrame({f"x{j}": X[:, j] for j in range(columns)} | {"y": y})
+
+
+def test_a_class_with_fewer_rows_than_columns_is_named():
+    plan = Plan(candidates=("lda", "rda"))
+    found = codes(learn(small_class(15), "y", plan=plan))["PEL415"]
+    assert found.where == ("few",)
+    assert found.severity == "info"  # shrunk matrices cope
+    assert found.evidence["rows"]["few"] <= found.evidence["features"] == 15
+
+
+def test_classes_with_rows_enough_are_not_named():
+    plan = Plan(candidates=("lda",))
+    assert "PEL415" not in codes(learn(small_class(3), "y", plan=plan))
+
+
+# --- the time limit ----------------------------------------------------------------------------
+
+
+def test_what_may_be_is_left_out_when_time_is_over():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=200)
+    table = {"x": x, "y": x + rng.normal(size=200)}
+    plan = Plan(candidates=("ridge", "lasso"), time_limit=1e-6)
+    record = learn(table, "y", plan=plan)
+    for words in ("lasso", "tuning on all learning rows", "the importance of the columns",
+                  "the learning curve", "the coefficients"):  # fmt: skip
+        assert words in record.partial
+    assert record.insight.importance is None
+    assert record.insight.learning_curve is None
+    assert record.final.table["rmse"].estimate < 1.5  # the test rows were used all the same
+    assert record.model.predict(pl.DataFrame({"x": x})).shape == (200,)
+    whole = learn(table, "y", plan=plan._replace(time_limit=None))
+    assert whole.partial == ""
+    assert whole.insight.importance[0]["name"] == "x"
+
+
+def test_a_roomy_limit_changes_nothing():
+    plan = Plan(candidates=("lda",))
+    free = learn(two_heaps(1.0), "y", plan=plan)
+    boxed = learn(two_heaps(1.0), "y", plan=plan._replace(time_limit=600.0))
+    assert boxed.partial == ""
+    assert_array_equal(free.leaderboard[0].folds, boxed.leaderboard[0].folds)
+    assert free.final.table.to_dict() == boxed.final.table.to_dict()
+
+
+def test_parts_come_in_turn_until_it_is_late():
+    """Late after the second part: the rest is named, in order."""
+    study = Study(two_heaps(1.0), "y", plan=Plan(candidates=("lda",)))
+    study.train()
+    outcomes = study._done["train"].outcomes
+    asked = iter([False, False, True, True])
+    found, skipped = explain(study._workshop, outcomes[1], None, None, late=lambda: next(asked))
+    assert found.coefficients is not None
+    assert found.importance is not None
+    assert skipped == ["the dependence on the columns", "the learning curve"]
+
+
+# --- products and rounds -----------------------------------------------------------------------
+
+
+def test_products_are_ridge_on_standardised_terms():
+    rng = np.random.default_rng(4)
+    X, new = rng.normal(size=(60, 3)), rng.normal(size=(9, 3))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=60)
+    expand = PolynomialFeatures(2, include_bias=False).fit(X)
+    Z = expand.transform(X)
+    plain = Ridge(2.0).fit((Z - Z.mean(axis=0)) / Z.std(axis=0), y)
+    expected = plain.predict((expand.transform(new) - Z.mean(axis=0)) / Z.std(axis=0))
+    assert_allclose(ProductRegressor(2.0).fit(X, y).predict(new), expected)
+
+
+def test_products_forgive_an_idle_column():
+    X = np.column_stack([np.arange(20.0), np.ones(20)])
+    assert_allclose(ProductRegressor(1e-8).fit(X, X[:, 0] ** 2).predict(X), X[:, 0] ** 2, atol=1e-3)
+
+
+def test_a_saddle_needs_products(tmp_path):
+    """No column says anything by itself; the model is chosen, kept and gives the same answers."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=300) > 0, "same", "other")
+    table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
+    plan = Plan(candidates=("logistic", "logistic_splines", "logistic_products"))
+    record = learn(table, "y", plan=plan)
+    assert (record.verdict.kind, record.verdict.chosen) == (
+        "complex_pays", "logistic regression on products"
+    )  # fmt: skip
+    assert {one["name"] for one in record.insight.importance[:2]} == {"a", "b"}
+    record.save(tmp_path / "model.pellucid")
+    again = load(tmp_path / "model.pellucid")
+    inputs = table.drop("y")
+    assert_array_equal(again.predict_proba(inputs), record.model.predict_proba(inputs))
+    P = record.model[-1].predict_proba(np.zeros((2, 3)))
+    assert_allclose(P.sum(axis=1), 1.0)
+    assert isinstance(record.model[-1], ProductClassifier)
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor"])
+def test_added_rounds_give_the_model_of_all_rounds(kind):
+    """What lets tuning go on from 20 rounds to 50."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(150, 4))
+    y = np.digitize(X[:, 0] + rng.normal(size=150), [-0.5, 0.5])
+    classes = kind == "classifier"
+    make = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    options = {"early_stopping": False, "max_leaf_nodes": 4, "random_state": 0}
+    grown = make(max_iter=20, warm_start=True, **options).fit(X, y)
+    grown.set_params(max_iter=50).fit(X, y)
+    whole = make(max_iter=50, **options).fit(X, y)
+    said = "predict_proba" if classes else "predict"
+    assert_array_equal(getattr(grown, said)(X), getattr(whole, said)(X))
+
+
+def test_training_keeps_time_for_the_end():
+    """A study of many candidates ends near its limit, its parts after training included."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 6))
+    table = pl.DataFrame(X).with_columns(pl.Series("y", X[:, 0] ** 2 + rng.normal(size=400)))
+    plan = Plan(candidates=("ridge", "tree"))
+    learn(table, "y", plan=plan)  # compiles
+    began = time.monotonic()
+    record = learn(table, "y", plan=plan._replace(time_limit=1e-3))
+    short = time.monotonic() - began
+    began = time.monotonic()
+    learn(table, "y", plan=plan)
+    assert short < time.monotonic() - began
+    assert "left no time" in record.partial
