@@ -193,7 +193,7 @@ CASES = [
          {**PATHS, "scikit-learn liblinear": liblinear_path}, as_low,
          "one look at all columns per C: 40 MB each"),
     Case("L1 logistic path 100000 x 100, 30 C", path_data(100_000, 100, 20, 30, 0.01), PATHS,
-         as_low, "a few passes over 80 MB per C"),
+         as_low, "a few passes over 80 MB per C", rounds=1, repeats=1),
     Case("L1 logistic path without intercept 1000 x 5000, 30 C",
          path_data(1000, 5000, 50, 30, 0.05), {"pellucid": bare_path, "celer": celer_bare_path},
          as_low, "one look at all columns per C: 40 MB each"),

@@ -28,7 +28,6 @@ MEMORY = 10  # steps remembered
 GRAM_ROWS = 20_000  # rows that tell the Gram matrix well enough
 WIDEST_GRAM = 1500  # columns up to which its eigenvectors pay
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
-SHORTEST = 0.02  # of a trial that went too far
 
 
 class Preconditioner(NamedTuple):
@@ -126,7 +125,7 @@ def direction(P: Preconditioner, state: LbfgsState) -> Array:
 
 
 def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[LbfgsState, float]:
-    """One step; a trial that goes too far is brought back to where its slope should vanish."""
+    """One step with backtracking."""
     old = state.point
     with single_threaded_blas():
         d = direction(P, state)
@@ -143,8 +142,7 @@ def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[
             slope = float(np.vdot(point.slope, d))
             if enough or (flat and slope <= (2 * SUFFICIENT - 1) * promise) or share < 1e-10:
                 break
-            crossing = promise / min(promise - slope, -1e-300)  # where the secant of the slope is 0
-            share *= min(max(crossing, SHORTEST), 0.5)
+            share /= 2
         s, y = point.theta - old.theta, point.slope - old.slope
         steps = state.steps
         sy = float(np.vdot(s, y))
