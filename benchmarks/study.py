@@ -201,6 +201,8 @@ def main(arguments: list[str]) -> int:
         "(ours) or the explanations (mljar-supervised), and compilation that was not cached.",
         "`behind the best` is the 95 % interval of the difference on the same rows.", "",
         f"- date: {time.strftime('%Y-%m-%d')}", f"- machine: {machine()}", f"- peers: {peers()}",
+        f"- tables: {len(sections)} of {len(TABLES)}; load average {os.getloadavg()[1]:.1f}: above "
+        "the number of cores the seconds say little, and a limit in seconds gives a tool less",
         f"- ours outside the interval of the best: {'; '.join(outside) or 'nowhere'}", "",
     ]  # fmt: skip
     (FOLDER / "STUDY.md").write_text("\n".join([*head, *sections]))
