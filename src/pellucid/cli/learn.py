@@ -79,7 +79,8 @@ def learn(
     if cost is not None:
         classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
         plan = plan._replace(cost_matrix=read_costs(cost, classes))
-    about = {"source": data, "name": data if "://" not in data else "a database", "sql": sql}
+    name = Path(data).name if "://" not in data else "a database"
+    about = {"source": data, "name": name, "sql": sql}
     about["command"] = f"pellucid {shlex.join(sys.argv[1:])}"
     with progress(quiet or as_json) as say:
         study = Study(frame, list(targets), plan=plan, random_state=seed, progress=say, **asked)

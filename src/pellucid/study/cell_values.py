@@ -17,6 +17,7 @@ from pellucid.features.categories import find_values
 from pellucid.study.dating import read_dates
 
 KINDS = ("number", "whole", "truth", "category", "text", "date", "list", "empty")
+FEW_CELLS = 4_000  # texts so few are numbered in Python: starting anything bigger costs more
 ITEMS = ";"  # what separates the items of a list in a cell
 WORDS_OF_TEXT = 4.0  # cells of so many words on average are texts, if most of them differ
 
@@ -44,9 +45,13 @@ def levels(column: Any) -> tuple[list[str | None], IntArray]:
     >>> levels(np.array(["b", None, "b"], dtype=object))
     (['b', None], array([0, 1, 0]))
     """
+    place: dict[str | None, int] = {}
+    if isinstance(column, Text) and len(column.series) <= FEW_CELLS:
+        cells = column.series.cast(pl.String).to_list()
+        numbered = np.array([place.setdefault(cell, len(place)) for cell in cells], np.intp)
+        return list(place), numbered
     found = find_values([column])
     names = [label(value) for value in found.values[0].tolist()]
-    place: dict[str | None, int] = {}
     number = np.array([place.setdefault(name, len(place)) for name in names], np.intp)
     codes = number[found.codes[0]] if len(names) else np.zeros(0, np.intp)
     return list(place), codes
