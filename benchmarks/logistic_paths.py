@@ -192,7 +192,8 @@ CASES = [
     Case("L1 logistic path 1000 x 5000, 30 C", path_data(1000, 5000, 50, 30, 0.05),
          {**PATHS, "scikit-learn liblinear": liblinear_path}, as_low,
          "one look at all columns per C: 40 MB each",
-         note="skglm is level with us or up to a fifth ahead on a quiet machine; the cause is not found yet."),
+         note="skglm is level with us or up to a fifth ahead on a quiet machine; the cause is not "
+         "found yet."),
     Case("L1 logistic path 100000 x 100, 30 C", path_data(100_000, 100, 20, 30, 0.01), PATHS,
          as_low, "a few passes over 80 MB per C", rounds=1, repeats=1),
     Case("L1 logistic path without intercept 1000 x 5000, 30 C",
