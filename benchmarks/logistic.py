@@ -168,7 +168,8 @@ CASES = [
                                   for name in ("lbfgs", "newton-cg", "sag", "liblinear")}},
         no_worse,
         "20 MB of cells twice per slope",
-        note="liblinear is 15 % ahead, sag and newton-cg are level; none ends with a lower objective.",
+        note="liblinear is 15 % ahead, sag and newton-cg are level; none ends with a lower "
+        "objective.",
         repeats=2,
     ),
     Case(
