@@ -23,6 +23,7 @@ from pellucid.core.typing import Array, IntArray
 BLOCK_ROWS = 16384  # rows of one task
 STRIP = 1 << 17  # cells that stay in cache between two products
 BLOCK_COLUMNS = 512  # columns of one task
+BAND = 64  # columns of one task of the cross-products
 FEW_COLUMNS = 256  # columns up to which every one is worked on
 
 
@@ -152,6 +153,8 @@ class BufferedColumns:
         S = self.rows_of(index)
         mean = (S @ h) / h.sum()
         root = np.sqrt(h)
+        if len(self.blocks) == 1:  # few rows: the columns are shared out instead
+            return self._gram_by_columns(S, mean, root), mean
 
         def part(block: tuple[int, int]) -> Array:
             a, b = block
@@ -159,6 +162,23 @@ class BufferedColumns:
             return T @ T.T
 
         return sum_in_order(map_threads(part, self.blocks)), mean
+
+    def _gram_by_columns(self, S: Array, mean: Array, root: Array) -> Array:
+        """The same cross-products, a band of columns against itself and those before at a time."""
+        T, G = np.empty_like(S), np.empty((len(S), len(S)))
+        bands = [slice(a, min(a + BAND, len(S))) for a in range(0, len(S), BAND)]
+
+        def scale(band: slice) -> None:
+            np.subtract(S[band], mean[band, None], out=T[band])
+            T[band] *= root
+
+        def fill(band: slice) -> None:
+            G[band, : band.stop] = T[band] @ T[: band.stop].T
+            G[: band.start, band] = G[band, : band.start].T
+
+        list(map_threads(scale, bands))
+        list(map_threads(fill, bands[::-1]))  # the widest first
+        return G
 
 
 class SparseColumns:

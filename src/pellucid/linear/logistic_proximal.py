@@ -36,13 +36,14 @@ from pellucid.linear.logistic_columns import make_columns, row_blocks
 NEWTON = 30  # quadratics per round
 HALVINGS = 40
 ENOUGH = 1e-2  # share of the promised decrease that a step must bring
-RENEW = 0.1  # a quadratic is used again while the gap falls below this share
+RENEW = 0.3  # a quadratic is used again while the gap falls below this share
 FIRST = 100  # coordinates that may join in the first round
 JOINT = 2500  # unknowns up to which the classes are solved together
 EXACT = 1e-13  # relative gap below which rounding decides
 ROUNDING = 1e-13  # of F: a promised decrease below it cannot be seen
 MAX_SWEEPS = 2000
 GOAL = 1e-5  # share of the gap of all columns to which the working set is solved
+INNER = 1e-3  # share of the gap that one coordinate of the model may leave behind
 
 
 class ProximalFit(NamedTuple):
@@ -421,7 +422,7 @@ class ProximalNewton:
             H = q.G + self.l2 * np.eye(len(old))
             return -cho_solve(cho_factor(H), slope + self.l2 * old)
         new, c = old.copy(), -slope
-        solve_model(q.G, c, new, self.l1, self.l2, 1e-5 * gap / max(len(old), 1), MAX_SWEEPS)
+        solve_model(q.G, c, new, self.l1, self.l2, INNER * gap / max(len(old), 1), MAX_SWEEPS)
         return new - old
 
     def weights(self, state: State) -> tuple[Array, Array]:
