@@ -157,7 +157,8 @@ def board_lead(r: dict[str, Any], metric: str) -> str:
         f"Mean {metric} in {folds} folds of the learning rows, tuned inside each fold. Dot and "
         "bar: mean with its 95 % interval; tick: the rows it learned from; dashed line: guessing. "
         "“p” asks whether a model is worse than the best (corrected t-test, one-sided, Holm). "
-        "Chosen: the least complex that is not."
+        "Chosen: the least complex that is not, and at most one standard error of the "
+        "difference behind."
     )
 
 

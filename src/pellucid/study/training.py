@@ -33,6 +33,7 @@ from pellucid.evaluation.closed_paths import closed_scores
 from pellucid.evaluation.folds import FAILURES
 from pellucid.evaluation.metrics import resolve_metric
 from pellucid.evaluation.multiple import adjust_p_values
+from pellucid.evaluation.significance import SignificanceTest
 from pellucid.evaluation.t_tests import corrected_t_test
 from pellucid.solvers.minimum import SeparationWarning
 from pellucid.study.candidates import Tried
@@ -43,6 +44,7 @@ INNER = {"quick": 3, "standard": 3, "thorough": 5}  # folds inside a fold
 TUNING_ROWS = 20_000  # tuning looks at no more rows than this
 PARTS = 10  # a single judging part is cut into so many, to have a spread
 CACHE_BYTES = 2 << 30
+ONE_ERROR = 1.0  # standard errors that a simpler model may be behind the best
 WARM = ("LogisticRegression",)  # convex: a warm start changes the cost, not the answer
 GROWN = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")  # rounds can be added
 CLOSED = {"rmse": "mse", "mse": "mse", "r2": "r2"}
@@ -427,7 +429,11 @@ class Choice(NamedTuple):
 def choose_outcome(
     shop: Workshop, outcomes: list[Outcome], alpha: float, signal_p: list[Any] | None = None
 ) -> Choice:
-    """The least complex candidate that is not significantly worse than the best.
+    """The least complex candidate that is level with the best.
+
+    Level: not significantly worse (corrected t, one-sided, Holm) and at most one standard error of
+    the difference behind. Five folds have so little power that the test alone would keep a line
+    where a curve is seven points of accuracy better; the standard error is Breiman's rule.
 
     ``signal_p`` are the p-values of "better than guessing" by rows (``signal``); where there is
     none, the corrected t-test over the folds decides.
@@ -439,9 +445,8 @@ def choose_outcome(
     best = order[0]
     complexity = [one.complexity for one in outcomes]
 
-    def p_value(a: int, b: int) -> float:
-        test = corrected_t_test(table[a], table[b], test_ratio=ratio, alternative="greater")
-        return test.p_value
+    def ahead(a: int, b: int) -> SignificanceTest:
+        return corrected_t_test(table[a], table[b], test_ratio=ratio, alternative="greater")
 
     def holm(raw: list[float]) -> Array:
         return np.asarray(adjust_p_values(raw, "holm")) if raw else np.empty(0)
@@ -449,14 +454,20 @@ def choose_outcome(
     m = len(outcomes)
     p_worse, p_better = np.full(m, np.nan), np.full(m, np.nan)
     others = [i for i in range(m) if i != best]
-    p_worse[others] = holm([p_value(best, i) for i in others])
+    behind = {i: ahead(best, i) for i in others}
+    p_worse[others] = holm([behind[i].p_value for i in others])
     guess = complexity.index(0)
     models = [i for i in range(m) if i != guess]
     known = signal_p or [None] * m
-    p_better[models] = holm([p_value(i, guess) if (p := known[i]) is None else p for i in models])
+    p_better[models] = holm(
+        [ahead(i, guess).p_value if (p := known[i]) is None else p for i in models]
+    )
     signal = bool((p_better[models] < alpha).any())
     if not signal:
         return Choice(best, guess, p_worse, p_better, False)
-    level = [i for i in models if i == best or p_worse[i] >= alpha]
+    level = [
+        i for i in models
+        if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
+    ]  # fmt: skip
     chosen = min(level, key=lambda i: (complexity[i], -mean[i]))
     return Choice(best, chosen, p_worse, p_better, True)

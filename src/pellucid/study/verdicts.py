@@ -205,7 +205,11 @@ def why(case: Case, kind: str, chosen: LeaderboardRow) -> str:
         "chance, so the simpler model is taken"
     )
     if chosen.complexity > 1 and linear:
-        text += "; every linear model is significantly worse"
+        worse = all(row.p_value < case.alpha for row in linear)
+        text += (
+            "; every linear model is significantly worse" if worse
+            else "; the linear models are further behind"
+        )
     return text + "."
 
 
