@@ -135,11 +135,11 @@ def criteria(found: Grouping) -> list[Picture]:
     errors = [m.error for m in found.tried]
     xs, ys = ([1, *counts], [found.single, *errors]) if consecutive else (counts, errors)
     bend = {
-        "one": f"It bends at {found.elbow.k}.",
+        "one": f"It bends at {found.elbow.n_clusters}.",
         "several": f"It bends at {listed([str(k) for k in found.elbow.candidates])}.",
         "none": "It falls smoothly: there is no elbow.",
     }[found.elbow.kind]
-    pictures = [curve(xs, ys, "error within the groups", found.elbow.k,
+    pictures = [curve(xs, ys, "error within the groups", found.elbow.n_clusters,
                       "More groups always lower the error; an elbow is where that stops paying. "
                       f"{bend if consecutive else ''}", base=True)]  # fmt: skip
     says = {

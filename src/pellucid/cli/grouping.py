@@ -19,11 +19,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 
 import pellucid
 from pellucid.cli.common import Code, Stop
 from pellucid.cli.inputs import Inputs
+from pellucid.cluster.elbow_rule import ElbowResult, elbow
+from pellucid.cluster.measures import silhouette_score
 from pellucid.core.distances import unit_rows
 from pellucid.core.iterate import ConvergenceWarning
 from pellucid.core.records import plain
@@ -36,7 +38,6 @@ from pellucid.study.records import Finding
 SILHOUETTE_ROWS = 4000  # silhouettes are means over pairs: a sample of the rows is enough
 GAP_ROWS, REFERENCES = 1500, 10
 SUBSAMPLES, SHARE = 10, 0.8
-RATIO, DROP = 2.0, 0.05  # of the elbow
 UNSTABLE, SAME = 0.75, 0.8  # adjusted Rand indices
 AS_STABLE = 0.02
 TINY = 0.01  # share of the rows
@@ -113,33 +114,6 @@ def read_counts(text: str, n: int) -> list[int]:
     return found
 
 
-class Elbow(NamedTuple):
-    """Where the error bends: kind is one, none or several."""
-
-    kind: str
-    k: int | None
-    candidates: tuple[int, ...]
-
-
-def find_elbow(counts: list[int], errors: list[float]) -> Elbow:
-    """The k after which the error falls much less; ``counts`` are consecutive, from 1.
-
-    >>> find_elbow([1, 2, 3, 4, 5], [765.3, 334.3, 88.2, 72.7, 62.1])
-    Elbow(kind='one', k=3, candidates=(3,))
-    """
-    drops = -np.diff(errors)
-    whole = errors[0] - errors[-1]
-    ratios = {}
-    for i in range(len(drops) - 1):
-        if drops[i] >= DROP * whole and drops[i] > 0:
-            ratios[counts[i + 1]] = drops[i] / drops[i + 1] if drops[i + 1] > 0 else np.inf
-    found = tuple(k for k, ratio in ratios.items() if ratio >= RATIO)
-    if not found:
-        return Elbow("none", None, ())
-    best = max(found, key=lambda k: ratios[k])
-    return Elbow("one" if len(found) == 1 else "several", best, found)
-
-
 class Measures(NamedTuple):
     """One k: its labels and how good they are."""
 
@@ -160,7 +134,7 @@ class Grouping(NamedTuple):
     chosen: Measures
     tried: list[Measures]
     single: float  # the error of one group
-    elbow: Elbow
+    elbow: ElbowResult
     gap: dict[str, list[float]]
     choices: dict[str, int | None]  # criterion -> k
     findings: tuple[Finding, ...]
@@ -228,23 +202,23 @@ def group_rows(
     one, labels = space.fit(Z, 1) if name == "kmeans" else (None, np.zeros(len(Z), np.intp))
     single = space.error(one, Z, labels)
     whole = counts == list(range(2, counts[-1] + 1)) and len(counts) >= 3
-    elbow = Elbow("none", None, ())
+    bend = ElbowResult(None, (), "none")
     if whole:
-        elbow = find_elbow([1, *counts], [single, *(m.error for m in tried)])
+        bend = elbow([single, *(m.error for m in tried)], [1, *counts])
     say("rows without groups")
     gap = gap_statistic(space, Z, counts[-1], rng) if free and whole else {}
-    choices = favourites(tried, elbow if whole else None, gap)
+    choices = favourites(tried, bend if whole else None, gap)
     chosen = elect(tried, choices)
     answer = "groups"
     if free and choices.get("gap") == 1:
         answer = "none"
-    elif free and elbow.kind == "several" and not agreed(choices, chosen.k):
+    elif free and bend.kind == "several" and not agreed(choices, chosen.k):
         answer = "several"
     say("other scaling")
     agreement = float(adjusted_rand_score(chosen.labels, space.fit(other, chosen.k)[1]))
-    found = judge(chosen, elbow if whole else None, choices, agreement, inputs, free)
+    found = judge(chosen, bend if whole else None, choices, agreement, inputs, free)
     return Grouping(
-        answer, chosen, tried, single, elbow, gap, choices, found, agreement, name, distance
+        answer, chosen, tried, single, bend, gap, choices, found, agreement, name, distance
     )
 
 
@@ -258,7 +232,7 @@ def measure(space: Space, Z: Array, k: int, rng: np.random.Generator) -> Measure
     if not inside:
         silhouette = float("nan")
     elif space.distance == "manhattan":
-        silhouette = float(silhouette_score(view[pick], codes, metric="manhattan"))
+        silhouette = silhouette_score(view[pick], codes, metric="manhattan")
     else:
         silhouette = mean_silhouette(view[pick], codes)
     agreement = []
@@ -300,12 +274,12 @@ def gap_statistic(
 
 
 def favourites(
-    tried: list[Measures], elbow: Elbow | None, gap: dict[str, list[float]]
+    tried: list[Measures], bend: ElbowResult | None, gap: dict[str, list[float]]
 ) -> dict[str, int | None]:
     """The k each criterion would choose; None where it has none."""
     choices: dict[str, int | None] = {}
-    if elbow is not None:
-        choices["elbow"] = elbow.k
+    if bend is not None:
+        choices["elbow"] = bend.n_clusters
     for name in ("silhouette", "calinski_harabasz"):
         values = [round(getattr(m, name), 3) for m in tried]
         finite = [v if v == v else -np.inf for v in values]
@@ -337,15 +311,15 @@ def agreed(choices: dict[str, int | None], k: int) -> bool:
 
 
 def judge(
-    chosen: Measures, elbow: Elbow | None, choices: dict[str, int | None], agreement: float,
+    chosen: Measures, bend: ElbowResult | None, choices: dict[str, int | None], agreement: float,
     inputs: Inputs, free: bool,
 ) -> tuple[Finding, ...]:  # fmt: skip
     """The findings PEL601 to PEL606."""
     found = []
-    if free and elbow is not None and elbow.kind == "none":
+    if free and bend is not None and bend.kind == "none":
         found.append(finding("PEL601"))
-    if free and elbow is not None and elbow.kind == "several":
-        found.append(finding("PEL602", elbows=list(elbow.candidates)))
+    if free and bend is not None and bend.kind == "several":
+        found.append(finding("PEL602", elbows=list(bend.candidates)))
     picked: dict[str, Any] = {name: k for name, k in choices.items() if k is not None}
     if free and len(set(picked.values())) > 1:
         found.append(finding("PEL603", **picked))

@@ -37,6 +37,27 @@ def direct_tile(columns, w, label, i0, i1, j0, j1, diagonal, total):
             add_row(d, m, first, i, w, label, total)
 
 
+@jit(reassociate=True)
+def absolute_tile(columns, w, label, i0, i1, j0, j1, diagonal, total):
+    """The same with sums of absolute differences."""
+    p = columns.shape[0]
+    d = np.empty(TILE)
+    for a in range(j0, j1, TILE):
+        b = min(a + TILE, j1)
+        for i in range(i0, i1):
+            first = max(a, i + 1) if diagonal else a
+            if first >= b:
+                continue
+            m = b - first
+            for j in range(m):
+                d[j] = 0.0
+            for k in range(p):
+                x = columns[k, i]
+                for j in range(m):
+                    d[j] += abs(columns[k, first + j] - x)
+            add_row(d, m, first, i, w, label, total)
+
+
 @jit
 def product_tile(X, inner, norm, w, label, i0, i1, j0, j1, diagonal, total):
     """The same from inner[i - i0, j - j0] = x_i'x_j, for rows with many columns.
@@ -105,6 +126,7 @@ def warm() -> None:
     X, w = np.arange(6.0).reshape(3, 2), np.ones(3)
     label, total = np.array([0, 0, 1]), np.zeros((3, 2))
     direct_tile(np.ascontiguousarray(X.T), w, label, 0, 3, 0, 3, True, total)
+    absolute_tile(np.ascontiguousarray(X.T), w, label, 0, 3, 0, 3, True, total)
     product_tile(X, X @ X.T, (X * X).sum(axis=1), w, label, 0, 3, 0, 3, True, total)
     add_row(np.ones(2), 2, 1, 0, w, label, total)
     silhouette_values(total, label, np.array([2.0, 1.0]), np.empty(3))

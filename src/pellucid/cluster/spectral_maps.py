@@ -1,0 +1,173 @@
+r"""The smallest eigenvectors of a graph's Laplacian, part by part.
+
+    unnormalized   L = D - W                         A = I - L/c,  c twice the largest degree
+    symmetric      L = I - D^-1/2 W D^-1/2 = I - N   A = N
+    random_walk    L = I - D^-1 W                    vectors D^-1/2 x of those x of "symmetric"
+
+D are the row sums without the diagonal. The smallest eigenvalues of L belong to the largest of A,
+which Lanczos finds by products alone. A graph in several parts has the eigenvalue 0 once for each:
+a multiple eigenvalue is poison for Lanczos, so each part is solved on its own, where the vector of
+0 is known (constant, or sqrt(d)) and is taken out. Where the graph is a long thread the largest
+eigenvalues of A crowd and Lanczos is slow: then (L + e I)^-1 is used, by a sparse factorisation,
+and for dense graphs of moderate size at once, by Cholesky.
+
+References: von Luxburg (2007), A tutorial on spectral clustering.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.sparse import csr_matrix, diags, issparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+
+from pellucid.core.graph import product
+from pellucid.core.typing import Array, IntArray
+
+SMALL = 600  # nodes up to which all of a part is decomposed
+FACTORED = 8000  # nodes up to which a dense L is factored: n/60 products' worth of time
+RESTARTS = 8  # of Lanczos before the factorisation takes over
+SHIFT = 1e-5  # L + SHIFT I can be factored
+
+
+class Maps(NamedTuple):
+    """Smallest eigenvalues of L, rising, with unit eigenvectors in the columns."""
+
+    values: Array  # (m,)
+    vectors: Array  # (n, m)
+    degree: Array  # (n,)
+    parts: IntArray  # (n,) the part of every node
+
+
+def graph_parts(W: Any) -> IntArray:
+    """The connected part of every node."""
+    if not issparse(W) and W.min() > 0:
+        return np.zeros(len(W), dtype=np.intp)
+    return connected_components(csr_matrix(W != 0), directed=False)[1].astype(np.intp)
+
+
+def laplacian_maps(W: Any, m: int, laplacian: str, tol: float) -> Maps:
+    """The m smallest eigenpairs of the Laplacian of W, whose diagonal is 0.
+
+    >>> W = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> laplacian_maps(W, 3, "symmetric", 0.0).values.round(9) + 0.0
+    array([0., 0., 2.])
+    """
+    n = W.shape[0]
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    parts = graph_parts(W)
+    sizes = np.bincount(parts)
+    order = np.argsort(-sizes, kind="stable")[:m]  # the vectors of 0 of the largest parts first
+    found = []
+    spare = max(m - len(sizes), 0)  # vectors beyond those of the eigenvalue 0
+    for part in order:
+        nodes = np.flatnonzero(parts == part)
+        A = W if len(nodes) == n else W[nodes][:, nodes]
+        more = min(spare, len(nodes) - 1)
+        found.append((nodes, *part_maps(A, degree[nodes], more, laplacian, tol)))
+    values = np.concatenate([v for _, v, _ in found])
+    keep = np.argsort(values, kind="stable")[:m]
+    vectors, column = np.zeros((n, len(values))), 0
+    for nodes, v, V in found:
+        vectors[nodes, column : column + len(v)] = V
+        column += len(v)
+    return Maps(values[keep], with_signs(vectors[:, keep]), degree, parts)
+
+
+def part_maps(W: Any, d: Array, more: int, laplacian: str, tol: float) -> tuple[Array, Array]:
+    """The eigenvalue 0 of a connected graph and ``more`` others, with their vectors."""
+    n = len(d)
+    plain = laplacian == "unnormalized"
+    u = np.ones(n) if plain or n == 1 else np.sqrt(d)
+    u = u / np.linalg.norm(u)
+    if more == 0:
+        return np.zeros(1), u[:, None]
+    c = 2 * float(d.max()) if plain else 1.0
+    A = similarity(W, d, c, plain)
+    if n <= SMALL or more >= n // 3:
+        A = A.toarray() if issparse(A) else A
+        values, V = eigh(A - np.outer(u, u) * 4, subset_by_index=[n - more, n - 1])
+    elif not issparse(A) and n <= FACTORED:
+        values, V = by_cholesky(A, u, more, tol)
+    else:
+        values, V = by_lanczos(A, u, more, tol)
+    order = np.argsort(-values, kind="stable")
+    values = np.maximum(c * (1 - values[order]), 0.0)
+    return np.concatenate([[0.0], values]), np.column_stack([u, V[:, order]])
+
+
+def similarity(W: Any, d: Array, c: float, plain: bool) -> Any:
+    """A with L = c (I - A); its largest eigenvalue is 1."""
+    if plain:
+        return (W + diags(c - d, format="csr")) / c if issparse(W) else (W + np.diag(c - d)) / c
+    root = 1 / np.sqrt(d)
+    if issparse(W):
+        data = W.data * np.repeat(root, np.diff(W.indptr)) * root[W.indices]
+        return csr_matrix((data, W.indices, W.indptr), shape=W.shape)
+    return W * root[:, None] * root
+
+
+def by_lanczos(A: Any, u: Array, m: int, tol: float) -> tuple[Array, Array]:
+    """The m largest eigenpairs of A other than (1, u)."""
+    n, times = len(u), product(A)
+
+    def apply(v: Array) -> Array:
+        v = np.ravel(v)
+        return times(v[:, None])[:, 0] - (2.0 * (u @ v)) * u
+
+    start = start_vector(u)
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    width = min(n, max(4 * m + 1, 40))
+    try:
+        return eigsh(operator, m, which="LA", v0=start, ncv=width, maxiter=RESTARTS, tol=tol)
+    except ArpackNoConvergence:
+        return by_inverse(A, u, m, start, tol)
+
+
+def start_vector(u: Array) -> Array:
+    """Always the same, and orthogonal to u: no seed decides the eigenvectors."""
+    start = np.random.default_rng(0).standard_normal(len(u))
+    return start - u * (u @ start)
+
+
+def by_cholesky(A: Array, u: Array, m: int, tol: float) -> tuple[Array, Array]:
+    """The same from (I - A + u u' + SHIFT I)^-1, whose largest eigenvalues are wanted."""
+    n = len(u)
+    B = np.outer(u, u) - A
+    B[np.diag_indices(n)] += 1 + SHIFT
+    factor = cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
+    inverse = LinearOperator(
+        (n, n), matvec=lambda v: cho_solve(factor, np.ravel(v), check_finite=False),
+        dtype=np.float64,
+    )  # fmt: skip
+    values, V = eigsh(inverse, m, which="LM", v0=start_vector(u), tol=tol)
+    return 1 + SHIFT - 1 / values, V
+
+
+def by_inverse(A: Any, u: Array, m: int, start: Array, tol: float) -> tuple[Array, Array]:
+    """The same from (I - A + SHIFT I)^-1; u, its largest vector, is dropped."""
+    n = len(u)
+    if not issparse(A):
+        return by_cholesky(A, u, m, tol)
+    L = (diags(np.full(n, 1 + SHIFT), format="csc") - A).tocsc()
+    factor = splu(
+        L, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    inverse = LinearOperator((n, n), matvec=lambda v: factor.solve(np.ravel(v)), dtype=np.float64)
+    values, V = eigsh(inverse, m + 1, which="LM", v0=start + u, tol=tol)
+    values = 1 / values - SHIFT
+    order = np.argsort(values, kind="stable")
+    drop = int(np.argmax(np.abs(u @ V[:, order])))
+    order = np.delete(order, drop)
+    return 1 - values[order], V[:, order]
+
+
+def with_signs(V: Array) -> Array:
+    """The entry of largest size in every column is positive (the first of nearly equal ones)."""
+    if V.size == 0:
+        return V
+    size = np.abs(V)
+    first = (size > 0.999999 * size.max(axis=0)).argmax(axis=0)
+    largest = V[first, np.arange(V.shape[1])]
+    return V * np.where(largest < 0, -1.0, 1.0)
