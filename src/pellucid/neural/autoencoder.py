@@ -1,0 +1,215 @@
+r"""Autoencoder: a network that gives its own input back through a narrow middle layer.
+
+    code = encoder(x) (k numbers),   x_hat = decoder(code),   minimises mean (1/2) |x - x_hat|^2
+
+Encoder and decoder mirror each other; code and output are linear. With linear units throughout the
+best code spans the principal subspace (Baldi & Hornik 1989); with others it bends.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Transformer, with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.random import generator
+from pellucid.core.records import Card
+from pellucid.core.typing import Array, ArrayLike
+from pellucid.neural.backprop import infer
+from pellucid.neural.batches import plan_data
+from pellucid.neural.dense import Dense
+from pellucid.neural.network import Network
+from pellucid.neural.quasi_newton import lbfgs_run
+from pellucid.neural.settings import batch_rows, check_keywords, get_alpha, hidden_layers
+from pellucid.neural.trainer import Settings, Trainer, TrainState, warn_unfinished
+from pellucid.neural.training import descent_settings
+from pellucid.solvers.gradient_descent import GradientDescent
+from pellucid.solvers.rules import Adam, Momentum, Rule
+from pellucid.solvers.schedules import Constant
+
+PATIENCE, TOL, RATE = 10, 1e-4, 1e-3  # as in MLPRegressor
+
+
+class Autoencoder(Transformer):
+    """A nonlinear relative of principal components.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Numbers in the code.
+    hidden_layer_sizes : int or sequence of int, default=()
+        Units between input and code; the decoder has them in reverse.
+    activation : str or Activation, default="relu"
+        Of the hidden layers; code and output are linear.
+    solver : {"adam", "sgd", "lbfgs"} or GradientDescent, default="adam"
+    alpha : float, L1 or L2, default=0.0
+    batch_size : int or "auto", default="auto"
+    max_iter : int, default=200
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    network_ : Network, encoder and decoder
+    explained_variance_ratio_ : float
+        Share of the variance of the training rows that the reconstruction keeps.
+    loss_, n_iter_, history_
+
+    Examples
+    --------
+    >>> from pellucid import Autoencoder
+    >>> line = np.outer(np.linspace(-1, 1, 30), [1.0, 2.0, 3.0])
+    >>> model = Autoencoder(1, solver="lbfgs", random_state=0).fit(line)
+    >>> round(model.explained_variance_ratio_, 4), model.transform(line).shape
+    (1.0, (30, 1))
+    """
+
+    shuffle = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        hidden_layer_sizes: Any = (),
+        activation: Any = "relu",
+        solver: Any = "adam",
+        alpha: Any = 0.0,
+        batch_size: Any = "auto",
+        max_iter: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        check.whole(n_components=self.n_components)
+        check_keywords(self)
+        rows = self._check_training(X, None, sample_weight)
+        rng = generator(self.random_state)
+        network = self._network(rows.X.shape[1], rng)
+        network.trainable()
+        self._layers = list(network.layers)
+        data = plan_data(rows.X, rows.X, rows.w, True, int(rng.integers(1 << 62)))
+        context = FitContext(
+            self, X=rows.X, sample_weight=sample_weight, max_steps=self.max_iter,
+            attributes=self._attributes,
+        )  # fmt: skip
+        trainer = Trainer(network.plan, data, self._settings(data.n), get_alpha(self.alpha))
+        if self.solver == "lbfgs":
+            run: Any = lbfgs_run(
+                trainer, network.vector, max_iter=self.max_iter, tol=TOL, max_fun=15000,
+                context=context,
+            )  # fmt: skip
+            self.vector_, self.loss_ = run.x, float(run.value)
+            context.end(run)
+        else:
+            run = trainer.run(
+                trainer.start(network.vector, network.states, None, 0),
+                name=type(self).__name__, context=context,
+            )  # fmt: skip
+            self.vector_, self.loss_ = run.state.vector, float(run.state.objective)
+            context.end(run.state)
+        self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
+        if run.reason == "max_iter" and (self.solver == "lbfgs" or trainer.limit() is not None):
+            warn_unfinished(type(self).__name__, run)
+        self.explained_variance_ratio_ = self._explained(rows.X, rows.w)
+        return self
+
+    def _network(self, p: int, rng: Any) -> Network:
+        """Encoder, code, decoder."""
+        encoder = hidden_layers(self)
+        decoder = [Dense(layer.units, layer.activation) for layer in reversed(encoder)]
+        layers = [
+            *encoder, Dense(self.n_components, "identity"), *decoder, Dense(p, "identity"),
+        ]  # fmt: skip
+        return Network(layers, n_inputs=p, random_state=rng)
+
+    def _settings(self, n: int) -> Settings:
+        if isinstance(self.solver, GradientDescent):
+            return descent_settings(self.solver, n)
+        if self.solver == "lbfgs":
+            return Settings(Rule(), Constant(1.0), None, self.max_iter, TOL, None)
+        rule = Adam() if self.solver == "adam" else Momentum(0.9, nesterov=True)
+        size = batch_rows(self.batch_size, n)
+        return Settings(rule, Constant(RATE), size, self.max_iter, TOL, "progress", PATIENCE)
+
+    def _attributes(self, state: Any) -> dict[str, Any]:
+        vector = state.vector if isinstance(state, TrainState) else state.x
+        names = ("_layers", "n_features_in_", "feature_names_in_")
+        found = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return {**found, "vector_": vector, "n_iter_": 1, "explained_variance_ratio_": np.nan}
+
+    def _explained(self, X: Array, w: Array) -> float:
+        out = infer(self.network_.plan, self.vector_, self.network_.states, X)
+        total = float(w @ ((X - np.average(X, axis=0, weights=w)) ** 2).sum(axis=1))
+        left = float(w @ ((X - out) ** 2).sum(axis=1))
+        return 1 - left / total if total > 0 else 1.0
+
+    @property
+    def network_(self) -> Network:
+        """Encoder and decoder."""
+        network = Network(self._layers, n_inputs=self.n_features_in_, random_state=0)
+        return network.with_vector(self.vector_)
+
+    def _coded(self) -> int:
+        """Operations of the encoder."""
+        return len(self._layers)  # half the layers, two operations each
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The code of each row."""
+        x, network = self._check_input(X), self.network_
+        params = network.plan.params(network.vector)
+        for i in range(self._coded()):
+            x = network.plan.ops[i].infer(params[i], None, x)
+        return x
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """The rows that codes stand for."""
+        check_is_fitted(self)
+        x, network = np.asarray(X, dtype=np.float64), self.network_
+        if x.ndim != 2 or x.shape[1] != self.n_components:
+            raise ValueError(f"codes have {self.n_components} columns, got shape {x.shape}")
+        params = network.plan.params(network.vector)
+        for i in range(self._coded(), len(network.plan.ops)):
+            x = network.plan.ops[i].infer(params[i], None, x)
+        return x
+
+    def reconstruction_error(self, X: ArrayLike) -> Array:
+        """|x - x_hat|^2 of each row."""
+        rows = self._check_input(X)
+        return ((rows - self.inverse_transform(self.transform(rows))) ** 2).sum(axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """autoencoder0, autoencoder1, ..."""
+        self._names_in(input_features)
+        return np.asarray([f"autoencoder{i}" for i in range(self.n_components)], dtype=object)
+
+    def _check_state(self) -> None:
+        if hasattr(self, "vector_"):
+            network = Network(self._layers, n_inputs=self.n_features_in_, random_state=0)
+            if self.vector_.dtype.kind != "f" or len(self.vector_) != network.plan.size:
+                raise ValueError(f"vector_ must hold {network.plan.size} numbers")
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        units = [self.n_features_in_, *(w.shape[1] for w in self.network_.weights)]
+        solver = self.solver if isinstance(self.solver, str) else repr(self.solver)
+        return Card(
+            representation=f"encoder and decoder of {' - '.join(map(str, units))} units; "
+            f"the code has {self.n_components} numbers",
+            evaluation="mean squared error of the reconstruction, halved",
+            optimisation=f"{solver}, {self.n_iter_} epochs",
+            numbers={
+                "parameters": len(self.vector_),
+                "loss": self.loss_,
+                "explained_variance_ratio": self.explained_variance_ratio_,
+            },
+        )

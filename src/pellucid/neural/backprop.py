@@ -1,0 +1,151 @@
+r"""Forward and backward through a chain of layers, on one flat vector of parameters.
+
+    forward     x_0 = x,  x_(l+1) = f_l(x_l)
+    backward    d_L = d loss/dx_L,  d_l = (d f_l / dx_l)' d_(l+1),  dp_l = (d f_l / dp_l)' d_(l+1)
+
+Where the last layer is the link of the loss, backward begins before it with a - t. Large batches
+are cut into parts whose number depends on the work alone; threads share them and the gradients are
+added in order, so the bits do not depend on the number of threads.
+"""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.threads import map_threads, single_threaded_blas
+from pellucid.core.typing import Array
+from pellucid.neural.activate import Activate
+from pellucid.neural.activations import get_activation
+from pellucid.neural.layer import Layer, Params, Shape
+from pellucid.neural.objectives import NetworkLoss
+
+PART_ROWS = 100  # of a batch that one thread takes
+PART_WORK = 1 << 21  # multiply-adds below which a batch stays in one piece
+
+
+class Plan(NamedTuple):
+    """A network without its numbers."""
+
+    ops: tuple[Layer, ...]
+    owner: tuple[int, ...]  # the user's layer that each operation belongs to
+    shapes: tuple[Shape, ...]  # of a row before each operation, and after the last
+    places: tuple[tuple[tuple[int, int, Shape], ...], ...]  # of the parameters in the vector
+    loss: NetworkLoss
+    linked: bool  # the last operation is the link of the loss
+    couples: bool
+
+    @property
+    def size(self) -> int:
+        return max((stop for place in self.places for _, stop, _ in place), default=0)
+
+    def params(self, vector: Array) -> list[Params]:
+        """Views of the parameters of each operation."""
+        return [
+            tuple(vector[start:stop].reshape(shape) for start, stop, shape in place)
+            for place in self.places
+        ]
+
+
+class Backprop(NamedTuple):
+    """One backward pass."""
+
+    value: float  # the reduced loss
+    vector: Array  # d loss/d parameters
+    deltas: dict[int, Array]  # d loss/d output of each operation
+    saved: list[Any]
+
+
+def make_plan(
+    ops: tuple[Layer, ...],
+    owner: tuple[int, ...],
+    shapes: tuple[Shape, ...],
+    params: list[Params],
+    loss: NetworkLoss,
+) -> Plan:
+    """Lay the parameters out in one vector."""
+    places, at = [], 0
+    for p in params:
+        row = []
+        for array in p:
+            row.append((at, at + array.size, array.shape))
+            at += array.size
+        places.append(tuple(row))
+    last = ops[-1]
+    linked = isinstance(last, Activate) and get_activation(last.activation).name == loss.link
+    couples = any(op.couples_rows for op in ops)
+    return Plan(ops, owner, shapes, tuple(places), loss, linked, couples)
+
+
+def infer(plan: Plan, vector: Array, states: Any, x: Array) -> Array:
+    """The output of prediction."""
+    with single_threaded_blas():
+        for op, p, state in zip(plan.ops, plan.params(vector), states, strict=True):
+            x = op.infer(p, state, x)
+    return x
+
+
+def row_losses(plan: Plan, t: Array, outputs: Array, before: Array) -> Array:
+    """The loss of each row, from z where the last layer is the link."""
+    if plan.linked:
+        return plan.loss.rows_from_z(t, before, outputs)
+    return plan.loss.rows(t, outputs)
+
+
+def training_value(plan: Plan, vector: Array, states: Any, x: Array, t: Array, w: Array,
+                   *, training: bool = True) -> float:  # fmt: skip
+    """The reduced loss, with the batch's own moments in training."""
+    before = x
+    for op, p, state in zip(plan.ops, plan.params(vector), states, strict=True):
+        before, x = x, op.forward(p, x)[0] if training else op.infer(p, state, x)
+    total = float(w @ row_losses(plan, t, x, before))
+    return total / float(w.sum()) if plan.loss.reduction == "mean" else total
+
+
+def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: float) -> Backprop:
+    """Loss and gradient: ``scale`` times the sum over the rows, weighted by w."""
+    params, saved, before = plan.params(vector), [], x
+    for op, p in zip(plan.ops, params, strict=True):
+        before = x
+        x, keep = op.forward(p, x)
+        saved.append(keep)
+    value = scale * float(w @ row_losses(plan, t, x, before))
+    d = plan.loss.delta(t, x) if plan.linked else plan.loss.slope(t, x)
+    d = (d * (scale * w[:, None])).astype(vector.dtype, copy=False)
+    grad, deltas = np.empty(plan.size), {}
+    for i in range(len(plan.ops) - 1 - plan.linked, -1, -1):
+        deltas[i] = d
+        if i > 0:
+            d, parts = plan.ops[i].backward(params[i], saved[i], d)
+        else:
+            parts = plan.ops[0].by_weights(params[0], saved[0], d)
+        for (start, stop, _), part in zip(plan.places[i], parts, strict=True):
+            grad[start:stop] = part.ravel()
+    return Backprop(value, grad, deltas, saved)
+
+
+def cut(plan: Plan, n: int) -> list[slice]:
+    """The parts of a batch of n rows: a matter of the work alone."""
+    if plan.couples or n < 2 * PART_ROWS or n * plan.size < PART_WORK:
+        return [slice(0, n)]
+    count = n // PART_ROWS
+    edges = [n * k // count for k in range(count + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def batch_gradient(plan: Plan, vector: Array, x: Array, t: Array, w: Array) -> Backprop:
+    """Loss and gradient of a batch, by threads where it is large."""
+    scale = 1.0 / float(w.sum()) if plan.loss.reduction == "mean" else 1.0
+    parts = cut(plan, len(x))
+    if len(parts) == 1:
+        with single_threaded_blas():
+            return backprop(plan, vector, x, t, w, scale)
+
+    def one(part: slice) -> Backprop:
+        return backprop(plan, vector, x[part], t[part], w[part], scale)
+
+    found = list(map_threads(one, parts))
+    total = found[0].vector
+    for other in found[1:]:
+        total += other.vector
+    return Backprop(sum(f.value for f in found), total, {}, [])

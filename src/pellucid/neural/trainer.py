@@ -1,0 +1,377 @@
+r"""Training: one loop for every network, loss, rule and schedule.
+
+    F(v) = reduced loss of the rows + l1 sum |w| + l2 sum w^2        (weights w, not biases)
+
+An epoch visits the rows in mini-batches; a batch's gradient goes to the update rule of
+``solvers.rules`` at the rate of ``solvers.schedules``; an L1 penalty acts by its proximal step
+afterwards, so that its zeros are exact. Adaptive rules scale each step, so they scale its threshold
+likewise: with it, the fixed points are those of F.
+
+A row of the history is an epoch: for mini-batches the mean of the losses met on the way, for whole
+batches the loss after the update.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.compiled.epochs import ADAGRAD, ADAM, MOMENTUM, NESTEROV, RMSPROP, update
+from pellucid.core.iterate import ConvergenceWarning, Iteration, iterate
+from pellucid.core.penalties import soft_threshold
+from pellucid.core.threads import single_threaded_blas
+from pellucid.core.typing import Array
+from pellucid.neural.backprop import Plan, batch_gradient, training_value
+from pellucid.neural.batches import Data
+from pellucid.neural.dense import Affine
+from pellucid.solvers.gradient_descent import SMALLEST_RATE
+from pellucid.solvers.minimum import RUNAWAY
+from pellucid.solvers.rules import Memory, Rule
+from pellucid.solvers.schedules import Schedule
+
+SINGLE_WORK = 1e8  # multiply-adds of an epoch (per pass) from which float32 pays
+
+Scorer = Callable[[Array, tuple[Any, ...]], float]  # (vector, states) -> higher is better
+
+
+class Penalty(NamedTuple):
+    """l1 sum |w| + l2 sum w^2; ``per_row``: divided by the (weighted) rows of a batch."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    per_row: bool = False
+
+
+class Settings(NamedTuple):
+    """How to descend."""
+
+    rule: Rule
+    rate: Schedule
+    batch_size: int | None
+    max_iter: int
+    tol: float | None  # None: exactly max_iter epochs
+    stop: str | None  # gradient, step, value, or "progress": epochs without improvement by tol
+    patience: float = np.inf  # epochs in a row without progress
+    clock: str = "updates"  # or "rows": the schedule's t is what was visited before the epoch
+    single: bool = False  # gradients of large problems in float32; the weights stay float64
+    ahead: bool = False  # answer with the point at which Nesterov's gradient is taken
+
+
+class TrainState(NamedTuple):
+    """A point of the training."""
+
+    vector: Array
+    states: tuple[Any, ...]
+    memory: Memory
+    objective: float
+    gradient: Array | None  # over all rows, where a batch is all of them
+    norms: Array  # of the gradients of the dense layers
+    rate: float
+    share: float  # what is left of the schedule's rate
+    waited: int
+    best: float  # the lowest objective
+    score: float
+    validation_score: float
+    best_score: float
+    best_vector: Array
+    best_states: tuple[Any, ...]
+    rows_seen: int
+    epoch: int
+
+
+def penalised(plan: Plan) -> Array:
+    """1 for the weights of dense layers, 0 for biases and scales."""
+    mask = np.zeros(plan.size)
+    for op, place in zip(plan.ops, plan.places, strict=True):
+        if isinstance(op, Affine):
+            mask[place[0][0] : place[0][1]] = 1.0
+    return mask
+
+
+def threshold_scale(code: Any, memory: Memory) -> Any:
+    """How far a unit gradient moves each parameter, per unit of rate."""
+    if code.rule in (ADAGRAD, RMSPROP):
+        return 1 / np.sqrt(memory.r + code.eps)
+    if code.rule == ADAM:
+        return 1 / (np.sqrt(memory.r / (1 - code.b**memory.t)) + code.eps)
+    return 1.0
+
+
+class Trainer:
+    """One training: the step that ``iterate`` repeats."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        data: Data,
+        settings: Settings,
+        penalty: Penalty,
+        score: Scorer | None = None,
+        validation: Scorer | None = None,
+        early_tol: float | None = None,
+    ) -> None:
+        work = float(data.n) * plan.size
+        large = settings.batch_size is not None and work >= SINGLE_WORK and not plan.couples
+        self.kind: Any = np.float32 if settings.single and large else np.float64
+        data = data._replace(X=data.X.astype(self.kind, copy=False))
+        self.plan, self.data, self.settings, self.penalty = plan, data, settings, penalty
+        self.score, self.validation = score, validation
+        self.early_tol = early_tol  # not None: the validation score decides when to stop
+        self.mask = penalised(plan)
+        self.code = settings.rule.code()
+        self.last_rate = self.start_value = np.inf
+        dense = [p for op, p in zip(plan.ops, plan.places, strict=True) if isinstance(op, Affine)]
+        self.dense = [slice(p[0][0], p[-1][1]) for p in dense]
+        whole = settings.batch_size is None
+        self.all_rows = data.whole() if whole else None
+
+    # --- the objective ---
+
+    def penalty_terms(self, vector: Array, total: float) -> tuple[float, Any]:
+        """The penalty, and the gradient of its L2 part."""
+        l1, l2, per_row = self.penalty
+        if not l1 and not l2:
+            return 0.0, 0.0
+        w, share = vector * self.mask, 1 / total if per_row else 1.0
+        value = share * l2 * float(w @ w)
+        if l1:
+            value += share * l1 * float(np.abs(w).sum())
+        w *= 2 * share * l2
+        return value, w
+
+    def batch(
+        self, vector: Array, rows: tuple[Array, Array, Array]
+    ) -> tuple[float, Array, list[Any]]:
+        """Penalised loss, gradient of its smooth part, and what the layers saved."""
+        x, t, w = rows
+        back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), x, t, w)
+        value, decay = self.penalty_terms(vector, float(w.sum()))
+        gradient = back.vector
+        gradient += decay
+        return back.value + value, gradient, back.saved
+
+    def start(self, vector: Array, states: Any, memory: Memory | None, seen: int) -> TrainState:
+        v = np.array(vector, dtype=np.float64)
+        gradient: Array | None = None
+        if self.all_rows is not None:
+            with single_threaded_blas():
+                value, gradient, _ = self.batch(v, self.all_rows)
+        else:
+            value = self.value(v, states)
+        if not np.isfinite(value):
+            raise ValueError(
+                f"the loss at the start is {value}: are the inputs very large? standardise them"
+            )
+        self.start_value = value
+        memory = self.settings.rule.start(len(v)) if memory is None else memory
+        state = TrainState(
+            v, tuple(states), memory, value, gradient, self.norms(gradient),
+            float(self.settings.rate(seen if self.settings.clock == "rows" else memory.t)),
+            1.0, 0, np.inf, np.nan, np.nan, -np.inf, v, tuple(states), seen, 0,
+        )  # fmt: skip
+        return self.judged(state)
+
+    def value(self, vector: Array, states: Any) -> float:
+        """The penalised loss over all rows."""
+        data, step, total, value = self.data, 4096, 0.0, 0.0
+        cast = vector.astype(self.kind, copy=False)
+        if self.plan.couples or self.plan.loss.reduction == "sum":
+            step = data.n
+        with single_threaded_blas():
+            for start in range(0, data.n, step):
+                x, t, w = data.take(np.arange(start, min(start + step, data.n)))
+                part = float(w.sum())
+                value += training_value(self.plan, cast, states, x, t, w) * part
+                total += part
+        reduced = value / total
+        size = total if self.settings.batch_size is None else self.settings.batch_size
+        return reduced + self.penalty_terms(vector, float(size))[0]
+
+    def norms(self, gradient: Array | None) -> Array:
+        if gradient is None:
+            return np.full(len(self.dense), np.nan)
+        return np.array([np.linalg.norm(gradient[part]) for part in self.dense])
+
+    # --- one epoch ---
+
+    def step(self, state: TrainState) -> tuple[TrainState, float]:
+        with np.errstate(all="ignore"):
+            new = self.whole(state) if self.all_rows is not None else self.epoch(state)
+        self.last_rate = new.rate
+        limit = RUNAWAY * max(1.0, abs(self.start_value))
+        if not new.objective <= limit or not np.isfinite(new.vector).all():
+            return state, np.inf
+        return self.settle(state, self.judged(new))
+
+    def moved(self, vector: Array, g: Array, rate: float, memory: Memory, total: float) -> Memory:
+        """One update in place: the rule, then the L1 penalty's proximal step."""
+        t = memory.t + 1
+        before = vector.copy() if self.penalty.l1 else vector
+        update(*self.code, vector, g, rate, memory.m, memory.r, t)
+        memory = memory._replace(t=t)
+        if self.penalty.l1:
+            l1 = self.penalty.l1 / (total if self.penalty.per_row else 1.0)
+            cut = rate * l1 * threshold_scale(self.code, memory) * self.mask
+            vector[:] = soft_threshold(vector, cut)
+            if self.code.rule in (MOMENTUM, NESTEROV):
+                memory.m[:] = vector - before  # the velocity is the move that was made
+        return memory
+
+    def looked(self, vector: Array, memory: Memory) -> Array:
+        return vector + self.code.a * memory.m if self.code.rule == NESTEROV else vector
+
+    def fresh(self, state: TrainState) -> tuple[Array, Memory]:
+        m = state.memory
+        return state.vector.copy(), Memory(m.m.copy(), m.r.copy(), m.t)
+
+    def whole(self, state: TrainState) -> TrainState:
+        """One update with the gradient over all rows."""
+        assert self.all_rows is not None
+        vector, memory = self.fresh(state)
+        rate = state.share * float(self.settings.rate(memory.t))
+        g = state.gradient
+        if self.code.rule == NESTEROV:
+            g = self.batch(self.looked(vector, memory), self.all_rows)[1]
+        assert g is not None
+        memory = self.moved(vector, g, rate, memory, float(self.all_rows[2].sum()))
+        states, value, gradient = state.states, np.inf, g
+        if np.isfinite(vector).all():
+            value, gradient, saved = self.batch(vector, self.all_rows)
+            states = self.next_states(states, saved)
+        return state._replace(
+            vector=vector, states=states, memory=memory, objective=value, gradient=gradient,
+            norms=self.norms(gradient), rate=rate, rows_seen=state.rows_seen + self.data.n,
+            epoch=state.epoch + 1,
+        )  # fmt: skip
+
+    def next_states(self, states: tuple[Any, ...], saved: list[Any]) -> tuple[Any, ...]:
+        if not self.plan.couples:
+            return states
+        both = zip(self.plan.ops, states, saved, strict=True)
+        return tuple(op.next_state(state, keep) for op, state, keep in both)
+
+    def epoch(self, state: TrainState) -> TrainState:
+        """One pass over the rows in mini-batches."""
+        size, n = self.settings.batch_size, self.data.n
+        assert size is not None
+        vector, memory = self.fresh(state)
+        states, value, mean = state.states, 0.0, np.zeros(len(vector))
+        order = self.data.order(state.epoch + 1)
+        count = -(-n // size)
+        rates = state.share * self.rates(state, memory.t, count)
+        for k in range(count):
+            rows = self.data.take(order[k * size : (k + 1) * size])
+            at = self.looked(vector, memory)
+            loss, g, saved = self.batch(at, rows)
+            part = len(rows[0]) / n
+            value += part * loss
+            mean += part * g
+            memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
+            states = self.next_states(states, saved)
+        return state._replace(
+            vector=vector, states=states, memory=memory, objective=value, gradient=mean,
+            norms=self.norms(mean), rate=float(rates[-1]), rows_seen=state.rows_seen + n,
+            epoch=state.epoch + 1,
+        )  # fmt: skip
+
+    def rates(self, state: TrainState, t: int, count: int) -> Array:
+        if self.settings.clock == "rows":
+            return np.full(count, float(self.settings.rate(state.rows_seen)))
+        return self.settings.rate.rates(t, count)
+
+    # --- judging and stopping ---
+
+    def answer(self, state: TrainState) -> Array:
+        return self.looked(state.vector, state.memory) if self.settings.ahead else state.vector
+
+    def judged(self, state: TrainState) -> TrainState:
+        """The scores of this epoch; the best weights are kept where a validation score rises."""
+        at = self.answer(state)
+        if self.score is not None:
+            state = state._replace(score=self.score(at, state.states))
+        if self.validation is None:
+            return state
+        found = self.validation(at, state.states)
+        state = state._replace(validation_score=found)
+        if self.early_tol is not None and state.epoch and found > state.best_score:
+            keep = at.copy()
+            state = state._replace(best_vector=keep, best_states=state.states)
+        return state
+
+    def settle(self, old: TrainState, new: TrainState) -> tuple[TrainState, float]:
+        """The gap that ``iterate`` compares with the tolerance, 0 where nothing improves."""
+        tol = self.settings.tol
+        if self.early_tol is not None:
+            better = new.validation_score >= old.best_score + self.early_tol
+        else:
+            better = not new.objective > old.best - (tol or 0.0)
+        waited = 0 if better else old.waited + 1
+        score = np.fmax(old.best_score, new.validation_score)
+        new = new._replace(
+            waited=waited, best=min(old.best, new.objective), best_score=float(score)
+        )
+        adaptive = self.settings.rate.patience is not None
+        if waited > self.settings.patience:
+            if not adaptive or new.rate <= SMALLEST_RATE:
+                return new, 0.0
+            new = new._replace(share=new.share / self.settings.rate.factor, waited=0)
+        return new, self.gap(old, new)
+
+    @property
+    def progress(self) -> bool:
+        return self.settings.stop == "progress"
+
+    def gap(self, old: TrainState, new: TrainState) -> float:
+        stop, tiny = self.settings.stop, np.finfo(np.float64).tiny
+        if stop == "gradient":
+            assert new.gradient is not None
+            return float(np.linalg.norm(new.gradient))
+        if stop == "step":
+            return float(np.abs(new.vector - old.vector).max())
+        change = abs(old.objective - new.objective)
+        return change if stop == "value" else max(change, tiny)  # 0 means "no progress" here
+
+    def limit(self) -> float | None:
+        """The tolerance for ``iterate``."""
+        if self.progress or self.early_tol is not None:
+            return 0.0 if self.settings.stop in (None, "progress") else self.settings.tol
+        return None if self.settings.stop is None else self.settings.tol
+
+    def record(self, state: TrainState) -> dict[str, Any]:
+        row: dict[str, Any] = {"objective": state.objective, "learning_rate": state.rate,
+                               "gradient_norms": state.norms}  # fmt: skip
+        if self.score is not None:
+            row["score"] = state.score
+        if self.validation is not None:
+            row["validation_score"] = state.validation_score
+        return row
+
+    def explain(self, state: TrainState) -> str:
+        return (
+            f"the learning rate {self.last_rate:.6g} is too large; the last finite weights are "
+            "kept (cure: a smaller rate, standardised inputs)"
+        )
+
+    def run(self, state: TrainState, *, name: str, context: Any = None) -> Iteration:
+        with single_threaded_blas():  # once for all, so that the hold costs nothing per batch
+            return iterate(
+                self.step, state, max_iter=self.settings.max_iter, tol=self.limit(),
+                record=self.record, name=name, context=context, warn=False, explain=self.explain,
+            )  # fmt: skip
+
+
+def warn_unfinished(name: str, run: Iteration) -> None:
+    """The limit came before the end, and what to do about it."""
+    values = run.history["objective"]
+    falling = len(values) > 1 and values[-1] < values[-2]
+    advice = (
+        "the loss still falls: raise max_iter or the learning rate, or standardise the inputs"
+        if falling
+        else "the loss no longer falls: try a smaller or decaying learning rate"
+    )
+    warnings.warn(
+        f"{name}: no convergence in max_iter={run.n_iter} epochs; {advice}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

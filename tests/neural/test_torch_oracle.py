@@ -1,0 +1,153 @@
+"""PyTorch as oracle: outputs, gradients, optimisers and schedules, step by step."""
+
+import os
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pellucid.neural import BatchNorm, Dense, Network, train
+from pellucid.solvers import (
+    AdaGrad,
+    Adam,
+    Constant,
+    Cosine,
+    ExponentialDecay,
+    GradientDescent,
+    LinearDecay,
+    Momentum,
+    RMSProp,
+    StepDecay,
+)
+
+if not os.environ.get("PELLUCID_DEEP"):
+    pytest.skip("set PELLUCID_DEEP=1 to run the tests that need PyTorch", allow_module_level=True)
+
+import torch
+
+rng = np.random.default_rng(0)
+X, C = rng.normal(size=(24, 3)), rng.integers(3, size=24)
+NONE = 1e-30  # epsilon: PyTorch adds it outside the root, where it must not matter
+STEPS = 40
+
+
+def pair(normalise=False):
+    """The same network twice."""
+    layers = [Dense(5, "tanh"), *([BatchNorm()] if normalise else []), Dense(4, "logistic"),
+              Dense(3, "softmax")]  # fmt: skip
+    net = Network(layers, loss="cross_entropy", n_inputs=3, random_state=0)
+    hidden = [torch.nn.BatchNorm1d(5, dtype=torch.float64)] if normalise else []
+    sizes = ((3, 5), (5, 4), (4, 3))
+    lines = [torch.nn.Linear(*size, dtype=torch.float64) for size in sizes]
+    for line, W, b in zip(lines, net.weights, net.biases, strict=True):
+        line.weight.data, line.bias.data = torch.tensor(W.T.copy()), torch.tensor(b.copy())
+    other = torch.nn.Sequential(
+        lines[0], torch.nn.Tanh(), *hidden, lines[1], torch.nn.Sigmoid(), lines[2]
+    )
+    return net, other
+
+
+def flat(other, *, gradient=False):
+    parts = []
+    for p in other.parameters():
+        v = (p.grad if gradient else p).detach().numpy()
+        parts.append(v.T.ravel() if v.ndim == 2 else v)
+    return np.concatenate(parts)
+
+
+def their_loss(other):
+    return torch.nn.functional.cross_entropy(other(torch.tensor(X)), torch.tensor(C))
+
+
+@pytest.mark.parametrize("normalise", [False, True])
+def test_outputs_loss_and_gradients(normalise):
+    net, other = pair(normalise)
+    loss = their_loss(other)
+    loss.backward()
+    assert_allclose(net.loss_value(X, C), loss.item(), rtol=1e-12)
+    assert_allclose(net.gradients(X, C).vector, flat(other, gradient=True), atol=1e-12)
+
+
+OPTIMISERS = {
+    "sgd": (None, lambda p: torch.optim.SGD(p, lr=0.1), 0.1),
+    "momentum": (Momentum(0.9), lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), 0.1),
+    "adagrad": (AdaGrad(NONE), lambda p: torch.optim.Adagrad(p, lr=0.05, eps=NONE), 0.05),
+    "rmsprop": (
+        RMSProp(0.9, NONE), lambda p: torch.optim.RMSprop(p, lr=0.01, alpha=0.9, eps=NONE), 0.01,
+    ),
+    "adam": (Adam(), lambda p: torch.optim.Adam(p, lr=0.02), 0.02),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(OPTIMISERS))
+def test_optimisers_step_by_step(name):
+    rule, optimiser, rate = OPTIMISERS[name]
+    net, other = pair()
+    theirs = optimiser(other.parameters())
+    for steps in range(1, STEPS + 1):
+        theirs.zero_grad()
+        their_loss(other).backward()
+        theirs.step()
+        if steps in (1, 2, 3, 10, STEPS):
+            solver = GradientDescent(rate, rule=rule, max_iter=steps, tol=None)
+            ours = train(net, X, C, solver=solver)
+            assert_allclose(ours.network.vector, flat(other), rtol=0, atol=1e-10)
+
+
+def test_nesterov_is_ahead_of_ours_by_the_velocity():
+    """PyTorch's parameters are the point at which our gradient is taken."""
+    net, other = pair()
+    theirs = torch.optim.SGD(other.parameters(), lr=0.05, momentum=0.9, nesterov=True)
+    for _ in range(STEPS):
+        theirs.zero_grad()
+        their_loss(other).backward()
+        theirs.step()
+    rule = Momentum(0.9, nesterov=True)
+    w, memory = net.vector, rule.start(net.vector.size)
+    for _ in range(STEPS):
+        g = net.with_vector(rule.look(w, memory)).gradients(X, C).vector
+        w, memory = rule.step(w, g, 0.05, memory)
+    assert_allclose(rule.look(w, memory), flat(other), rtol=0, atol=1e-10)
+    solver = GradientDescent(0.05, rule=rule, max_iter=STEPS, tol=None)
+    assert_allclose(train(net, X, C, solver=solver).network.vector, w, atol=1e-10)
+
+
+SCHEDULES = {
+    "constant": (Constant(0.1), lambda o: torch.optim.lr_scheduler.ConstantLR(o, 1.0)),
+    "linear": (
+        LinearDecay(0.1, 0.01, 20), lambda o: torch.optim.lr_scheduler.LinearLR(o, 1.0, 0.1, 20),
+    ),
+    "exponential": (
+        ExponentialDecay(0.1, 0.95), lambda o: torch.optim.lr_scheduler.ExponentialLR(o, 0.95),
+    ),
+    "step": (StepDecay(0.1, 0.5, 7), lambda o: torch.optim.lr_scheduler.StepLR(o, 7, 0.5)),
+    "cosine": (
+        Cosine(0.1, 0.0, STEPS), lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, STEPS),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(SCHEDULES))
+def test_schedules_step_by_step(name):
+    rate, schedule = SCHEDULES[name]
+    net, other = pair()
+    theirs = torch.optim.SGD(other.parameters(), lr=0.1)
+    clock = schedule(theirs)
+    for _ in range(STEPS):
+        theirs.zero_grad()
+        their_loss(other).backward()
+        theirs.step()
+        clock.step()
+    ours = train(net, X, C, solver=GradientDescent(rate, max_iter=STEPS, tol=None))
+    assert_allclose(ours.network.vector, flat(other), rtol=0, atol=1e-10)
+
+
+def test_batch_norm_trains_like_theirs():
+    net, other = pair(normalise=True)
+    theirs = torch.optim.SGD(other.parameters(), lr=0.1)
+    for _ in range(STEPS):
+        theirs.zero_grad()
+        their_loss(other).backward()
+        theirs.step()
+    ours = train(net, X, C, solver=GradientDescent(0.1, max_iter=STEPS, tol=None)).network
+    assert_allclose(ours.vector, flat(other), rtol=0, atol=1e-9)
