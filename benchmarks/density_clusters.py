@@ -1,0 +1,90 @@
+"""DBSCAN on blobs of 2 to 30 columns, and k-medoids; answers are labels or the objective."""
+
+import numpy as np
+
+from benchmarks.harness import Case
+
+SIZES = ((100_000, 2, 0.1), (100_000, 3, 0.3), (20_000, 10, 2.0), (20_000, 30, 6.0))
+MEDOID_ROWS, K = 5_000, 20
+
+
+def blobs(n, p):
+    def make():
+        from sklearn.datasets import make_blobs
+
+        return np.ascontiguousarray(make_blobs(n, p, centers=20, random_state=0)[0])
+
+    return make
+
+
+def ours(eps):
+    def fit(X):
+        from pellucid import DBSCAN
+
+        return DBSCAN(eps=eps, min_samples=10).fit(X).labels_
+
+    return fit
+
+
+def sklearn_dbscan(eps):
+    def fit(X):
+        from sklearn.cluster import DBSCAN
+
+        return DBSCAN(eps=eps, min_samples=10, n_jobs=-1).fit(X).labels_
+
+    return fit
+
+
+def intelex_dbscan(eps):
+    def fit(X):
+        from sklearnex.cluster import DBSCAN
+
+        return DBSCAN(eps=eps, min_samples=10).fit(X).labels_
+
+    return fit
+
+
+def contenders(n, eps):
+    found = {"pellucid": ours(eps), "scikit-learn": sklearn_dbscan(eps)}
+    if n <= 20_000:  # it compares all pairs
+        found["scikit-learn-intelex"] = intelex_dbscan(eps)
+    return found
+
+
+def pellucid_medoids(X):
+    from pellucid import KMedoids
+
+    return KMedoids(K).fit(X).inertia_
+
+
+def rust_medoids(X):
+    from kmedoids import KMedoids
+
+    return KMedoids(K, method="fasterpam", metric="euclidean", init="build").fit(X).inertia_
+
+
+MEDOIDS = Case(
+    f"KMedoids, {MEDOID_ROWS:,} x 10, k = {K}",
+    blobs(MEDOID_ROWS, 10),
+    {"pellucid": pellucid_medoids, "kmedoids (FasterPAM in Rust)": rust_medoids},
+    lambda a, b: bool(a <= 1.01 * b),
+    "25 M distances, read once a pass",
+    rounds=2,
+    repeats=2,
+)
+
+CASES = [
+    MEDOIDS,
+    *(
+        Case(
+            f"DBSCAN, {n:,} x {p}, eps {eps}",
+            blobs(n, p),
+            contenders(n, eps),
+            lambda a, b: bool(np.array_equal(a, b)),
+            "a search of the tree per row; all pairs where the columns are many",
+            rounds=2,
+            repeats=2,
+        )
+        for n, p, eps in SIZES
+    ),
+]
