@@ -18,6 +18,8 @@ from pellucid.core.jit import jit
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
 
+SHARED = 30_000  # cells from which threads share the columns
+
 
 class Presorted(NamedTuple):
     """Columns in sorted order; the same for every tree that is grown on these rows."""
@@ -79,7 +81,8 @@ def presort(X: Array) -> Presorted:
         x = np.ascontiguousarray(X[:, j])
         return number_values(x, np.argsort(x), rank[j], order[j])
 
-    found = np.array(list(map_threads(column, range(d))), np.int64).reshape(d, 2)
+    share = map_threads if n * d > SHARED else map
+    found = np.array(list(share(column, range(d))), np.int64).reshape(d, 2)
     return Presorted(X, order, rank, found[:, 0].copy(), bool(found[:, 1].any()))
 
 
@@ -93,7 +96,8 @@ def sorted_keys(data: Presorted, kept: Any, code: Any, code_bits: int) -> tuple[
     def column(j: int) -> None:
         pack_keys(data.order[j], data.rank[j], kept, code, row_bits, code_bits, keys[j])
 
-    list(map_threads(column, range(d)))
+    share = map_threads if n * d > SHARED else map  # waking threads costs more than few cells
+    list(share(column, range(d)))
     return keys, row_bits
 
 

@@ -519,5 +519,8 @@ def grow_best_first(driver: Driver, max_leaves: int) -> Nodes:
 
 def grow(P: Problem, lim: Limits, max_leaves: int | None = None) -> Nodes:
     """The nodes of the tree in preorder. The keys of P are left in the order of the leaves."""
+    if max_leaves is None and P.keys.shape[1] <= SMALL and P.criterion != ABSOLUTE:
+        root = Open(0, P.keys.shape[1], 0, lim.seed, -np.inf, np.inf)
+        return _join([_grow_branch(P, lim, root, np.zeros(len(P.X), np.uint8))], [])
     driver = Driver(P, lim)
     return grow_whole(driver) if max_leaves is None else grow_best_first(driver, max_leaves)
