@@ -26,7 +26,7 @@ from pellucid.core.graph import product
 from pellucid.core.typing import Array, IntArray
 
 SMALL = 600  # nodes up to which all of a part is decomposed
-FACTORED = 8000  # nodes up to which a dense L is factored: n/60 products' worth of time
+FACTORED = 8000  # nodes up to which a dense L is factored rather than multiplied with
 RESTARTS = 8  # of Lanczos before the factorisation takes over
 SHIFT = 1e-5  # L + SHIFT I can be factored
 

@@ -3,7 +3,13 @@
 from pellucid._lazy import lazy_names
 
 _HOME = {
+    "KernelPCA": "kernel_pca",
+    "Latent": "probabilistic",
     "PCA": "pca",
+    "ProbabilisticPCA": "probabilistic",
+    "Stability": "subspace",
+    "TruncatedSVD": "truncated_svd",
+    "subspace_stability": "subspace",
 }
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

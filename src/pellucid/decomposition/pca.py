@@ -28,7 +28,6 @@ from pellucid.core.iterate import FitContext
 from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.statistics import (
-    LEAF_ROWS,
     Moments,
     Rows,
     Source,
@@ -41,11 +40,13 @@ from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike, Map
 from pellucid.decomposition.dimension import check_components, enough, most_probable
 from pellucid.decomposition.row_sums import (
+    by_leaves,
     count_rows,
     leaf_moments,
     leaf_spread,
     log_density,
     merge_spread,
+    row_norms,
 )
 from pellucid.decomposition.spectrum import (
     Spectrum,
@@ -56,6 +57,7 @@ from pellucid.decomposition.spectrum import (
     by_random_range,
     by_svd,
 )
+from pellucid.decomposition.subspace import hoeffding_bound, spectral_bound
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "greedy")
 NORMALIZERS = ("auto", "QR", "LU", "none")
@@ -230,6 +232,7 @@ default="auto"
         with single_threaded_blas():
             found = self._directions(rows, total, scale, solver, min(n, p))
         self.n_samples_, self._solved_by = rows.n_rows, solver
+        self._norms = row_norms(rows, total.mean, scale)
         self._set(found, total, scale, squares / scale**2, min(n, p))
 
     def _solver(self, rows: Source, n: int, p: int) -> str:
@@ -361,14 +364,9 @@ default="auto"
 
     def _by_leaves(self, X: Any, function: Any) -> Array:
         """``function`` of the rows in working units, leaf by leaf in threads."""
-        X = self._check_input(X)
-
-        def leaf(start: int) -> Array:
-            rows = X[start : start + LEAF_ROWS]
-            rows = rows.toarray() if issparse(rows) else rows
-            return function((rows - self.mean_) / self.scale_)
-
-        return np.concatenate(list(map_threads(leaf, range(0, X.shape[0], LEAF_ROWS))))
+        return by_leaves(
+            self._check_input(X), lambda rows: function((rows - self.mean_) / self.scale_)
+        )
 
     def transform(self, X: ArrayLike) -> Any:
         """Scores of the rows, shape (n, n_components_)."""
@@ -401,6 +399,46 @@ default="auto"
         check_is_fitted(self)
         P, V = self._projection, self.components_
         return self._by_leaves(X, lambda Z: ((Z - (Z @ P) @ V) ** 2).sum(axis=1))
+
+    def projection_bound(self, X: ArrayLike, *, radius: float, delta: float = 0.05) -> float:
+        """A bound on the expected squared residual of a new row, from rows NOT used in the fit.
+
+        mean residual + radius^2 sqrt(ln(1/delta)/(2 n)) holds with probability 1 - delta if every
+        row lies within ``radius`` of the mean (in working units).
+        """
+        check_is_fitted(self)
+        check.positive(radius=radius)
+        check.fraction(delta=delta)
+        self._check_radius(self._by_leaves(X, lambda Z: (Z**2).sum(axis=1)), radius)
+        return hoeffding_bound(self.reconstruction_errors(X), radius, delta)
+
+    def spectrum_bound(self, *, radius: float, delta: float = 0.05) -> float:
+        """The same from the training spectrum alone (Shawe-Taylor et al. 2005); usually loose.
+
+        Of tables in memory of up to 4 million cells sum |x_i|^4 is known; of larger ones its bound
+        radius^2 sum |x_i|^2 is used.
+        """
+        self._check_fitted_to_rows("spectrum_bound")
+        check.positive(radius=radius)
+        check.fraction(delta=delta)
+        n = self._weight
+        values = self.eigenvalues_ * (n - self.ddof) / n
+        total = self._total() * (n - self.ddof) / n
+        if len(values) < self._count:  # what is not known lies beyond the components
+            values = np.append(values, max(total - float(values.sum()), 0.0))
+        fourth = radius**2 * n * total
+        if self._norms is not None:
+            self._check_radius(np.array([self._norms[1]]), radius)
+            fourth = self._norms[0]
+        return spectral_bound(values, self.n_components_, n, fourth, radius, delta)
+
+    @staticmethod
+    def _check_radius(squares: Array, radius: float) -> None:
+        if squares.max() > radius**2 * (1 + 1e-12):
+            raise ValueError(
+                f"radius={radius:g} is too small: a row lies {np.sqrt(squares.max()):.6g} from the "
+                "mean"
+            )
 
     def eigenvalue_intervals(self, confidence: float = 0.95) -> Array:
         """l (1 -+ z sqrt(2/n)) for every eigenvalue, shape (r, 2); for many normal rows."""

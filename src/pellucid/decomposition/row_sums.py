@@ -1,11 +1,17 @@
 """What principal components need to know of the rows, leaf by leaf."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core import gram
-from pellucid.core.statistics import Moments, Rows, Source, is_unit, moments
+from pellucid.core.statistics import LEAF_ROWS, Moments, Rows, Source, is_unit, moments
+from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
+
+FEW_CELLS = 1 << 22  # cells up to which the rows are read once more for their lengths
 
 
 def count_rows(rows: Source) -> int:
@@ -43,6 +49,28 @@ def merge_spread(a: Moments, b: Moments) -> Moments:
     weight, gap = a.weight + b.weight, b.mean - a.mean
     squares = a.scatter + b.scatter + gap**2 * (a.weight * b.weight / weight)
     return Moments(weight, a.mean + gap * (b.weight / weight), squares)
+
+
+def by_leaves(X: Any, function: Callable[[Array], Array]) -> Array:
+    """``function`` of the rows of X (dense or sparse), leaf by leaf in threads.
+
+    >>> by_leaves(np.eye(2), lambda rows: rows.sum(axis=1))
+    array([1., 1.])
+    """
+
+    def leaf(start: int) -> Array:
+        rows = X[start : start + LEAF_ROWS]
+        return function(rows.toarray() if issparse(rows) else rows)
+
+    return np.concatenate(list(map_threads(leaf, range(0, X.shape[0], LEAF_ROWS))))
+
+
+def row_norms(rows: Source, mean: Array, scale: Array) -> tuple[float, float] | None:
+    """sum w |z|^4 and the largest |z|^2 of tables that are quick to read again, else None."""
+    if not isinstance(rows, Rows) or issparse(rows.X) or rows.X.size > FEW_CELLS:
+        return None
+    squares = by_leaves(rows.X, lambda X: (((X - mean) / scale) ** 2).sum(axis=1))
+    return float(rows.w @ squares**2), float(squares[rows.w > 0].max(initial=0.0))
 
 
 def log_density(V: Array, kept: Array, rest: float, constant: float, Z: Array) -> Array:
