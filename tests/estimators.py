@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_clusterer, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -38,8 +38,25 @@ def make(cls, **params):
             if name == "param_grid":
                 params[name] = {"max_depth": [2, None]}
                 continue
+            if name == "estimators":  # of a committee
+                numbers = "Regress" in cls.__name__
+                kind = "Regressor" if numbers else "Classifier"
+                tree = getattr(pellucid, f"DecisionTree{kind}")(max_depth=2, random_state=0)
+                simple = pellucid.Ridge() if numbers else pellucid.GaussianNB()
+                params[name] = [("simple", simple), ("tree", tree)]
+                continue
+            if name == "representation":  # learned from all rows
+                params[name] = pellucid.StandardScaler()
+                continue
+            if name == "kernels":  # of a machine that weighs them
+                kinds = pellucid.kernel
+                params[name] = [kinds.LinearKernel(), kinds.GaussianKernel(2.0)]
+                continue
             if name == "density":
                 params[name] = pellucid.discriminant.GaussianDensity(0.1)
+                continue
+            if name == "components":  # of a mixture of any densities
+                params[name] = [pellucid.mixture.GaussianComponent()]
                 continue
             if name == "loss_matrix":  # 0/1 loss, whatever the number of classes
                 params[name] = None
@@ -56,8 +73,20 @@ def make(cls, **params):
             params[name] = pellucid.Ridge() if is_regression else pellucid.GaussianNB()
     if "k" in signature.parameters:  # of the four columns of ``data``
         params.setdefault("k", 2)
+    if "n_components" in signature.parameters and (
+        signature.parameters["n_components"].default == 100
+    ):
+        params.setdefault("n_components", 20)  # landmarks: some tests have 60 rows
     if "C" in signature.parameters and signature.parameters["C"].default == np.inf:
         params.setdefault("C", 1.0)  # the groups of ``data`` hardly overlap: no maximum likelihood
+    if cls.__name__ == "ClusterNumberSearch":  # every number of clusters costs some thirty fits
+        params = {"n_clusters": range(1, 4), "n_runs": 2, **params}
+    if cls.__name__ == "PossibilisticCMeans":  # centres that meet warn: as many as ``data`` has
+        params = {"n_clusters": 3, "m": 1.5, **params}
+    if cls.__name__ in ("MLPClassifier", "MLPRegressor"):  # small, and done before max_iter
+        params = {"hidden_layer_sizes": (8,), "learning_rate_init": 0.05, "tol": 1e-2, **params}
+    if cls.__name__ == "Autoencoder":
+        params = {"solver": "lbfgs", "max_iter": 1000, **params}
     if "random_state" in signature.parameters:
         params.setdefault("random_state", 0)
     return cls(**params)
@@ -138,7 +167,8 @@ def data(cls, n=200, p=4, seed=0, **params):
         if not tags.classifier_tags.multi_class:
             return X, np.where(labels == "ant", "ant", "bee")
         return X, labels
-    if is_regressor(estimator) or is_regressor(getattr(estimator, "estimator", estimator)):
+    inner = getattr(estimator, "estimator", None)
+    if is_regressor(estimator) or is_regressor(estimator if inner is None else inner):
         y = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
         return X, y if tags.target_tags.single_output else np.column_stack([y, X[:, 0] - y])
     return X, labels if tags.target_tags.required else None
@@ -172,6 +202,8 @@ def outputs(model, X):
     found = {name: dense(getattr(model, name)(X)) for name in OUTPUTS if hasattr(model, name)}
     if not found and hasattr(model, "steps"):  # a pipeline says only what pipelines know of
         return outputs(model[-1], model[:-1].transform(X))
+    if not found and is_clusterer(model):  # it groups the rows it is given, and no others
+        return {"fit_predict": clone(model).fit_predict(X)}
     assert found, f"{model} has none of {OUTPUTS}"
     return found
 

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import pellucid as library
 from pellucid.cli.common import Code, Stop
-from pellucid.cli.grouping import Elbow, find_elbow, read_counts
+from pellucid.cli.grouping import read_counts
 from pellucid.cli.inputs import open_inputs
 from pellucid.cli.reducing import read_components, reduce_rows
 from pellucid.cli.unusual import METHODS, describe, find_unusual
@@ -92,11 +92,7 @@ def test_cluster_refuses(pellucid, tmp_path):
     assert not (tmp_path / "pellucid-small-clusters").exists()
 
 
-def test_elbow_rule():
-    assert find_elbow([1, 2, 3, 4, 5], [765.344, 334.3, 88.244, 72.74, 62.1]).k == 3
-    assert find_elbow([1, 2, 3, 4], [10.0, 8.0, 6.1, 4.3]) == Elbow("none", None, ())
-    several = find_elbow([1, 2, 3, 4, 5, 6], [100.0, 50, 40, 10, 8, 7])
-    assert (several.kind, several.candidates) == ("several", (2, 4))
+def test_counts_to_try():
     with pytest.raises(Stop, match="between 2"):
         read_counts("1..3", 10)
 

@@ -18,6 +18,7 @@ import numpy as np
 from pellucid.base import encode_labels
 from pellucid.compiled.inversions import inversions
 from pellucid.core import check
+from pellucid.core.partitions import adjusted_rand
 from pellucid.core.typing import Array
 from pellucid.evaluation import point_scores as ps
 from pellucid.evaluation.bootstrap_intervals import bootstrap_interval, make_units
@@ -264,18 +265,6 @@ def reciprocal_rank(relevant: Array, score: Array, k: int | None = None) -> floa
     best = score[relevant > 0].max()
     rank = 1 + float((score > best).sum()) + (float((score == best).sum()) - 1) / 2
     return 1 / rank if k is None or rank <= k else 0.0
-
-
-def adjusted_rand(table: Array) -> float:
-    """Agreement of two partitions on pairs of rows, above chance. table (k, l) counts rows."""
-
-    def pairs(x: Array) -> float:
-        return float((x * (x - 1)).sum() / 2)
-
-    both, first, second = pairs(table), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
-    chance = first * second / max(pairs(table.sum()), 1e-300)
-    most = (first + second) / 2
-    return 1.0 if most == chance else (both - chance) / (most - chance)
 
 
 def normalised_information(table: Array) -> float:
