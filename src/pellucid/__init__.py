@@ -195,6 +195,7 @@ _PACKAGES = (
     "neural",
     "persist",
     "plots",
+    "reinforcement",
     "solvers",
     "study",
 )

@@ -20,6 +20,7 @@ import math
 
 import numpy as np
 
+from pellucid.compiled.logistic import exponential
 from pellucid.core.jit import jit
 from pellucid.core.kernels import GAUSSIAN, LAPLACIAN, LINEAR, POLYNOMIAL
 
@@ -319,8 +320,22 @@ def run_smo(
         budget -= 1
 
 
+@jit(reassociate=True)
+def gaussian_sums(D, left, right, gamma, weights, out):
+    """out[i] = sum_j w_j exp(-gamma |x_i - z_j|^2), from D = X Z' and the squared lengths."""
+    n, m = D.shape
+    for i in range(n):
+        row, own, total = D[i], left[i], 0.0
+        for j in range(m):
+            square = max(own + right[j] - 2.0 * row[j], 0.0)
+            total += weights[j] * exponential(-gamma * square)
+        out[i] = total
+
+
 def warm() -> None:
     """Compile every kernel of this module."""
+    one = np.ones(2)
+    gaussian_sums(np.eye(2), one, one, 1.0, one, np.empty(2))
     columns, z = np.array([[0.0, 1.0]], np.float32), np.zeros(2, np.float32)
     slot, owner = np.full(2, -1, np.int32), np.full(2, -1, np.int32)
     F, b = np.array([-1.0, 1.0]), np.zeros(2)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.compiled.smo import LANES, MISS, MISSING, STEPS, run_smo, scan
+from pellucid.compiled.smo import LANES, MISS, MISSING, STEPS, gaussian_sums, run_smo, scan
 from pellucid.core.kernels import GAUSSIAN, LAPLACIAN, Kernel, KernelCode, PrecomputedKernel
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, IntArray
@@ -28,6 +28,7 @@ MANY = 20_000  # and up to which for a kernel that compiled code does not know
 ROUND = 1000  # steps between looks at the active rows
 WORTH = 0.8  # shrink when at most this share of the rows stays
 MAX_CHECKS = 60  # refinements in double precision
+AGAIN = 0.5  # share of the support up to which K beta is corrected rather than computed anew
 BLOCK = 200_000  # cells of K at a time: they stay in the cache of a core
 
 
@@ -96,10 +97,26 @@ class Gram:
         if self.whole is not None:
             return self.whole[:, support] @ beta[support]
         step = max(16, BLOCK // len(support))
-        centres = self.X[support]
+        centres, weights = self.X[support], beta[support]
+        if self.code is not None and self.code.formula == GAUSSIAN:
+            return self.gaussian_product(centres, weights, step)
 
         def block(first: int) -> Array:
-            return self.kernel(self.X[first : first + step], centres) @ beta[support]
+            return self.kernel(self.X[first : first + step], centres) @ weights
+
+        return np.concatenate(list(map_threads(block, range(0, len(self), step))))
+
+    def gaussian_product(self, centres: Array, weights: Array, step: int) -> Array:
+        """The same without storing a kernel value: products by BLAS, then one pass."""
+        gamma, middle = self.code.gamma, self.X.mean(axis=0)
+        C = centres - middle
+        sizes = np.einsum("ij,ij->i", C, C)
+
+        def block(first: int) -> Array:
+            R = self.X[first : first + step] - middle
+            out = np.empty(len(R))
+            gaussian_sums(R @ C.T, np.einsum("ij,ij->i", R, R), sizes, gamma, weights, out)
+            return out
 
         return np.concatenate(list(map_threads(block, range(0, len(self), step))))
 
@@ -127,6 +144,7 @@ class Machine:
         self.n_steps = self.checks = 0
         self.done = False
         self.inner_tol = tol
+        self.seen, self.product = np.zeros(len(gram)), np.zeros(len(gram))  # K beta when last seen
         self.look()
         self.open(np.arange(len(gram)))
 
@@ -143,10 +161,16 @@ class Machine:
 
     def look(self) -> None:
         """F and the gap of all rows in double precision."""
-        product = self.gram.product(self.rows_of(self.beta))
+        rows = self.rows_of(self.beta)
+        changed = np.where(rows != self.seen, rows - self.seen, 0.0)
+        if np.count_nonzero(changed) < AGAIN * np.count_nonzero(rows):  # the rest is known
+            self.product = self.product + self.gram.product(changed)
+        else:
+            self.product = self.gram.product(rows)
+        self.seen = rows
         F = self.problem.q.copy()
         for a, z, c, _ in self.problem.segments:
-            F[a:z] += product[c : c + z - a]
+            F[a:z] += self.product[c : c + z - a]
         self.F, self.exact = F, True
         self.top, self.low = group_bounds(self.problem, self.beta, F)
         self.gap = float((self.top + self.low).max())
