@@ -20,7 +20,7 @@ from pellucid.neural.activations import get_activation
 from pellucid.neural.layer import Layer, Params, Shape
 from pellucid.neural.objectives import NetworkLoss
 
-PART_ROWS = 100  # of a batch that one thread takes
+PART_ROWS = 1000  # of a batch that one thread takes: smaller parts cost more than they bring
 PART_WORK = 1 << 21  # multiply-adds below which a batch stays in one piece
 
 

@@ -7,7 +7,7 @@ row of weight 2 is a row written twice and the order of the table does not matte
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import hstack, issparse
+from scipy.sparse import issparse
 
 from pellucid.compiled.visits import Visits, plan_visits, visits_in_order
 from pellucid.core.statistics import is_unit
@@ -62,12 +62,10 @@ def plan_data(X: Any, T: Array, weight: Array, shuffle: bool, seed: int) -> Data
         shuffled = plan_visits(np.ascontiguousarray(X.reshape(len(X), -1)), T[:, 0].copy(), w, seed)
     elif not shuffle:
         shuffled = visits_in_order(X, w)
-    elif T.shape[1] == 1:
-        shuffled = plan_visits(X, T[:, 0].copy(), w, seed)
-    else:
-        rest = T[:, 1:]
-        both = hstack([X, rest]).tocsr() if issparse(X) else np.column_stack([X, rest])
-        shuffled = plan_visits(both, T[:, 0].copy(), w, seed)
+    else:  # the targets of a row as one number: what it is does not matter, only that they differ
+        k = T.shape[1]
+        one = T[:, 0].copy() if k == 1 else T @ np.sqrt(np.arange(2.0, k + 2))
+        shuffled = plan_visits(X, one, w, seed)
     return Data(X, T, shuffled, shuffle)
 
 

@@ -30,6 +30,7 @@ from pellucid.solvers.minimum import RUNAWAY
 from pellucid.solvers.rules import Memory, Rule
 from pellucid.solvers.schedules import Schedule
 
+START_ROWS = 4096  # rows that the loss before the first mini-batch is taken from
 SINGLE_WORK = 1e8  # multiply-adds of an epoch (per pass) from which float32 pays
 
 Scorer = Callable[[Array, tuple[Any, ...]], float]  # (vector, states) -> higher is better
@@ -80,12 +81,17 @@ class TrainState(NamedTuple):
     epoch: int
 
 
-def penalised(plan: Plan) -> Array:
+def weight_parts(plan: Plan) -> list[slice]:
+    """Where the weights of dense layers lie, not biases and scales."""
+    both = zip(plan.ops, plan.places, strict=True)
+    return [slice(place[0][0], place[0][1]) for op, place in both if isinstance(op, Affine)]
+
+
+def weight_mask(plan: Plan) -> Array:
     """1 for the weights of dense layers, 0 for biases and scales."""
     mask = np.zeros(plan.size)
-    for op, place in zip(plan.ops, plan.places, strict=True):
-        if isinstance(op, Affine):
-            mask[place[0][0] : place[0][1]] = 1.0
+    for part in weight_parts(plan):
+        mask[part] = 1.0
     return mask
 
 
@@ -118,7 +124,8 @@ class Trainer:
         self.plan, self.data, self.settings, self.penalty = plan, data, settings, penalty
         self.score, self.validation = score, validation
         self.early_tol = early_tol  # not None: the validation score decides when to stop
-        self.mask = penalised(plan)
+        self.mask = weight_mask(plan)
+        self.weights = weight_parts(plan)
         self.code = settings.rule.code()
         self.last_rate = self.start_value = np.inf
         dense = [p for op, p in zip(plan.ops, plan.places, strict=True) if isinstance(op, Affine)]
@@ -128,17 +135,20 @@ class Trainer:
 
     # --- the objective ---
 
-    def penalty_terms(self, vector: Array, total: float) -> tuple[float, Any]:
-        """The penalty, and the gradient of its L2 part."""
+    def penalised(self, vector: Array, total: float, gradient: Array | None = None) -> float:
+        """The penalty; the gradient of its L2 part is added to ``gradient``."""
         l1, l2, per_row = self.penalty
         if not l1 and not l2:
-            return 0.0, 0.0
-        w, share = vector * self.mask, 1 / total if per_row else 1.0
-        value = share * l2 * float(w @ w)
-        if l1:
-            value += share * l1 * float(np.abs(w).sum())
-        w *= 2 * share * l2
-        return value, w
+            return 0.0
+        share, value = 1 / total if per_row else 1.0, 0.0
+        for part in self.weights:
+            w = vector[part]
+            value += share * l2 * float(w @ w)
+            if l1:
+                value += share * l1 * float(np.abs(w).sum())
+            if gradient is not None:
+                gradient[part] += (2 * share * l2) * w
+        return value
 
     def batch(
         self, vector: Array, rows: tuple[Array, Array, Array]
@@ -146,9 +156,8 @@ class Trainer:
         """Penalised loss, gradient of its smooth part, and what the layers saved."""
         x, t, w = rows
         back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), x, t, w)
-        value, decay = self.penalty_terms(vector, float(w.sum()))
         gradient = back.vector
-        gradient += decay
+        value = self.penalised(vector, float(w.sum()), gradient)
         return back.value + value, gradient, back.saved
 
     def start(self, vector: Array, states: Any, memory: Memory | None, seen: int) -> TrainState:
@@ -173,20 +182,15 @@ class Trainer:
         return self.judged(state)
 
     def value(self, vector: Array, states: Any) -> float:
-        """The penalised loss over all rows."""
-        data, step, total, value = self.data, 4096, 0.0, 0.0
+        """The penalised loss before mini-batches begin, of at most START_ROWS rows."""
+        count = self.data.n
+        if not self.plan.couples and self.plan.loss.reduction != "sum":
+            count = min(count, START_ROWS)
         cast = vector.astype(self.kind, copy=False)
-        if self.plan.couples or self.plan.loss.reduction == "sum":
-            step = data.n
         with single_threaded_blas():
-            for start in range(0, data.n, step):
-                x, t, w = data.take(np.arange(start, min(start + step, data.n)))
-                part = float(w.sum())
-                value += training_value(self.plan, cast, states, x, t, w) * part
-                total += part
-        reduced = value / total
-        size = total if self.settings.batch_size is None else self.settings.batch_size
-        return reduced + self.penalty_terms(vector, float(size))[0]
+            x, t, w = self.data.take(np.arange(count))
+            value = training_value(self.plan, cast, states, x, t, w)
+        return value + self.penalised(vector, float(self.settings.batch_size or w.sum()))
 
     def norms(self, gradient: Array | None) -> Array:
         if gradient is None:
@@ -266,9 +270,10 @@ class Trainer:
             loss, g, saved = self.batch(at, rows)
             part = len(rows[0]) / n
             value += part * loss
-            mean += part * g
             memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
             states = self.next_states(states, saved)
+            g *= part
+            mean += g
         return state._replace(
             vector=vector, states=states, memory=memory, objective=value, gradient=mean,
             norms=self.norms(mean), rate=float(rates[-1]), rows_seen=state.rows_seen + n,
