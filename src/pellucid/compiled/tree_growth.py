@@ -19,6 +19,7 @@ from pellucid.compiled.tree_search import (
     ABSOLUTE,
     GINI,
     NOTHING,
+    TIE,
     Limits,
     Problem,
     all_same,
@@ -156,7 +157,7 @@ def search(P, lim, s, e, w, lower, upper, key, first, last, room):
                 P, lim, f, s, e, T, w, room.left, lower, upper, key, room.scores
             )
         varied = varied or at >= NOTHING
-        if at >= 0 and found > best:
+        if at >= 0 and (column < 0 or found > best + TIE * abs(best)):
             best, column, place, side, threshold = found, f, at, to, t
             if best >= perfect:
                 break
@@ -394,7 +395,7 @@ class Driver:
     def _best(found: Any) -> Any:
         best = (-np.inf, NOTHING, NOTHING, 0, 0.0)
         for one in found:  # in the order of the columns: ties go to the lowest
-            if one[1] >= 0 and (best[1] < 0 or one[0] > best[0]):
+            if one[1] >= 0 and (best[1] < 0 or one[0] > best[0] + TIE * abs(best[0])):
                 best = one
         return best
 

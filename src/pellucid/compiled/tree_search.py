@@ -31,7 +31,7 @@ GINI, ENTROPY, MISCLASSIFICATION, SQUARED, POISSON, ABSOLUTE = range(6)
 MIDPOINT, OBSERVED, LABEL_CHANGE = range(3)
 NOTHING = -1  # no place divides the column as the limits ask
 CONSTANT = -2  # the column has one value in this node
-ALMOST = 1 - 1e-12  # candidates this near to the best are compared exactly
+TIE = 1e-12  # relative: scores this near to each other are equal up to rounding; the first wins
 
 
 class Problem(NamedTuple):
@@ -363,7 +363,7 @@ def scan(P, lim, f, s, e, T, w, L, lower, upper, key, out):
         t = random_threshold(low, P.X[row_of(P, P.keys[f, known - 1]), f], mix(key, f + 1))
         only = last_below(P, f, s, known, t)
     counted = P.counted and lost == 0
-    best, place, best_side = -np.inf, NOTHING, 0
+    best, place, best_side, hurdle = -np.inf, NOTHING, 0, -np.inf
     for side in range(2 if lost else 1):
         if counted:
             count_scores(P, lim, f, s, e, known, T, L, out)
@@ -372,8 +372,9 @@ def scan(P, lim, f, s, e, T, w, L, lower, upper, key, out):
         if P.rule == LABEL_CHANGE:
             keep_changes(P, f, s, known, out)
         for i in range(s, known):
-            if out[i - s] > best:
+            if out[i - s] > hurdle:
                 best, place, best_side = out[i - s], i, side
+                hurdle = best + TIE * abs(best)
     if place == NOTHING:
         return -np.inf, NOTHING, 0, 0.0
     if P.random and place + 1 < known:
@@ -400,9 +401,8 @@ def scan_two_classes(keys, f, s, e, shift, least, ones):
             nl = float(i + 1 - s)
             u, both = a * n - total * nl, nl * (n - nl)
             if u * u > hurdle * both:  # only then is the division worth its time
-                found = u * u / both
-                if found > best:
-                    best, place, hurdle = found, i, found * ALMOST
+                best, place = u * u / both, i
+                hurdle = best * (1.0 + TIE)
         now = after
     return best, place
 
@@ -428,8 +428,7 @@ def scan_numbers(keys, stat, f, s, e, shift, least, total):
             a, b = float(left), float(rest - left)
             top, both = a * a * nr + b * b * nl, nl * nr
             if top > hurdle * both:
-                found = top / both
-                if found > best:
-                    best, place, hurdle = found, i, found * ALMOST
+                best, place = top / both, i
+                hurdle = best * (1.0 + TIE)
         now = after
     return best, place
