@@ -13,6 +13,7 @@ g = np.random.default_rng(0)
 
 
 def test_example_19_units():
+    """Example 8 of the foundations as well."""
     rs = np.random.RandomState(0)
     X = np.column_stack([rs.uniform(0, 1, 50), rs.uniform(0, 100, 50)])
     found = conditioning(add_dummy_feature(X))

@@ -32,6 +32,7 @@ MIDPOINT, OBSERVED, LABEL_CHANGE = range(3)
 NOTHING = -1  # no place divides the column as the limits ask
 CONSTANT = -2  # the column has one value in this node
 TIE = 1e-12  # relative: scores this near to each other are equal up to rounding; the first wins
+ALMOST = 1 - TIE  # candidates this near to the best are compared exactly
 
 
 class Problem(NamedTuple):

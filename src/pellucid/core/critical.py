@@ -36,9 +36,16 @@ class CriticalPoint(NamedTuple):
 
 
 def certify(
-    gradient_norm: float, hessian: Array | None, *, tol: float = 1e-5, convex: bool = False
+    gradient_norm: float,
+    hessian: Array | None,
+    *,
+    tol: float = 1e-5,
+    convex: bool = False,
+    small: float | None = None,
 ) -> CriticalPoint:
     """Judge a point by its gradient norm and Hessian (None: only first order).
+
+    Eigenvalues of at most ``small`` count as 0: rounding of the largest, or the given error.
 
     >>> certify(0.0, np.diag([2.0, -4.0])).kind
     'saddle point'
@@ -48,7 +55,8 @@ def certify(
         values = np.asarray(np.linalg.eigvalsh((hessian + hessian.T) / 2), dtype=np.float64)
     if not gradient_norm <= tol:
         return CriticalPoint("not stationary", float(gradient_norm), values)
-    small = len(values) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
+    rounding = len(values) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
+    small = rounding if small is None else max(small, rounding)
     positive = len(values) > 0 and bool((values > small).all())
     if convex:
         kind = "global minimum, unique" if positive else "global minimum"

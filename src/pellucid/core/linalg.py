@@ -151,24 +151,25 @@ class GramSchmidt(NamedTuple):
     gamma: Array  # (q, q)
 
 
-def gram_schmidt(D: Array) -> GramSchmidt:
-    """Successive orthogonalisation z_j = d_j - sum_l gamma_lj z_l (modified: one l at a time).
+def gram_schmidt(D: Array, tolerance: float | None = None) -> GramSchmidt:
+    """Successive orthogonalisation z_j = d_j - sum_l gamma_lj z_l, each column twice.
 
-    A column that depends on those before it gets z_j = 0 exactly.
+    The second time takes off what rounding left along earlier columns. A column whose remainder is
+    at most ``tolerance`` (max(shape) eps) times itself depends on them: z_j = 0 exactly.
 
     >>> gram_schmidt(np.array([[1.0, 1.0], [1.0, 3.0]])).Z
     array([[ 1., -1.],
            [ 1.,  1.]])
     """
-    Z, gamma = np.array(D, dtype=np.float64), np.eye(D.shape[1])
-    norms = np.linalg.norm(Z, axis=0)
-    tolerance = max(D.shape) * EPS
-    for j in range(Z.shape[1]):
-        for l in range(j):  # noqa: E741  the letter of the formula
-            squares = Z[:, l] @ Z[:, l]
-            if squares > 0:
-                gamma[l, j] = (Z[:, l] @ Z[:, j]) / squares
-                Z[:, j] -= gamma[l, j] * Z[:, l]
-        if np.linalg.norm(Z[:, j]) <= tolerance * norms[j]:
-            Z[:, j] = 0.0
+    q = D.shape[1]
+    Z, gamma, squares = np.zeros(D.shape), np.eye(q), np.zeros(q)
+    tolerance = max(D.shape) * EPS if tolerance is None else tolerance
+    for j in range(q):
+        z, live = np.array(D[:, j], dtype=np.float64), np.flatnonzero(squares[:j])
+        for _ in range(2):  # twice is enough
+            step = (Z[:, live].T @ z) / squares[live]
+            gamma[live, j] += step
+            z -= Z[:, live] @ step
+        if np.linalg.norm(z) > tolerance * np.linalg.norm(D[:, j]):
+            Z[:, j], squares[j] = z, z @ z
     return GramSchmidt(Z, gamma)

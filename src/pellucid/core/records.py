@@ -63,6 +63,24 @@ def html_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+class Advice(NamedTuple):
+    """One choice and its reason.
+
+    >>> print(Advice("solver", "closed form", "10 columns"))
+    solver: closed form (10 columns)
+    """
+
+    topic: str
+    choice: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+    def __str__(self) -> str:
+        return f"{self.topic}: {self.choice} ({self.reason})"
+
+
 class Card(NamedTuple):
     """Representation, evaluation and optimisation of one fit, with its numbers.
 

@@ -16,6 +16,7 @@ from pellucid.core.linalg import EPS
 from pellucid.core.matrices import column_names, numeric_matrix
 from pellucid.core.relations import exact_relations
 from pellucid.core.typing import Array
+from pellucid.maths.wording import folded, number, one_line
 
 POOR = 1e6  # condition of X'X from which a third of the digits is gone
 MEMORY = 2**31  # bytes of X'X from which an iterative solver is the better choice
@@ -23,7 +24,13 @@ FLOPS = 1e13  # operations n p^2 + p^3 likewise
 
 
 class Conditioning(NamedTuple):
-    """Rank, uniqueness and condition of a design."""
+    """Rank, uniqueness and condition of a design.
+
+    >>> print(conditioning([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]))
+    rank 2 of 2 columns: least squares has one solution
+    condition of X'X/n 8.5497, with standardised columns 1
+    the normal equations are well conditioned: solve them directly
+    """
 
     rank: int
     n_columns: int
@@ -33,6 +40,20 @@ class Conditioning(NamedTuple):
     condition_scaled: float
     combinations: tuple[str, ...]  # "x4 = x1 + x2"
     advice: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __str__(self) -> str:
+        many = "one solution" if self.unique else "infinitely many solutions"
+        lines = [f"rank {self.rank} of {self.n_columns} columns: least squares has {many}"]
+        if self.exact_fit is not None:
+            lines.append("some w fits y exactly" if self.exact_fit else "no w fits y exactly")
+        lines.append(
+            f"condition of X'X/n {number(self.condition)}, with standardised columns "
+            f"{number(self.condition_scaled)}"
+        )
+        return "\n".join(folded(line) for line in [*lines, *self.combinations, *self.advice])
 
 
 def conditioning(X: Any, y: Any = None, feature_names: Any = None) -> Conditioning:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import Array
+from pellucid.maths.absolute_deviations import median_knots
 from pellucid.plots.inputs import response
 from pellucid.plots.style import GREY, axes, colour, legend, thinned
 
@@ -75,7 +76,7 @@ def absolute_sum(x: Any, *, sample_weight: Any = None) -> AbsoluteSum:
     values, w = values[w > 0], w[w > 0]
     kinks, where = np.unique(values, return_inverse=True)
     weight = np.bincount(where, weights=w).astype(np.float64)
-    low, high = median_interval(kinks, weight)
+    low, high = median_knots(kinks, weight)
     room = 0.15 * (np.ptp(kinks) or 2.0)
     m = np.concatenate([[kinks[0] - room], kinks, [kinks[-1] + room]])
     sums = deviations(m - low, kinks - low, weight)
@@ -87,19 +88,6 @@ def absolute_sum(x: Any, *, sample_weight: Any = None) -> AbsoluteSum:
         f"the mean is {mean:.4g}."
     )
     return AbsoluteSum(m, sums, values, (low, high), least, mean, name, alt)
-
-
-def median_interval(kinks: Array, weight: Array) -> tuple[float, float]:
-    """The points with at most half of the weight on either side; kinks rise.
-
-    >>> median_interval(np.array([1.0, 2.0, 5.0]), np.array([1.0, 1.0, 2.0]))
-    (2.0, 5.0)
-    """
-    below = np.cumsum(weight)
-    half = below[-1] / 2
-    first = int(np.argmax(below >= half * (1 - 1e-12)))
-    split = abs(below[first] - half) <= 1e-12 * half
-    return float(kinks[first]), float(kinks[first + int(split)])
 
 
 def deviations(m: Array, kinks: Array, weight: Array) -> Array:
