@@ -47,7 +47,7 @@ REASONS = {
     "refined": "Cholesky of the cross-products and one residual refinement",
     "qr": "QR of the rows (TSQR) and one residual refinement: the condition is not squared",
     "svd": "SVD, least norm",
-    "gram_schmidt": "successive orthogonalisation (modified Gram-Schmidt) and back substitution",
+    "gram_schmidt": "successive orthogonalisation (Gram-Schmidt, each twice) and back substitution",
     "positive": "active set of Lawson and Hanson on the triangular factor",
 }
 

@@ -161,7 +161,8 @@ class Mixture(MixtureModel):
         return self
 
     def _checked_components(self) -> list[Any]:
-        check.whole(max_iter=self.max_iter, n_init=self.n_init)
+        check.whole(n_init=self.n_init)
+        check.whole(at_least=0, max_iter=self.max_iter)
         check.non_negative(tol=self.tol)
         if not isinstance(self.components, list | tuple) or not self.components:
             raise ValueError(f"components must be a list of densities, got {self.components!r}")
@@ -209,9 +210,10 @@ class Mixture(MixtureModel):
 
     def _say(self, best: Iteration) -> None:
         if best.reason == "max_iter" and self.tol > 0:
+            change = best.history[-1]["gap"] if best.n_iter else np.inf
             warnings.warn(
                 f"Mixture: no convergence in max_iter={self.max_iter} rounds: the mean "
-                f"log-likelihood still changed by {best.history[-1]['gap']:.3g} "
+                f"log-likelihood still changed by {change:.3g} "
                 f"(tol={self.tol:g})",
                 ConvergenceWarning,
                 stacklevel=4,
