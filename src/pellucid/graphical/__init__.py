@@ -1,0 +1,32 @@
+"""Bayesian networks: graphs of conditional independence, exact inference, learning."""
+
+from pellucid._lazy import lazy_names
+
+_HOME = {
+    "BayesianNetwork": "network",
+    "BayesianNetworkClassifier": "classifier",
+    "CPDAG": "equivalence",
+    "CPT": "tables",
+    "ConstraintBasedStructure": "constraint_based",
+    "DAG": "dag",
+    "DirichletPrior": "learn_tables",
+    "EdgeKnowledge": "knowledge",
+    "Factor": "factor",
+    "Finding": "building",
+    "Independence": "separation",
+    "IndependenceTest": "independence",
+    "InferenceCost": "cost",
+    "LinearGaussianCPD": "tables",
+    "MadeTest": "constraint_based",
+    "ModelAveragingStructure": "averaging",
+    "ScoreBasedStructure": "score_based",
+    "count_dags": "enumeration",
+    "enumerate_dags": "enumeration",
+    "independence_test": "independence",
+    "minimal_i_map": "imap",
+    "read_network": "files",
+    "structure_score": "scores",
+    "write_network": "files",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -1,0 +1,335 @@
+r"""Classification with a Bayesian network.
+
+Model        a network over the features and the class; P(k | x) is proportional to the product of
+             the tables that hold the class, with missing cells summed out
+Structures   naive    class -> every feature
+             tan      naive, and a tree among the features: the maximum spanning tree of the
+                      conditional mutual information I(x_i, x_j | class), away from the first
+                      feature; the best of all such trees by likelihood
+             a graph over the features and one more node, the class; or a structure learner
+Tables       posterior means of a Dirichlet prior (``learn_tables``), with missing training cells by
+             expectation-maximisation (``em``) from the estimates of the complete families
+
+References: Friedman, Geiger & Goldszmidt (1997); Mitchell (1997), sections 6.9 and 6.11.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Classifier, check_weights, with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.core.typing import Array, ArrayLike, IntArray
+from pellucid.graphical.completion import posteriors
+from pellucid.graphical.counts import (
+    CodedTable,
+    bare_weights,
+    encode_table,
+    family_counts,
+    n_cells,
+)
+from pellucid.graphical.dag import DAG, as_dag
+from pellucid.graphical.em import fit_em, gather
+from pellucid.graphical.learn_tables import (
+    DirichletPrior,
+    learn_table,
+    prior_exponent,
+    warn_unseen,
+)
+from pellucid.graphical.network import BayesianNetwork
+from pellucid.graphical.scores import complete_table, parents_of
+from pellucid.graphical.tables import CPT
+from pellucid.graphical.trees import conditional_information, spanning_forest
+
+ROUNDS, TOLERANCE = 200, 1e-6  # of EM, per row
+CLASS = "class"
+
+
+def tan_edges(table: CodedTable, class_: int) -> list[tuple[int, int]]:
+    """Class to every feature, and the best tree among the features."""
+    features = [v for v in range(len(table.names)) if v != class_]
+    weights = conditional_information(table, features, class_)
+    tree = [(features[a], features[b]) for a, b in spanning_forest(weights, -1.0)]
+    return [(class_, v) for v in features] + tree
+
+
+def class_log_joint(
+    codes: IntArray,
+    class_: int,
+    parents: Sequence[tuple[int, ...]],
+    tables: Sequence[Array],
+    card: IntArray,
+) -> Array:
+    """log of the product of the tables that hold the class, (n, K); no cell is missing."""
+    n, K = codes.shape[1], int(card[class_])
+    out = np.zeros((n, K))
+    own = np.arange(K)
+    for v, some in enumerate(parents):
+        family = (*some, v)
+        if class_ not in family:
+            continue
+        at = np.zeros(n, np.int64)
+        stride, step = 0, 1
+        for u in reversed(family):
+            if u == class_:
+                stride = step
+            else:
+                at += step * codes[u].astype(np.int64)
+            step *= int(card[u])
+        with np.errstate(divide="ignore"):
+            logs = np.log(tables[v]).ravel()
+        out += logs[at[:, None] + stride * own]
+    return out
+
+
+class BayesianNetworkClassifier(Classifier):
+    """A Bayesian network over the features and the class.
+
+    Categories of any kind; numbers count as categories too, so cut measurements into intervals
+    first. Missing cells (NaN, None) are summed out. A category that the fit never saw is refused,
+    a number outside the data counts as missing with a warning; declared ``states`` have smoothed
+    tables from the start. ``sample_weight`` equals repetition.
+
+    Parameters
+    ----------
+    structure : {"naive", "tan"}, DAG, edge list or structure learner, default="naive"
+        A graph has the features (x0, x1, ... without names) and one more node, the class. A
+        learner is fitted to the features and the column "class".
+    prior : DirichletPrior or None, default=DirichletPrior()
+        Imaginary samples of every table, the class prior included; None: maximum likelihood.
+    states : dict of name -> states or None, default=None
+        States of some features; else the sorted values of the data. A category outside is refused.
+    missing : {"em", "drop", "raise"}, default="em"
+        Missing training cells: expectation-maximisation, families that are complete, or refuse.
+    random_state : int, RandomState, Generator or None, default=None
+        Passed on to a structure learner that has none.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    network_ : BayesianNetwork
+    class_name_ : name of the class in the network
+    states_ : dict of name -> states of the features
+    tables_ : list of arrays in the order of ``states_``, the class last
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from pellucid import BayesianNetworkClassifier
+    >>> X = [["sunny", "hot"], ["rainy", "cool"], ["sunny", "cool"], ["rainy", "hot"]]
+    >>> model = BayesianNetworkClassifier().fit(X, ["no", "yes", "no", "yes"])
+    >>> model.predict([["sunny", "hot"], ["rainy", None]]).tolist()
+    ['no', 'yes']
+    >>> model.predict_proba([["sunny", "hot"]]).round(2)
+    array([[0.75, 0.25]])
+    """
+
+    _accepts_nan = True
+
+    def __init__(
+        self,
+        structure: Any = "naive",
+        *,
+        prior: Any = DirichletPrior(),  # noqa: B008  immutable
+        states: Any = None,
+        missing: str = "em",
+        random_state: Any = None,
+    ) -> None:
+        self.structure = structure
+        self.prior = prior
+        self.states = states
+        self.missing = missing
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: Any, sample_weight: Any = None) -> Self:
+        check.one_of(("em", "drop", "raise"), missing=self.missing)
+        columns = self._check_columns(X, reset=True)
+        n = n_cells(columns[0])
+        c = self._check_target(y, n)
+        w = check_weights(sample_weight, np.empty((n, 1)))
+        features = encode_table(columns, self._feature_names(), w, self.states)
+        kept = np.bincount(c, w, len(self.classes_)) > 0
+        if not kept.all():  # a class of weight 0 is absent
+            self.classes_, c = self.classes_[kept], (np.cumsum(kept) - 1)[c]
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs two classes or more, got one class: "
+                f"{self.classes_[0]!r}"
+            )
+        context = FitContext(
+            self, X=X, y=y, sample_weight=sample_weight, max_steps=None,
+            attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
+        )  # fmt: skip
+        self._fit_table(features, c, w)
+        context.end()
+        return self
+
+    def _fit_table(self, features: CodedTable, c: IntArray, w: Array) -> None:
+        d = len(features.names)
+        self.class_name_ = self._class_name(features.names)
+        labels = tuple(self.classes_.tolist())
+        codes = np.concatenate([features.codes, c[None].astype(np.int16)])
+        codes[d, w == 0] = 0  # rows that do not count may hold a class that is gone
+        table = CodedTable(
+            (*features.names, self.class_name_), (*features.states, labels), codes, bare_weights(w)
+        )
+        if self.missing == "raise":
+            complete_table(table)
+        dag = self._graph(table, d)
+        parents = parents_of(dag, table.names)
+        tables = self._estimate(table, parents)
+        self.states_ = dict(zip(features.names, features.states, strict=True))
+        self.tables_ = tables
+        self.network_ = as_network(dag, table, parents, tables)
+
+    def _class_name(self, names: tuple[Any, ...]) -> Any:
+        """The node of a given graph that is no feature, else "class"."""
+        if isinstance(self.structure, str) or hasattr(self.structure, "fit"):
+            return CLASS if CLASS not in names else f"{CLASS}_of_row"
+        others = [node for node in as_dag(self.structure).nodes if node not in names]
+        if len(others) != 1:
+            raise ValueError(
+                "structure must have exactly one node that is no feature, the class; "
+                f"it has {len(others)}: {others[:4]}"
+            )
+        return others[0]
+
+    def _graph(self, table: CodedTable, class_: int) -> DAG:
+        names, structure = table.names, self.structure
+        if isinstance(structure, str):
+            check.one_of(("naive", "tan"), structure=structure)
+            edges = [(class_, v) for v in range(class_)]
+            if structure == "tan":
+                edges = tan_edges(table, class_)
+            return DAG([(names[a], names[b]) for a, b in edges], names)
+        if not hasattr(structure, "fit"):
+            return as_dag(structure, names)
+        learner = clone(structure)
+        if getattr(learner, "random_state", 0) is None:
+            learner.set_params(random_state=self.random_state)
+        return as_dag(learner.learn(complete_table(table)), names)
+
+    def _estimate(self, table: CodedTable, parents: list[tuple[int, ...]]) -> list[Array]:
+        card = table.card
+        families = [(*some, v) for v, some in enumerate(parents)]
+        c = [
+            prior_exponent(self.prior, table.names[f[-1]], tuple(int(card[u]) for u in f))
+            for f in families
+        ]
+        if self.missing == "em" and (table.codes < 0).any():
+            rows = gather(table, parents)
+            begin = [learn_table(N + 1e-3, a).values for N, a in zip(rows.complete, c, strict=True)]
+            run = fit_em(
+                rows, begin, c, [False] * len(c), max_iter=ROUNDS,
+                tol=TOLERANCE * table.weight, name=type(self).__name__,
+            )  # fmt: skip
+            self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
+            return run.state.tables
+        counts = family_counts(table, families)
+        found = [learn_table(N, a) for N, a in zip(counts, c, strict=True)]
+        warn_unseen({table.names[v]: f.unseen for v, f in enumerate(found)}, stacklevel=5)
+        return [f.values for f in found]
+
+    def _joint(self, X: ArrayLike) -> Array:
+        """log P(k | x) of every row."""
+        check_is_fitted(self)
+        columns = self._check_columns(X, reset=False)
+        n = n_cells(columns[0])
+        table = encode_table(
+            columns, tuple(self.states_), np.ones(n), self.states_, lenient=self.states is None
+        )
+        d, K = len(self.states_), len(self.classes_)
+        codes = np.concatenate([table.codes, np.full((1, n), -1, np.int16)])
+        card = np.append(table.card, K)
+        parents = parents_of(self.network_.dag_, (*self.states_, self.class_name_))
+        gaps = (table.codes < 0).any(axis=0)
+        out = np.empty((n, K))
+        if not gaps.all():
+            full = np.ascontiguousarray(codes[:, ~gaps])
+            out[~gaps] = class_log_joint(full, d, parents, self.tables_, card)
+        if gaps.any():
+            some = np.ascontiguousarray(codes[:, gaps])
+            with np.errstate(divide="ignore"):
+                out[gaps] = np.log(posteriors(d, some, parents, self.tables_, card))
+        lost = ~np.isfinite(out.max(axis=1))
+        if lost.any():  # every class rules the row out: nothing is left but the prior
+            with np.errstate(divide="ignore"):
+                out[lost] = np.log(self._class_prior())
+        return out - logsumexp(out, axis=1, keepdims=True)
+
+    def _class_prior(self) -> Array:
+        return self.network_.query(self.class_name_).values
+
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """log P(k | x), shape (n, classes)."""
+        return self._joint(X)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """P(k | x), shape (n, classes); missing cells are summed out."""
+        return np.exp(self._joint(X))
+
+    def predict(self, X: ArrayLike) -> Any:
+        best = self._joint(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if not hasattr(self, "n_features_in_"):
+            return
+        names = (*self.states_, self.class_name_)
+        card = [*(len(s) for s in self.states_.values()), len(self.classes_)]
+        if set(self.network_.dag_.nodes) != set(names) or len(self.tables_) != len(names):
+            raise ValueError("network_, states_ and tables_ must have the same variables")
+        for v, some in enumerate(parents_of(self.network_.dag_, names)):
+            if np.shape(self.tables_[v]) != tuple(card[u] for u in (*some, v)):
+                raise ValueError(f"the table of {names[v]!r} does not fit the states")
+
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
+        check_is_fitted(self)
+        kind = self.structure if isinstance(self.structure, str) else "given or learned"
+        prior = "no prior" if self.prior is None else f"the prior {self.prior}"
+        return Card(
+            representation=f"P(class | x) from a Bayesian network, structure {kind}",
+            evaluation=f"likelihood of features and class together, with {prior}",
+            optimisation="counts in closed form"
+            + (
+                f"; EM for missing cells, {self.n_iter_} rounds" if hasattr(self, "n_iter_") else ""
+            ),
+            numbers={
+                "classes": len(self.classes_),
+                "features": self.n_features_in_,
+                "edges": len(self.network_.dag_.edges),
+                "parameters": self.network_.n_parameters_,
+            },
+        )
+
+
+def as_network(
+    dag: DAG, table: CodedTable, parents: Sequence[tuple[int, ...]], tables: Sequence[Array]
+) -> BayesianNetwork:
+    """Learned tables as a network that answers queries."""
+    cpds = [
+        CPT(name, values, parents=[table.names[u] for u in some], states=states)
+        for name, some, values, states in zip(
+            table.names, parents, tables, table.states, strict=True
+        )
+    ]
+    network = BayesianNetwork(cpds=cpds)
+    network._install(dag, cpds)
+    return network
