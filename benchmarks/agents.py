@@ -302,7 +302,7 @@ CASES = [
         {OURS: ours("QLearning"), "python lists": plain_q, "numpy rows": numpy_q},
         alike,
         "two random numbers and one row of four values per step",
-        note="Peers take a tenth of the steps; the ratio is per step. Learning is random: values alike.",
+        note="Peers take a tenth of the steps; the ratio is per step.",
         work=TENTH,
     ),
     Case(
@@ -311,7 +311,7 @@ CASES = [
         {OURS: ours("SARSA"), "python lists": plain_sarsa},
         alike,
         "two random numbers and one row of four values per step",
-        note="Peers take a tenth of the steps; the ratio is per step. Learning is random: values alike.",
+        note="Peers take a tenth of the steps; the ratio is per step.",
         work=TENTH,
     ),
     Case(
@@ -320,7 +320,7 @@ CASES = [
         {OURS: ours("DoubleQLearning"), "python lists": plain_q},
         alike,
         "three random numbers and two rows of four values per step",
-        note="Peers take a tenth of the steps; the ratio is per step. Learning is random: values alike.",
+        note="Peers take a tenth of the steps; the ratio is per step.",
         work=TENTH,
     ),
     Case(
@@ -329,7 +329,7 @@ CASES = [
         {OURS: ours("TDLearning"), "python lists": plain_td},
         alike,
         "two random numbers per step",
-        note="Peers take a tenth of the steps; the ratio is per step. Learning is random: values alike.",
+        note="Peers take a tenth of the steps; the ratio is per step.",
         work=TENTH,
     ),
     Case(
