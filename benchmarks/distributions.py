@@ -164,6 +164,6 @@ CASES = [
         {"pellucid": linear_gaussian, "NumPy": linear_gaussian_numpy},
         close(1e-7, 1e-6),
         "one product A'A",
-        note="Ours also checks the data and finds the evidence: two more reads of A.",
+        note="Ours also checks the data, finds the evidence and takes any prior, even singular.",
     ),
 ]  # fmt: skip

@@ -98,7 +98,7 @@ def test_normal_distributions():
         for t in X
     ]
     assert_allclose(many.log_density(X), direct)
-    with pytest.raises(ValueError, match="positive definite"):
+    with pytest.raises(ValueError, match="positive semi-definite"):
         MultivariateNormal([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match="std"):
         Normal(0.0, -1.0)

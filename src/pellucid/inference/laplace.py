@@ -22,10 +22,11 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pellucid.core import check
 from pellucid.core.derivatives import numerical_gradient, numerical_hessian, numerical_jacobian
-from pellucid.core.iterate import iterate
+from pellucid.core.iterate import Iteration, iterate
 from pellucid.core.random import generator
 from pellucid.core.typing import Array
-from pellucid.inference.normal import LOG_2PI, MultivariateNormal
+from pellucid.inference.multivariate_normal import MultivariateNormal
+from pellucid.inference.normal import LOG_2PI
 
 MAX_STEPS = 200
 HALVINGS = 40
@@ -92,8 +93,8 @@ def upward(A: Array, gradient: Array) -> Array:
     return cho_solve(cho_factor(A + shift * np.eye(len(A))), gradient)
 
 
-def climb(target: Target, x: Array) -> tuple[Peak, int]:
-    """Step-halved Newton from x to a mode."""
+def climb(target: Target, x: Array, name: str = "laplace_approximation") -> Iteration:
+    """Step-halved Newton from x to a mode; the state of the run is a Peak."""
 
     def step(peak: Peak) -> tuple[Peak, float]:
         gradient = target.gradient(peak.x)
@@ -106,10 +107,11 @@ def climb(target: Target, x: Array) -> tuple[Peak, int]:
                 return Peak(x, value), rise
         return peak, 0.0  # no step is better: rounding
 
-    run = iterate(
-        step, Peak(x, target.value(x)), max_iter=MAX_STEPS, tol=1e-14, name="laplace_approximation"
-    )
-    return run.state, run.n_iter
+    def row(peak: Peak) -> dict[str, Any]:
+        return {"objective": peak.value, "x": peak.x}
+
+    start = Peak(x, target.value(x))
+    return iterate(step, start, max_iter=MAX_STEPS, tol=1e-14, record=row, name=name)
 
 
 def refuse_flat(A: Array, x: Array) -> None:
@@ -185,11 +187,12 @@ def laplace_approximation(
         starts.append(x if np.isfinite(target.value(x)) else x0)
     found, n_iter = [], 0
     for x in starts:
-        peak, steps = climb(target, x)
+        run = climb(target, x)
+        peak = run.state
         A = -target.hessian(peak.x)
         refuse_flat(A, peak.x)
         found.append((peak, A))
-        n_iter += steps
+        n_iter += run.n_iter
     peaks = distinct(found)
     if len(peaks) > 1:
         warnings.warn(

@@ -1,26 +1,27 @@
-r"""The normal distributions that approximate posteriors.
+r"""The normal distribution of one number.
 
 log N(x; m, s^2) = -log(s sqrt(2 pi)) - (x - m)^2 / (2 s^2)
-log N(x; m, S)   = -(d log 2 pi + log|S| + |L^-1 (x - m)|^2) / 2,     S = L L'
+
+Product of two densities, v = variance:   N(x; a, v) N(x; b, u) = c N(x; (u a + v b)/(u + v),
+uv/(u + v))  with  c = N(a; b, u + v).
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import ndtr, ndtri
 
 from pellucid.core import check
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.typing import Array, Rng
+from pellucid.inference.distribution import ScaledDensity, Univariate
+from pellucid.inference.samples import Moments, Sample, dot, refuse_constant, sample_of
 
 LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(Univariate):
     """The normal distribution of one number.
 
     Parameters
@@ -38,89 +39,101 @@ class Normal:
 
     mean: float
     std: float
+    free: ClassVar[tuple[str, ...]] = ("mean", "std")
 
     def __post_init__(self) -> None:
         check.positive(std=self.std)
 
     @property
+    def support(self) -> tuple[float, float]:
+        return -np.inf, np.inf
+
+    @property
     def variance(self) -> float:
         return self.std**2
 
-    def log_density(self, x: ArrayLike) -> Any:
-        z = (np.asarray(x, dtype=np.float64) - self.mean) / self.std
-        return -0.5 * (LOG_2PI + z * z) - np.log(self.std)
+    @property
+    def mode(self) -> float:
+        return self.mean
 
-    def density(self, x: ArrayLike) -> Any:
-        return np.exp(self.log_density(x))
+    @property
+    def entropy(self) -> float:
+        return 0.5 * (LOG_2PI + 1.0) + float(np.log(self.std))
 
-    def cdf(self, x: ArrayLike) -> Any:
-        values = ndtr((np.asarray(x, dtype=np.float64) - self.mean) / self.std)
-        return float(values) if np.ndim(x) == 0 else values
+    def _log_density(self, x: Array) -> Array:
+        z = (x - self.mean) * (1.0 / self.std)
+        z *= z
+        z *= -0.5
+        z -= 0.5 * LOG_2PI + np.log(self.std)
+        return z
 
-    def quantile(self, q: ArrayLike) -> Any:
+    def _cdf(self, x: Array) -> Array:
+        return ndtr((x - self.mean) / self.std)
+
+    def _quantile(self, q: Array) -> Array:
         return self.mean + self.std * ndtri(q)
 
-    def interval(self, confidence: float = 0.95) -> Array:
-        """The central interval of this probability."""
-        check.fraction(confidence=confidence)
-        half = ndtri((1 + confidence) / 2) * self.std
-        return np.array([self.mean - half, self.mean + half])
+    def _draw(self, n: int, rng: Rng) -> Array:
+        return rng.normal(self.mean, self.std, n)
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
-        return generator(random_state).normal(self.mean, self.std, n)
+    def product(self, other: "Normal") -> ScaledDensity:
+        """This density times another one: again normal, up to a factor."""
+        v, u = self.variance, other.variance
+        mean = (u * self.mean + v * other.mean) / (u + v)
+        factor = Normal(other.mean, float(np.sqrt(u + v))).density(self.mean)
+        return ScaledDensity(Normal(mean, float(np.sqrt(u * v / (u + v)))), factor)
+
+    @classmethod
+    def statistics(cls, x: Any, sample_weight: Any = None) -> Moments:
+        """n, mean and scatter."""
+        return moments_of(sample_of(x, sample_weight))
+
+    @classmethod
+    def from_statistics(cls, statistics: Moments) -> Self:
+        """Mean and standard deviation with divisor n."""
+        n, mean, scatter = statistics
+        std = float(np.sqrt(scatter / n))
+        refuse_constant(std, mean, n, "normal")
+        return cls(mean, std)
+
+    @classmethod
+    def _unbiased(cls, statistics: Moments) -> Self:
+        n, mean, scatter = statistics
+        if not n > 1:
+            raise ValueError(f"the unbiased variance needs n > 1, got {n:g}")
+        std = float(np.sqrt(scatter / (n - 1)))
+        refuse_constant(std, mean, n, "normal")
+        return cls(mean, std)
+
+    @classmethod
+    def _from_moments(cls, mean: float, variance: float, sample: Sample) -> Self:
+        return cls(mean, float(np.sqrt(variance)))
+
+    def _squares(self, statistics: Moments) -> float:
+        n, mean, scatter = statistics
+        return scatter + n * (mean - self.mean) ** 2
+
+    def _given(self, statistics: Moments) -> float:
+        n, s = statistics.n, self.std
+        squares = self._squares(statistics)
+        return -n * (0.5 * LOG_2PI + float(np.log(s))) - squares / (2 * s * s)
+
+    def _information(self, statistics: Moments) -> Array:
+        n, s = statistics.n, self.std
+        mixed = 2 * n * (statistics.mean - self.mean) / s**3
+        return np.array(
+            [[n / s**2, mixed], [mixed, 3 * self._squares(statistics) / s**4 - n / s**2]]
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class MultivariateNormal:
-    """The normal distribution of a vector.
-
-    Parameters
-    ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric and positive definite.
-
-    Examples
-    --------
-    >>> from pellucid.inference import MultivariateNormal
-    >>> law = MultivariateNormal([0.0, 1.0], [[4.0, 0.0], [0.0, 1.0]])
-    >>> round(float(law.log_density([0.0, 1.0])), 4), law.marginal(0)
-    (-2.531, Normal(mean=0.0, std=2.0))
-    """
-
-    mean: Any
-    cov: Any
-
-    def __post_init__(self) -> None:
-        mean = np.array(self.mean, dtype=np.float64, ndmin=1)
-        cov = np.array(self.cov, dtype=np.float64, ndmin=2)
-        if mean.ndim != 1 or cov.shape != (len(mean), len(mean)):
-            raise ValueError(f"cov must have shape ({len(mean)}, {len(mean)}), got {cov.shape}")
-        object.__setattr__(self, "mean", mean)
-        object.__setattr__(self, "cov", cov)
-        self._root  # noqa: B018  refuses a matrix that is no covariance
-
-    @cached_property
-    def _root(self) -> Array:
-        return lower_root(self.cov, "cov")
-
-    def log_density(self, x: ArrayLike) -> Any:
-        """Of one vector, or of each row."""
-        gap = np.asarray(x, dtype=np.float64) - self.mean
-        z = solve_triangular(self._root, gap.reshape(-1, len(self.mean)).T, lower=True)
-        log_scale = len(self.mean) * LOG_2PI / 2 + np.log(np.diag(self._root)).sum()
-        values = -log_scale - 0.5 * (z * z).sum(axis=0)
-        return values[0] if gap.ndim == 1 else values
-
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
-        """n draws, (n, d)."""
-        check.whole(n=n)
-        z = generator(random_state).standard_normal((n, len(self.mean)))
-        return self.mean + z @ self._root.T
-
-    def marginal(self, index: int) -> Normal:
-        """The distribution of one coordinate."""
-        return Normal(float(self.mean[index]), float(np.sqrt(self.cov[index, index])))
+def moments_of(sample: Sample) -> Moments:
+    """n, mean and scatter of a sample, the mean corrected once for its rounding."""
+    x, w = sample
+    n = float(w.sum())
+    mean = dot(w, x) / n
+    gap = x - mean
+    shift = dot(w, gap) / n
+    return Moments(n, mean + shift, max(dot(w, gap * gap) - n * shift * shift, 0.0))
 
 
 def lower_root(S: Array, name: str) -> Array:
