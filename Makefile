@@ -8,11 +8,20 @@
 #   make clean     remove the environment and everything that was generated
 #
 # Another interpreter: make PYTHON=python3.12 test
+#
+# Deep models are tested when PELLUCID_DEEP=1, which installs PyTorch first. Where plain pip would
+# fetch the build for CUDA (Linux, gigabytes), name PyTorch's index of builds for the CPU:
+#   PELLUCID_DEEP=1 make test
+#   PELLUCID_DEEP=1 make PIP_TORCH='--index-url https://download.pytorch.org/whl/cpu' test
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+PIP_TORCH ?=
+export PELLUCID_DEEP
+DEEP := $(if $(filter 1,$(PELLUCID_DEEP)),$(VENV)/.deep)
 
 # Compiled kernels stay where Numba puts them, in __pycache__ beside their source: the tests, the
 # demo and your own scripts then share one cache, and `pellucid warm` fills it before the test
@@ -32,10 +41,10 @@ demo: $(VENV)/.run
 	$(BIN)/pellucid learn src/pellucid/data/tables/penguins.csv --target species \
 	  --out pellucid-demo --overwrite
 
-test: lint warm
+test: lint warm $(DEEP)
 	$(PYTEST) -m "not slow"
 
-test-all: lint warm
+test-all: lint warm $(DEEP)
 	$(PYTEST)
 
 bench: $(VENV)/.bench
@@ -74,6 +83,10 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(PIP) -e '.[test]'
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.deep: $(VENV)/.test
+	$(PIP) $(PIP_TORCH) 'torch>=2.5'
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	$(PIP) -e '.[bench]'

@@ -181,6 +181,19 @@ def written_out(data):
     return GaussianNB().fit(pca.transform(X[known]), y[known]).predict(pca.transform(X)).mean()
 
 
+def ours_self_training(data):
+    from pellucid import GaussianNB, SelfTrainingClassifier
+
+    return SelfTrainingClassifier(GaussianNB()).fit(*data).labeled_iter_.mean()
+
+
+def theirs_self_training(data):
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.semi_supervised import SelfTrainingClassifier
+
+    return SelfTrainingClassifier(GaussianNB()).fit(*data).labeled_iter_.mean()
+
+
 def equal(a, b):
     return bool(np.allclose(a, b, atol=1e-9))
 
@@ -242,6 +255,11 @@ CASES = [
         f"RepresentationClassifier PCA and GaussianNB, {N:,} x {D}, a tenth labelled",
         partly_labelled, {"pellucid": ours_representation, "scikit-learn written out": written_out},
         alike, "one PCA, one small fit, one prediction",
+    ),
+    Case(
+        f"SelfTrainingClassifier of GaussianNB, {N:,} x {D}, a tenth labelled",
+        partly_labelled, {"pellucid": ours_self_training, "scikit-learn": theirs_self_training},
+        alike, "up to ten rounds of one fit and one prediction",
     ),
     Case(
         f"VotingRegressor of 3, 20,000 x {D}", numbers,

@@ -80,7 +80,8 @@ def skorch_convolution(data):
 
     net = NeuralNetClassifier(
         convolution(), criterion=torch.nn.CrossEntropyLoss, optimizer=torch.optim.Adam, lr=RATE,
-        batch_size=BATCH, max_epochs=EPOCHS, train_split=None, verbose=0, iterator_train__shuffle=True,
+        batch_size=BATCH, max_epochs=EPOCHS, train_split=None, verbose=0,
+        iterator_train__shuffle=True,
     )  # fmt: skip
     X = data[0][:, None].astype(np.float32)
     return accuracy(net.fit(X, data[1]).predict(X), data)

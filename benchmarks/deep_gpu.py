@@ -55,7 +55,7 @@ def fit_rate(model, *data, rows):
 
 
 def step_speed(make_module, inputs, target, device, precision, steps):
-    """(rows/s, FLOP/s) of whole updates by the package's own trainer, on data held on the device."""
+    """(rows/s, FLOP/s) of whole updates by the package's own trainer, data on the device."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 

@@ -1,6 +1,7 @@
 """Find every public estimator and make data it can be fitted on: no list to maintain."""
 
 import inspect
+import os
 from functools import cache
 
 import numpy as np
@@ -14,17 +15,34 @@ from sklearn.utils.discovery import all_estimators
 import pellucid
 from pellucid.base import BlockEstimator
 
+# Deep models need PyTorch, which `make test` installs only when this is set.
+DEEP = os.environ.get("PELLUCID_DEEP") == "1"
+DEEP_REASON = "deep models are tested with PELLUCID_DEEP=1 (it installs PyTorch)"
+
 
 @cache
-def public_classes():
+def every_class():
     """Every concrete estimator class of the lazy table, by name."""
     found = {}
-    for name in pellucid._HOME:
+    for name, home in pellucid._HOME.items():
+        if home.startswith("deep.") and not DEEP:
+            continue
         value = getattr(pellucid, name)
         if inspect.isclass(value) and issubclass(value, BaseEstimator):
             assert not inspect.isabstract(value), f"{name} is abstract but public"
             found[name] = value
     return found
+
+
+@cache
+def public_classes():
+    """Those that are fitted to data; planners and agents take a decision process instead."""
+    return {name: cls for name, cls in every_class().items() if not decides(cls)}
+
+
+def decides(cls):
+    """Whether ``fit`` takes an MDP or an environment, so that the checks of arrays do not apply."""
+    return list(inspect.signature(cls.fit).parameters)[1] in ("mdp", "env")
 
 
 def make(cls, **params):
@@ -81,12 +99,19 @@ def make(cls, **params):
         params.setdefault("C", 1.0)  # the groups of ``data`` hardly overlap: no maximum likelihood
     if cls.__name__ == "ClusterNumberSearch":  # every number of clusters costs some thirty fits
         params = {"n_clusters": range(1, 4), "n_runs": 2, **params}
+    if cls.__name__ == "ModelAveragingStructure":  # graphs of the chain
+        params = {"n_samples": 50, **params}
     if cls.__name__ == "PossibilisticCMeans":  # centres that meet warn: as many as ``data`` has
         params = {"n_clusters": 3, "m": 1.5, **params}
+    if cls.__name__ == "SelfTrainingClassifier":  # scikit-learn's refuses its own default, None
+        params = {"estimator": pellucid.GaussianNB(), **params}
     if cls.__name__ in ("MLPClassifier", "MLPRegressor"):  # small, and done before max_iter
         params = {"hidden_layer_sizes": (8,), "learning_rate_init": 0.05, "tol": 1e-2, **params}
     if cls.__name__ == "Autoencoder":
         params = {"solver": "lbfgs", "max_iter": 1000, **params}
+    if pellucid._HOME.get(cls.__name__, "").startswith("deep."):  # few updates, large steps
+        training = pellucid.deep.Training(learning_rate=0.02, batch_size=256)
+        params.setdefault("training", training)
     if "random_state" in signature.parameters:
         params.setdefault("random_state", 0)
     return cls(**params)
@@ -152,6 +177,10 @@ def data(cls, n=200, p=4, seed=0, **params):
     labels = np.array(["ant", "bee", "cat"])[group]
     if tags.input_tags.one_d_array:  # a curve: one column of numbers
         return X[:, :1], np.sin(X[:, 0]) + 0.3 * rng.normal(size=n)
+    if cls.__name__ == "GraphNeuralNetworkClassifier":  # paths and rings with a row of X at nodes
+        path = np.eye(5, k=1) + np.eye(5, k=-1)
+        ring = path + np.eye(5, k=4) + np.eye(5, k=-4)
+        return [((ring, path)[i % 2], X[[i] * 5]) for i in range(n)], labels
     if not tags.input_tags.two_d_array:
         words = np.array(["red", "green", "blue", "grey", "pink"])
         documents = [" ".join(words[row]) for row in rng.integers(5, size=(n, 6))]
@@ -161,6 +190,8 @@ def data(cls, n=200, p=4, seed=0, **params):
         X = np.clip(np.floor(np.abs(X)), 0.0, 3.0)
     if tags.input_tags.positive_only:
         X = np.abs(X)
+    if cls.__name__ == "SelfTrainingClassifier":  # without unlabelled rows it warns
+        return X, np.where(np.arange(n) % 3 == 0, -1, group)
     if is_classifier(estimator):
         if not tags.target_tags.single_output:  # several labels of a row
             return X, np.column_stack([group == 0, group != 2, X[:, 1] > 1.0]).astype(int)

@@ -46,7 +46,7 @@ SETTINGS = {
 }
 # -1 means "unlabelled": scikit-learn excepts its own semi-supervised classes by name from the part
 # of one check that takes -1 for a label.
-SEMI_SUPERVISED = ("RepresentationClassifier",)
+SEMI_SUPERVISED = ("RepresentationClassifier", "SelfTrainingClassifier")
 ARRAY_API = bool(os.environ.get("SCIPY_ARRAY_API"))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import pellucid
-from estimators import names, public_classes
+from estimators import DEEP, DEEP_REASON, every_class
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("", *pellucid._PACKAGES)
@@ -34,9 +34,9 @@ def test_public_names_have_an_example(value):
     assert doctest.DocTestParser().get_examples(text), "no running example"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list(every_class()))
 def test_every_parameter_and_page(name):
-    cls = public_classes()[name]
+    cls = every_class()[name]
     text = inspect.getdoc(cls)
     for parameter in inspect.signature(cls).parameters:
         assert re.search(rf"\b{parameter}\b", text), f"{name}: {parameter} is not documented"
@@ -51,7 +51,7 @@ def test_every_parameter_and_page(name):
     )
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list(every_class()))
 def test_every_estimator_has_a_benchmark(name):
     sources = [path.read_text() for path in (ROOT / "benchmarks").glob("*.py")]
     assert any(re.search(rf"\b{name}\b", text) for text in sources)
@@ -61,9 +61,15 @@ def _pages():
     return [pytest.param(p, id=str(p.relative_to(ROOT))) for p in sorted(ROOT.glob("docs/**/*.md"))]
 
 
+def _skip_deep(page):
+    if not DEEP and "from pellucid.deep import" in page.read_text():
+        pytest.skip(DEEP_REASON)
+
+
 @pytest.mark.parametrize("page", _pages())
 def test_pages_run(page):
     """Examples on the pages are doctests."""
+    _skip_deep(page)
     parser = doctest.DocTestParser()
     test = parser.get_doctest(page.read_text(), {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
@@ -74,6 +80,7 @@ def test_pages_run(page):
 @pytest.mark.parametrize("page", _pages())
 def test_blocks_run(page, tmp_path, monkeypatch):
     """And ```python blocks without prompts; one that needs the reader's own files says ```py."""
+    _skip_deep(page)
     monkeypatch.chdir(tmp_path)
     scope = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
@@ -91,5 +98,6 @@ def test_links_lead_somewhere(page):
 def test_no_module_is_orphaned():
     """Every module imports, so that nothing rots unseen."""
     for module in pkgutil.walk_packages(pellucid.__path__, "pellucid."):
-        if not module.name.endswith("__main__"):
+        torch_only = module.name.startswith("pellucid.deep.") and not DEEP
+        if not module.name.endswith("__main__") and not torch_only:
             importlib.import_module(module.name)

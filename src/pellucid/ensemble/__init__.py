@@ -34,6 +34,7 @@ _HOME = {
     "RandomForestClassifier": "forest",
     "RandomForestRegressor": "forest",
     "RepresentationClassifier": "representation",
+    "SelfTrainingClassifier": "self_training",
     "StackingClassifier": "stacking",
     "StackingRegressor": "stacking",
     "VotingClassifier": "voting",

@@ -49,10 +49,11 @@ class Group(NamedTuple):
     number: IntArray  # for each of them which of the m it is
 
 
-def moral_neighbours(parents: Sequence[Sequence[int]]) -> list[set[int]]:
-    """The moral graph: families are cliques."""
+def moral_neighbours(parents: Sequence[Sequence[int]], used: Sequence[int]) -> list[set[int]]:
+    """The moral graph of these families: each is a clique."""
     near: list[set[int]] = [set() for _ in parents]
-    for v, some in enumerate(parents):
+    for v in used:
+        some = parents[v]
         for a in (*some, v):
             near[a].update(b for b in (*some, v) if b != a)
     return near
@@ -78,30 +79,57 @@ def connected_parts(nodes: Sequence[int], near: Sequence[set[int]]) -> list[tupl
     return parts
 
 
+def needed(parents: Sequence[tuple[int, ...]], wanted: Sequence[int]) -> set[int]:
+    """The wanted variables and their ancestors: what else is missing sums to 1."""
+    found, stack = set(wanted), list(wanted)
+    while stack:
+        for u in parents[stack.pop()]:
+            if u not in found:
+                found.add(u)
+                stack.append(u)
+    return found
+
+
 def plan_groups(
-    codes: IntArray, w: Array, parents: Sequence[tuple[int, ...]], card: IntArray
+    codes: IntArray,
+    w: Array,
+    parents: Sequence[tuple[int, ...]],
+    card: IntArray,
+    keep: tuple[int, ...] | None = None,
 ) -> list[Group]:
-    """Every group of missing variables of the rows, with its distinct boundaries."""
+    """Every group of missing variables of the rows, with its distinct boundaries.
+
+    With ``keep``, missing variables that are neither in it nor above anything observed are left
+    out (they would sum to 1); None: all are kept, since EM wants the counts of their families.
+    """
     absent = codes < 0
     rows = np.flatnonzero(absent.any(axis=0))
     if len(rows) == 0:
         return []
-    near = moral_neighbours(parents)
     masks, inverse = np.unique(np.packbits(absent[:, rows], axis=0).T, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     cuts = np.cumsum(np.bincount(inverse.ravel(), minlength=len(masks)))[:-1]
-    found: dict[tuple[int, ...], list[IntArray]] = {}
+    every = list(range(len(parents)))
+    near = moral_neighbours(parents, every)
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], list[IntArray]] = {}
     for some in np.split(rows[order], cuts):
-        for part in connected_parts(np.flatnonzero(absent[:, some[0]]).tolist(), near):
-            found.setdefault(part, []).append(some)
+        gone, used = absent[:, some[0]], every
+        if keep is not None:
+            used = sorted(needed(parents, [*np.flatnonzero(~gone).tolist(), *keep]))
+            near = moral_neighbours(parents, used)
+        for part in connected_parts([v for v in used if gone[v]], near):
+            inside = set(part)
+            families = tuple(v for v in used if inside & {*parents[v], v})
+            found.setdefault((part, families), []).append(some)
     return [
-        _group(part, np.sort(np.concatenate(parts)), codes, w, parents, card)
-        for part, parts in sorted(found.items())
+        _group(part, families, np.sort(np.concatenate(parts)), codes, w, parents, card)
+        for (part, families), parts in sorted(found.items())
     ]
 
 
 def _group(
     part: tuple[int, ...],
+    families: tuple[int, ...],
     rows: IntArray,
     codes: IntArray,
     w: Array,
@@ -109,7 +137,6 @@ def _group(
     card: IntArray,
 ) -> Group:
     inside = set(part)
-    families = [v for v, some in enumerate(parents) if inside & {*some, v}]
     members = {u for v in families for u in (*parents[v], v)}
     boundary = sorted(members - inside)
     values, number = distinct_columns(codes[boundary][:, rows], card[boundary])
@@ -122,7 +149,7 @@ def _group(
         cells.append(_places(family, scope, values, place, card))
         scopes.append(scope)
     buckets = plan_buckets(part, scopes, card)
-    return Group(part, tuple(families), tuple(cells), tuple(scopes), buckets, weight, rows, number)
+    return Group(part, families, tuple(cells), tuple(scopes), buckets, weight, rows, number)
 
 
 def distinct_columns(values: IntArray, card: IntArray) -> tuple[IntArray, IntArray]:
@@ -307,7 +334,7 @@ def log_densities(
             at = at * card[u] + codes[u]
             bad |= codes[u] < 0
         out += np.where(bad, 0.0, logs[v][np.where(bad, 0, at)])
-    for group in plan_groups(codes, np.ones(n), parents, card):
+    for group in plan_groups(codes, np.ones(n), parents, card, ()):
         log_p = np.concatenate([propagate(group, tables, *p)[0] for p in pieces(group, tables)])
         out[group.rows] += log_p[group.number]
     return out
@@ -324,7 +351,7 @@ def posteriors(
     out = np.empty((codes.shape[1], int(card[variable])))
     hidden = codes.copy()
     hidden[variable] = -1
-    for group in plan_groups(hidden, np.ones(codes.shape[1]), parents, card):
+    for group in plan_groups(hidden, np.ones(codes.shape[1]), parents, card, (variable,)):
         if variable not in group.missing:
             continue
         bucket = next(i for i, k in enumerate(group.buckets) if k.variable == variable)

@@ -99,16 +99,16 @@ class Gram:
         step = max(16, BLOCK // len(support))
         centres, weights = self.X[support], beta[support]
         if self.code is not None and self.code.formula == GAUSSIAN:
-            return self.gaussian_product(centres, weights, step)
+            return self.gaussian_product(centres, weights, self.code.gamma, step)
 
         def block(first: int) -> Array:
             return self.kernel(self.X[first : first + step], centres) @ weights
 
         return np.concatenate(list(map_threads(block, range(0, len(self), step))))
 
-    def gaussian_product(self, centres: Array, weights: Array, step: int) -> Array:
+    def gaussian_product(self, centres: Array, weights: Array, gamma: float, step: int) -> Array:
         """The same without storing a kernel value: products by BLAS, then one pass."""
-        gamma, middle = self.code.gamma, self.X.mean(axis=0)
+        middle = self.X.mean(axis=0)
         C = centres - middle
         sizes = np.einsum("ij,ij->i", C, C)
 

@@ -6,10 +6,10 @@ distributions (estimate, then decide), labels only (discriminate), nothing (find
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
 
 from pellucid.core import check
-from pellucid.core.records import plain
+from pellucid.core.records import Advice
+from pellucid.reinforcement.advice import CONTROL
 from pellucid.study.records import KINDS
 
 KNOWLEDGE = {
@@ -47,10 +47,7 @@ NEEDS = {
         "neighbours of neighbours belong together, whatever the shape",
     ),
     "proximity": ("k-means or a mixture", "members are near a common centre"),
-    "known_model": ("value or policy iteration", "the decision process is known: solve it"),
-    "fixed_policy": ("adaptive dynamic programming or TD", "only the given policy is valued"),
-    "control": ("SARSA or Q-learning", "the policy is to be found by acting"),
-    "large_states": ("function approximation", "a table of all states would be too large"),
+    **CONTROL,
     "variance": ("bagging", "the mean of unstable models varies less"),
     "bias": ("boosting", "each model mends what the ones before it leave"),
     "combine": ("stacking", "a model learns how far to trust each of several different ones"),
@@ -65,24 +62,6 @@ CUBE = 5_000  # columns whose cubed count of operations is affordable
 MANY_ROWS = 100_000
 MANY_FOR_PAIRS = 10_000  # rows from which K(K-1)/2 small problems beat K large ones
 SUBSET, TREE_COLUMNS = 40, 15
-
-
-class Advice(NamedTuple):
-    """One choice and its reason.
-
-    >>> print(Advice("solver", "closed form", "10 columns"))
-    solver: closed form (10 columns)
-    """
-
-    topic: str
-    choice: str
-    reason: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return plain(self._asdict())
-
-    def __str__(self) -> str:
-        return f"{self.topic}: {self.choice} ({self.reason})"
 
 
 def advise(
