@@ -49,7 +49,11 @@ MANY_ROWS = 2_000  # rows from which pairs are tested in threads
 
 
 class MadeTest(NamedTuple):
-    """One test that was made."""
+    """One test that was made.
+
+    >>> MadeTest("a", "b", (), 0.0, 1, 1.0).p_value
+    1.0
+    """
 
     a: Any
     b: Any

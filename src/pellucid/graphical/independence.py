@@ -36,7 +36,11 @@ MOST_CELLS = 1 << 27
 
 
 class IndependenceTest(NamedTuple):
-    """Statistic, degrees of freedom and p-value of one test."""
+    """Statistic, degrees of freedom and p-value of one test.
+
+    >>> IndependenceTest(0.0, 1, 1.0).dof
+    1
+    """
 
     statistic: float
     dof: int

@@ -207,7 +207,8 @@ def why(case: Case, kind: str, chosen: LeaderboardRow) -> str:
     if chosen.complexity > 1 and linear:
         worse = all(row.p_value < case.alpha for row in linear)
         text += (
-            "; every linear model is significantly worse" if worse
+            "; every linear model is significantly worse"
+            if worse
             else "; the linear models are further behind"
         )
     return text + "."
