@@ -69,22 +69,18 @@ def class_log_joint(
     """log of the product of the tables that hold the class, (n, K); no cell is missing."""
     n, K = codes.shape[1], int(card[class_])
     out = np.zeros((n, K))
-    own = np.arange(K)
     for v, some in enumerate(parents):
         family = (*some, v)
         if class_ not in family:
             continue
-        at = np.zeros(n, np.int64)
-        stride, step = 0, 1
-        for u in reversed(family):
-            if u == class_:
-                stride = step
-            else:
-                at += step * codes[u].astype(np.int64)
-            step *= int(card[u])
+        at = np.zeros(n, np.intp)
+        for u in family:
+            if u != class_:
+                at *= card[u]
+                at += codes[u]
         with np.errstate(divide="ignore"):
-            logs = np.log(tables[v]).ravel()
-        out += logs[at[:, None] + stride * own]
+            logs = np.log(np.moveaxis(tables[v], family.index(class_), -1)).reshape(-1, K)
+        out += logs.take(at, axis=0)  # the class last: one row of the table for every row
     return out
 
 
