@@ -69,22 +69,23 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
         return route(self, method, sample_weight, params, **door)
 
     def _refuse_cells(self, X: Any) -> None:
-        """Name a bad cell by its row in X: the inner estimators will see only some of the rows."""
-        if not isinstance(self.estimator, Estimator):
-            return  # what it accepts is not known here
-        if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
-            columns = _float_columns(X)
-            for j, column in columns:
-                found = find_nonfinite(column[:, None], allow_nan=self._inner_allows_nan())
-                if found is not None:
-                    what = "NaN" if np.isnan(column[found[0]]) else "infinity (inf)"
-                    raise ValueError(
-                        f"X contains {what} in {self._column_name(j)}, row {found[0]}; "
-                        f"{type(self.estimator).__name__} does not accept it"
-                    )
+        refuse_cells(self, self.estimator, X)
 
-    def _inner_allows_nan(self) -> bool:
-        return bool(get_tags(self.estimator).input_tags.allow_nan)
+
+def refuse_cells(owner: Any, estimator: Any, X: Any) -> None:
+    """Name a bad cell by its row in X: the inner estimators will see only some of the rows."""
+    if not isinstance(estimator, Estimator):
+        return  # what it accepts is not known here
+    if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
+        allow_nan = bool(get_tags(estimator).input_tags.allow_nan)
+        for j, column in _float_columns(X):
+            found = find_nonfinite(column[:, None], allow_nan=allow_nan)
+            if found is not None:
+                what = "NaN" if np.isnan(column[found[0]]) else "infinity (inf)"
+                raise ValueError(
+                    f"X contains {what} in {owner._column_name(j)}, row {found[0]}; "
+                    f"{type(estimator).__name__} does not accept it"
+                )
 
 
 def _float_columns(X: Any) -> list[tuple[int, Any]]:
