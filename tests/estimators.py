@@ -110,7 +110,7 @@ def make(cls, **params):
     if cls.__name__ == "Autoencoder":
         params = {"solver": "lbfgs", "max_iter": 1000, **params}
     if pellucid._HOME.get(cls.__name__, "").startswith("deep."):  # few updates, large steps
-        training = pellucid.deep.Training(learning_rate=0.02, batch_size=256)
+        training = pellucid.deep.Training(learning_rate=0.02)
         params.setdefault("training", training)
     if "random_state" in signature.parameters:
         params.setdefault("random_state", 0)

@@ -299,6 +299,10 @@ def _splits(fold):
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
 
 
+def _ends(X, n_clusters, random_state):
+    return X[[X[:, 0].argmin(), X[:, 0].argmax()]]
+
+
 @weighted_estimators
 @pytest.mark.filterwarnings("ignore:centres lie in one place")  # the rows given may be of one group
 @pytest.mark.parametrize("n", [90, LEAF_ROWS + 40])
@@ -308,12 +312,16 @@ def test_weights_are_repetitions(name, n):
     params = {}
     if n > LEAF_ROWS and {"init", "n_clusters"} <= make(CLASSES[name]).get_params().keys():
         params = {"init": X[w > 0][:3], "n_clusters": 3}  # random starts depend on the leaves
+        if "bisecting_strategy" in make(CLASSES[name]).get_params():  # two centres of every split
+            params["init"] = _ends
     again = params
     if "cv" in make(CLASSES[name]).get_params():  # the folds must hold the same rows
         fold = np.arange(n) % 3
         params, again = {"cv": _splits(fold)}, {"cv": _splits(np.repeat(fold, w))}
     weighted = make(CLASSES[name], **params).fit(X, y, sample_weight=w)
-    X_again, y_again = np.repeat(X, w, axis=0), None if y is None else np.repeat(y, w, axis=0)
+    X_again = [row for row, times in zip(X, w, strict=True) for _ in range(times)]
+    X_again = X_again if isinstance(X, list) else np.array(X_again)
+    y_again = None if y is None else np.repeat(y, w, axis=0)
     repeated = make(CLASSES[name], **again).fit(X_again, y_again)
     assert_same_outputs(weighted, repeated, X, rtol=1e-7)
 

@@ -25,6 +25,7 @@ _HOME = {
     "BayesianRidge": "linear.bayesian_ridge",
     "BernoulliNB": "naive_bayes.bernoulli",
     "BestSubsetRegression": "linear.subsets",
+    "BisectingKMeans": "cluster.bisecting",
     "BridgeRegression": "linear.bridge",
     "Budget": "linear.budget",
     "CalibratedClassifierCV": "evaluation.calibrated",

@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import pellucid as library
 from pellucid.cli.common import Code, Stop
-from pellucid.cli.grouping import read_counts
+from pellucid.cli.grouping import EUCLIDEAN, read_counts
+from pellucid.cli.grouping import METHODS as GROUPINGS
 from pellucid.cli.inputs import open_inputs
 from pellucid.cli.reducing import read_components, reduce_rows
 from pellucid.cli.unusual import METHODS, describe, find_unusual
@@ -77,6 +78,28 @@ def test_cluster_fixed_number_and_distance(pellucid, tmp_path):
                       "--out", "two", "--json").json  # fmt: skip
     assert (record["k"], record["distance"]) == (2, "manhattan")
     assert "as asked" in record["verdict"][0]
+
+
+@pytest.mark.parametrize("method", list(GROUPINGS))
+def test_every_method_groups_clear_blobs(pellucid, tmp_path, method):
+    truth = blobs(tmp_path / "blobs.csv", n=60)
+    done = pellucid("cluster", "blobs.csv", "--k", "3", "--method", method, "--restarts", "2")
+    assert done.code == Code.DONE, done.err
+    found = pl.read_csv(tmp_path / "pellucid-blobs-clusters" / "clusters.csv")
+    assert adjusted_rand_score(truth, found["cluster"]) == 1
+    if method in EUCLIDEAN:
+        words = ("--method", method, "--distance", "manhattan", "--out", "other")
+        assert pellucid("cluster", "blobs.csv", *words).code == Code.USAGE
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_every_detector_by_its_name(pellucid, tmp_path, method):
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    rows[7] += 9.0
+    pl.DataFrame(rows, schema=["a", "b", "c"]).write_csv(tmp_path / "odd.csv")
+    done = pellucid("anomalies", "odd.csv", "--method", method, "--share", "0.02", "--json")
+    assert done.code == Code.DONE, done.err
+    assert [row["row"] for row in json.loads(done.out)["flagged"]] == [7]
 
 
 def test_cluster_refuses(pellucid, tmp_path):

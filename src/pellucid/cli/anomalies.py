@@ -22,7 +22,10 @@ SHOWN = 12  # rows on the terminal
     help="Share of the rows to list.",
 )
 @click.option(
-    "--method", default="normal", show_default=True, help="normal, isolation or neighbours."
+    "--method",
+    default="normal",
+    show_default=True,
+    help="normal, isolation, neighbours, envelope, density or svm.",
 )
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--sql", help="Query, when DATA is a database URL.")

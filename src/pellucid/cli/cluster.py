@@ -17,7 +17,7 @@ DISTANCES = ("euclidean", "manhattan", "cosine")
 @click.option("--k", "counts", default="auto", show_default=True,
               help="Number of groups: 3, 2..10, 2,4,8 or auto (2..10).")  # fmt: skip
 @click.option("--method", default="kmeans", show_default=True,
-              help="kmeans, gmm, agglomerative, divisive or spectral.")  # fmt: skip
+              help="kmeans, bisecting, fuzzy, gmm, agglomerative, divisive, spectral.")  # fmt: skip
 @click.option("--distance", type=click.Choice(DISTANCES), default="euclidean", show_default=True)
 @click.option("--no-scale", is_flag=True, help="Take the columns in their own units.")
 @click.option("--restarts", type=click.IntRange(1), default=10, show_default=True,

@@ -71,13 +71,24 @@ def _spectral(k: int, distance: str, restarts: int, seed: int) -> Any:
     return public("SpectralClustering")(k, n_init=restarts, random_state=seed)
 
 
+def _bisecting(k: int, distance: str, restarts: int, seed: int) -> Any:
+    return public("BisectingKMeans")(k, n_init=restarts, random_state=seed)
+
+
+def _fuzzy(k: int, distance: str, restarts: int, seed: int) -> Any:
+    return public("FuzzyCMeans")(k, n_init=restarts, random_state=seed)
+
+
 METHODS = {
     "kmeans": Method("KMeans", _kmeans),
+    "bisecting": Method("BisectingKMeans", _bisecting),
+    "fuzzy": Method("FuzzyCMeans", _fuzzy),
     "gmm": Method("GaussianMixture", _mixture),
     "agglomerative": Method("AgglomerativeClustering", _merging),
     "divisive": Method("DivisiveClustering", _dividing),
     "spectral": Method("SpectralClustering", _spectral),
 }
+EUCLIDEAN = ("bisecting", "fuzzy", "gmm", "spectral")  # these know no other distance
 
 
 def find_method(name: str) -> Method:
@@ -194,6 +205,8 @@ def group_rows(
     Z, space = inputs.Z, Space(find_method(name), distance, restarts, seed)
     if distance == "cosine" and not (np.abs(Z).sum(axis=1) > 0).all():
         raise Stop(Code.TASK, "a row is zero in every column: it has no direction for cosine")
+    if distance != "euclidean" and name in EUCLIDEAN:
+        raise Stop(Code.USAGE, f"the method {name} takes --distance euclidean, got {distance}")
     rng = np.random.default_rng(seed)
     tried = []
     for k in counts:

@@ -46,6 +46,14 @@ METHODS = {
         "IsolationForest", lambda seed: public("IsolationForest")(random_state=seed)
     ),
     "neighbours": Detector("LocalOutlierFactor", lambda seed: public("LocalOutlierFactor")()),
+    "envelope": Detector(
+        "EllipticEnvelope", lambda seed: public("EllipticEnvelope")(random_state=seed)
+    ),
+    "density": Detector(
+        "DensityOutlier",
+        lambda seed: public("DensityOutlier")(public("GaussianMixture")(random_state=seed)),
+    ),
+    "svm": Detector("OneClassSVM", lambda seed: public("OneClassSVM")(nu=0.1)),
 }
 
 
@@ -108,11 +116,27 @@ def find_unusual(inputs: Inputs, name: str, share: float, seed: int) -> Unusual:
         model = detector.make(seed).fit(inputs.Z)
         rated = getattr(model, "negative_outlier_factor_", None)
         rated = model.score_samples(inputs.Z) if rated is None else rated
-        scores = rated / (np.median(rated) or 1.0)
+        scores = ratings(rated)
     count = min(max(1, round(share * len(scores))), len(scores))
     flagged = np.argsort(-scores, kind="stable")[:count]
     reasons = [explain(inputs, bulk, int(i)) for i in flagged]
     return Unusual(scores, flagged, float(scores[flagged[-1]]), reasons, name, share, bulk)
+
+
+def ratings(rated: Array) -> Array:
+    """Scores that fall with oddness as ratings that rise with it; the median row has 1.
+
+    Scores below zero (distances, path lengths) are divided by their median; others (log densities,
+    sums of similarities) have no zero, so that one more is one median deviation.
+
+    >>> ratings(np.array([-2.0, -1.0, -3.0])), ratings(np.array([2.0, 1.0, 0.0]))
+    (array([1. , 0.5, 1.5]), array([0., 1., 2.]))
+    """
+    middle = float(np.median(rated))
+    if rated.max() <= 0 and middle < 0:
+        return rated / middle
+    spread = float(np.median(np.abs(rated - middle)))
+    return 1.0 + (middle - rated) / (spread or 1.0)
 
 
 def is_zero_one(X: Array) -> Array:

@@ -4,6 +4,7 @@ from pellucid._lazy import lazy_names
 
 _HOME = {
     "AgglomerativeClustering": "agglomerative",
+    "BisectingKMeans": "bisecting",
     "ClusterDiagnosis": "diagnosis",
     "ClusterFinding": "diagnosis",
     "ClusterNumberSearch": "number_search",

@@ -91,8 +91,23 @@ def bisect(
         if best is None or run.inertia < best.inertia * (1 - 1e-12):
             best = run
     assert best is not None
-    inertia, weight = node_inertias(rows, best.centers, best.labels)
-    return Split(best.centers, inertia, weight, best.labels, best)
+    centers, inertia, weight = exact_nodes(rows, best.centers, best.labels, problem.box.reach)
+    return Split(centers, inertia, weight, best.labels, best)
+
+
+def exact_nodes(rows: Rows, centers: Array, labels: Any, reach: float) -> Any:
+    """Centres, J and weights; a part whose rows are all alike has their place and J = 0.
+
+    (The mean of equal numbers need not be that number to the last bit.)
+    """
+    inertia, weight = node_inertias(rows, centers, labels)
+    centers = centers.copy()
+    for j in np.flatnonzero(inertia <= 1e-24 * weight * reach**2):
+        mine = np.flatnonzero((labels == j) & (rows.w > 0))
+        A = dense_rows(RAW, Rows(rows.X[mine], None, rows.w[mine]))[0]
+        if len(A) and (A[0] == A).all():
+            centers[j], inertia[j] = A[0], 0.0
+    return centers, inertia, weight
 
 
 def grown(tree: Tree, node: int, split: Split) -> Tree:
@@ -223,7 +238,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         rng, tol = generator(self.random_state), self.tol * problem.box.variance
         run = self._iterate(
             lambda tree: (self._split(rows, tree, rng, tol), 0.0),
-            _root(rows, problem.box.mean),
+            _root(rows, problem.box.mean, problem.box.reach),
             max_iter=self.n_clusters - 1,
             tol=None,
             record=_row_of,
@@ -285,8 +300,8 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def cut(self, n_clusters: int) -> IntArray:
         """The labels of the training rows after the first ``n_clusters - 1`` splits.
 
-        >>> X = [[0.0], [1.0], [10.0], [11.0], [30.0]]
-        >>> BisectingKMeans(4, random_state=0).fit(X).cut(2)
+        >>> X = [[0.0], [1.0], [10.0], [11.0], [90.0]]
+        >>> BisectingKMeans(4, n_init=5, random_state=0).fit(X).cut(2)
         array([0, 0, 0, 0, 1])
         """
         check_is_fitted(self)
@@ -392,12 +407,12 @@ def _dense(X: Any) -> Array:
     return X if isinstance(X, np.ndarray) else X.toarray()
 
 
-def _root(rows: Rows, mean: Array) -> Tree:
+def _root(rows: Rows, mean: Array, reach: float) -> Tree:
     labels = np.zeros(rows.n_rows, dtype=np.int32)
-    inertia, weight = node_inertias(rows, np.ascontiguousarray(mean[None]), labels)
-    return Tree(
-        [(-1, -1)], [mean], inertia.tolist(), weight.tolist(), [np.arange(rows.n_rows)], None
-    )
+    nodes = exact_nodes(rows, np.ascontiguousarray(mean[None]), labels, reach)
+    centers, inertia, weight = nodes
+    members = [np.arange(rows.n_rows)]
+    return Tree([(-1, -1)], list(centers), inertia.tolist(), weight.tolist(), members, None)
 
 
 def _row_of(tree: Tree) -> dict[str, Any]:

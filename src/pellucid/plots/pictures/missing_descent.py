@@ -38,13 +38,13 @@ class MissingDescent:
         draw_edges(ax, d, self.weight)
         for i, question in enumerate(d.questions):
             there = self.weight[i] > 0
-            ax.text(d.x[i], d.y[i] + 0.05, question or d.answers[i], ha="center", va="center",
+            ax.text(d.x[i], d.y[i] + 0.08, question or d.answers[i], ha="center", va="center",
                     fontsize="small", zorder=3, color="black" if there else "#9CA3AF",
                     bbox={"boxstyle": "round,pad=0.3", "fc": "white", "lw": 1.8 if there else 0.8,
                           "ec": shade(d, i) if there and not question else
                           "#6B7280" if there else "#D1D5DB"})  # fmt: skip
             if there:
-                ax.text(d.x[i], d.y[i] - 0.2, f"{self.weight[i]:.3g}", ha="center", va="top",
+                ax.text(d.x[i], d.y[i] - 0.12, f"{self.weight[i]:.3g}", ha="center", va="top",
                         fontsize="small", weight="bold" if self.ending[i] > 0 else "normal",
                         zorder=3, bbox={"boxstyle": "square,pad=0.1", "fc": "white",
                                         "ec": "none"})  # fmt: skip

@@ -56,6 +56,7 @@ class SplitScan:
         ax.plot(t, low, "D", color=colour(1), ms=9, mec="black", zorder=4,
                 label=f"best: {self.name} ≤ {t:.4g}")  # fmt: skip
         self._rows(ax)
+        ax.set_yticks([v for v in ax.get_yticks() if v >= 0])
         ax.set(xlabel=self.name, ylabel=f"{self.criterion} after the split")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         heading(ax, f"Best threshold {t:.4g}: {self.criterion} {self.before:.3g} → {low:.3g}, "
