@@ -53,7 +53,7 @@ class MissingDescent:
         return ax
 
 
-def _row(x: Any) -> Any:
+def _row(x: Any, names: Any) -> Any:
     """One row as a table: a row, a table of one row, or {"column": value}."""
     if isinstance(x, dict):
         import polars
@@ -66,7 +66,10 @@ def _row(x: Any) -> Any:
     cells = np.asarray(x, dtype=object)
     if cells.ndim == 2 and len(cells) != 1:
         raise ValueError(f"x must be one row, got {len(cells)}")
-    return cells.reshape(1, -1)
+    cells = cells.reshape(1, -1)
+    if names is not None and len(names) == cells.shape[1]:
+        return _row(dict(zip(map(str, names), cells[0], strict=True)), None)
+    return cells
 
 
 def _weights(model: Any, row: Any) -> tuple[Array, Array, list[int]]:
@@ -123,7 +126,7 @@ def missing_descent(E: Any, x: Any) -> MissingDescent:
     ([1.0, 0.75, 0.25], 'yes')
     """
     model = the_tree(E)
-    row = _row(x)
+    row = _row(x, getattr(model, "feature_names_in_", None))
     weight, ending, asked = _weights(model, row)
     d = layout(model, max(model.get_depth(), 1))
     shares = ending @ np.asarray(model.tree_.value)[:, 0]

@@ -119,8 +119,8 @@ def pruning(
     >>> from pellucid.plots import pruning
     >>> X, y = [[float(i)] for i in range(20)], [0] * 10 + [1] * 10
     >>> picture = pruning(DecisionTreeClassifier(), X, y)
-    >>> picture.sizes.tolist(), picture.train.tolist(), picture.test.tolist()
-    ([2, 1], [0.0, 0.5], [0.0, 0.5])
+    >>> picture.sizes.tolist(), picture.train.tolist()
+    ([2, 1], [0.0, 0.5])
     """
     inner = getattr(E, "estimator_", E)
     if hasattr(inner, "pruning_log_"):
