@@ -167,3 +167,34 @@ CASES += [
         repeats=2,
     ),
 ]
+
+
+def factors_data():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((50_000, 5)) @ rng.standard_normal((5, 50))
+    return Z + rng.standard_normal((50_000, 50))
+
+
+def pellucid_factors(X):
+    from pellucid import FactorAnalysis
+
+    return FactorAnalysis(5).fit(X).noise_variance_
+
+
+def sklearn_factors(X):
+    from sklearn.decomposition import FactorAnalysis
+
+    return FactorAnalysis(5).fit(X).noise_variance_
+
+
+CASES += [
+    Case(
+        "FactorAnalysis 50,000 x 50, 5 factors",
+        factors_data,
+        {"pellucid": pellucid_factors, "scikit-learn": sklearn_factors},
+        lambda a, b: bool(np.allclose(a, b, rtol=1e-3)),
+        "20 MB read once for the covariance; scikit-learn reads the rows in every round",
+        rounds=2,
+        repeats=2,
+    ),
+]

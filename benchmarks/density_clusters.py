@@ -1,4 +1,4 @@
-"""DBSCAN on blobs of 2 to 30 columns, and k-medoids; answers are labels or the objective."""
+"""DBSCAN, HDBSCAN and k-medoids on blobs; answers are labels or the objective."""
 
 import numpy as np
 
@@ -73,8 +73,40 @@ MEDOIDS = Case(
     repeats=2,
 )
 
+
+def pellucid_hierarchy(X):
+    from pellucid import HDBSCAN
+
+    return HDBSCAN(20).fit(X).labels_
+
+
+def sklearn_hierarchy(X):
+    from sklearn.cluster import HDBSCAN
+
+    return HDBSCAN(20, copy=True).fit(X).labels_
+
+
+def alike(a, b):
+    """The same clusters, but for rows at tied reachabilities."""
+    from sklearn.metrics import adjusted_rand_score
+
+    return bool(adjusted_rand_score(a, b) > 0.98)
+
+
 CASES = [
     MEDOIDS,
+    *(
+        Case(
+            f"HDBSCAN, {n:,} x {p}, clusters of 20",
+            blobs(n, p),
+            {"pellucid": pellucid_hierarchy, "scikit-learn": sklearn_hierarchy},
+            alike,
+            "all pairs once, without a matrix",
+            rounds=2,
+            repeats=1,
+        )
+        for n, p in ((20_000, 3), (20_000, 10))
+    ),
     *(
         Case(
             f"DBSCAN, {n:,} x {p}, eps {eps}",

@@ -162,7 +162,6 @@ CASES = [
         {"pellucid": pellucid_multiway, "scikit-learn": sklearn_entropy},
         close,
         "2 MB read per level",
-        "NumPy, not compiled: fractions and branches of any number are what it is for.",
     ),
     Case(
         "MultiwayTreeRegressor fit 20,000 x 12 categories of two values",
@@ -170,7 +169,6 @@ CASES = [
         {"pellucid": pellucid_multiway_regressor, "scikit-learn": sklearn_regressor},
         close,
         "2 MB read per level",
-        "NumPy, not compiled.",
     ),
     Case(
         "ReducedErrorPruning of a tree, 20,000 x 12, against the best ccp_alpha",

@@ -7,7 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.ensemble
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_iris,
+    load_wine,
+    make_classification,
+)
+from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -479,23 +486,49 @@ def test_quantiles_cover():
         assert np.mean(y <= model.predict(X)) == pytest.approx(q, abs=0.03)
 
 
+def smooth():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 6))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1] + X[:, 2] ** 2 + 0.3 * rng.normal(size=1_000)
+
+
+def three_classes():
+    return make_classification(2_000, 10, n_informative=6, n_classes=3, random_state=0)
+
+
 SMALL = {
-    "diabetes": (load_diabetes, "squared_error"),
-    "breast_cancer": (load_breast_cancer, "log_loss"),
-    "iris": (load_iris, "log_loss"),
-    "wine": (load_wine, "log_loss"),
-    "made": (None, "squared_error"),
+    "diabetes": (lambda: load_diabetes(return_X_y=True), "Regressor"),
+    "smooth": (smooth, "Regressor"),
+    "few values": (lambda: table(500, seed=4), "Regressor"),
+    "iris": (lambda: load_iris(return_X_y=True), "Classifier"),
+    "wine": (lambda: load_wine(return_X_y=True), "Classifier"),
+    "three classes": (three_classes, "Classifier"),
+    "breast cancer": (lambda: load_breast_cancer(return_X_y=True), "Classifier"),
 }
 
 
-@pytest.mark.parametrize("name", list(SMALL))
-def test_loss_falls_as_fast_as_scikit_learns(name):
-    """Training loss per round; the trees differ only where two splits are equally good."""
-    load, loss = SMALL[name]
-    X, y = table(500, seed=4) if load is None else load(return_X_y=True)
-    kind = "Regressor" if loss == "squared_error" else "Classifier"
+def losses_per_round(name):
+    """Training losses of 31 rounds, ours and theirs, on one core each."""
+    load, kind = SMALL[name]
+    X, y = load()
     params = {"max_iter": 30, "early_stopping": True, "validation_fraction": None, "tol": 0.0}
-    ours = getattr(pellucid, f"HistGradientBoosting{kind}")(**params).fit(X, y)
-    theirs = getattr(sklearn.ensemble, f"HistGradientBoosting{kind}")(**params).fit(X, y)
-    np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=0.03, atol=2e-4)
+    with threadpool_limits(1):
+        ours = getattr(pellucid, f"HistGradientBoosting{kind}")(**params).fit(X, y)
+        theirs = getattr(sklearn.ensemble, f"HistGradientBoosting{kind}")(**params).fit(X, y)
     assert (np.diff(ours.history_["objective"]) <= 0).all()
+    return -ours.train_score_, -theirs.train_score_
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name != "breast cancer"])
+def test_loss_per_round_is_no_worse_than_scikit_learns(name):
+    """Tables whose bins are theirs too and whose best splits are seldom equally good."""
+    ours, theirs = losses_per_round(name)
+    assert len(ours) == len(theirs) == 31
+    assert (ours <= theirs * (1 + 1e-3)).all()
+
+
+def test_loss_per_round_where_many_splits_are_equally_good():
+    """Breast cancer: pure leaves tie, and their float32 gradients decide such ties by rounding."""
+    ours, theirs = losses_per_round("breast cancer")
+    np.testing.assert_allclose(ours[:5], theirs[:5], rtol=1e-3)
+    np.testing.assert_allclose(ours, theirs, rtol=0.03)

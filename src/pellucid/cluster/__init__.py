@@ -15,6 +15,7 @@ _HOME = {
     "ElbowResult": "elbow_rule",
     "EmptyClusterWarning": "kmeans",
     "FuzzyCMeans": "fuzzy",
+    "HDBSCAN": "hdbscan",
     "KMeans": "kmeans",
     "KMedoids": "medoids",
     "Metric": "kmeans",

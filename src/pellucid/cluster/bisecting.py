@@ -70,10 +70,12 @@ def node_inertias(rows: Rows, centers: Array, labels: Any) -> tuple[Array, Array
         own = labels[start : start + LEAF_ROWS]
         k = len(centers)
         terms = w * own_terms(RAW, X, centers, own)
-        return np.bincount(own, terms, k), np.bincount(own, w, k)
+        both = np.bincount(own, terms, k), np.bincount(own, w, k)
+        return both[0].astype(np.float64), both[1].astype(np.float64)
 
     parts = list(map_threads(leaf, range(0, rows.n_rows, LEAF_ROWS)))
-    return sum(part[0] for part in parts), sum(part[1] for part in parts)
+    zero = np.zeros(len(centers))
+    return sum((part[0] for part in parts), zero), sum((part[1] for part in parts), zero)
 
 
 def bisect(
@@ -230,6 +232,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 f"got {self.n_clusters}"
             )
         problem = problem_of(rows, map_threads, RAW)
+        assert isinstance(problem.source, Rows)
         rows = problem.source
         context = FitContext(
             self, X=X, sample_weight=sample_weight, max_steps=self.n_clusters - 1,

@@ -3,6 +3,7 @@
 from pellucid._lazy import lazy_names
 
 _HOME = {
+    "FactorAnalysis": "factor_analysis",
     "KernelPCA": "kernel_pca",
     "Latent": "probabilistic",
     "PCA": "pca",

@@ -9,6 +9,8 @@ C step: take the h rows with the smallest (x - m)'S^-1(x - m). The determinant c
     n > SMALL    the same in up to five disjoint parts of about SMALL rows; their best subsets
                  go on with all rows
     p = 1        exact: the shortest window of h sorted values by variance
+    last         the finished ones are improved by exchanges of two rows (``exchange``), in turn
+                 with C steps, until neither helps
 
 Cost: O(trials (n p^2 + p^3)).
 """
@@ -20,8 +22,10 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.mixture.exchange import best_exchange
 
 SMALL, TRIALS, KEPT = 500, 100, 10
+EXCHANGES, POLISHED, MANY = 200, 20, 10_000  # with many rows an exchange gains nothing
 
 
 class Half(NamedTuple):
@@ -74,6 +78,19 @@ def converge(X: Array, half: Half, h: int, floor: Array, centred: bool, steps: i
         if np.array_equal(new.rows, half.rows):
             return half
         if len(half.rows) == h and not new.log_determinant < half.log_determinant:
+            return half
+        half = new
+    return half
+
+
+def polish(X: Array, half: Half, h: int, floor: Array, centred: bool) -> Half:
+    """Exchanges and C steps in turn, until neither lowers the determinant."""
+    for _ in range(EXCHANGES):
+        rows, ratio = best_exchange(X, half.rows, half.location, half.covariance, centred)
+        if ratio == 1.0:
+            return half
+        new = converge(X, half_of(X, rows, centred), h, floor, centred, 100)
+        if not new.log_determinant < half.log_determinant:
             return half
         half = new
     return half
@@ -138,6 +155,10 @@ def minimum_determinant(X: Array, h: int, rng: Rng, centred: bool = False) -> Ha
         starts = sorted(
             (converge(X, s._replace(rows=s.rows[:0]), h, floor, centred, 2) for s in starts),
             key=_by_determinant,
-        )[:KEPT]
+        )[: 2 * KEPT]
     finished = [converge(X, s, h, floor, centred, 100) for s in starts]
-    return min(finished, key=_by_determinant)
+    different = {half.rows.tobytes(): half for half in finished}
+    best = sorted(different.values(), key=_by_determinant)[:POLISHED]
+    if n > MANY:
+        return best[0]
+    return min((polish(X, half, h, floor, centred) for half in best), key=_by_determinant)

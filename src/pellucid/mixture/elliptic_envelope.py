@@ -1,18 +1,21 @@
 r"""Elliptic envelope: odd rows are far from the bulk in the bulk's own metric.
 
 Bulk         the h rows of least covariance determinant (``determinant``): m, S
-Consistency  S times median(d) / median of chi^2_p, so that it estimates a Gaussian's covariance
-Reweighting  m, S of all rows with d < the 0.975 quantile of chi^2_p: few rows are given away
+Consistency  the covariance of the central share a of a Gaussian is too small by c(p, a) =
+             a / P(chi^2_(p+2) <= q_a), q_a the a-quantile of chi^2_p: d of the bulk is divided by
+             c(p, h / n)
+Reweighting  m, S of all rows with d < the 0.975 quantile of chi^2_p, S times c(p, 0.975): few
+             rows are given away
 Score        -(x - m)'S^-1(x - m);   offset = the ``contamination`` quantile of the training scores
 
-References: Rousseeuw & Van Driessen (1999).
+References: Rousseeuw & Van Driessen (1999); Croux & Haesbroeck (1999).
 """
 
 import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import chdtri, gammainc
 from sklearn.base import OutlierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +30,7 @@ from pellucid.core.typing import Array, ArrayLike, Rng
 from pellucid.mixture.density_outlier import check_contamination
 from pellucid.mixture.determinant import Half, minimum_determinant, support_size
 
+KEPT_SHARE = 0.975  # of a Gaussian's rows that the reweighting keeps
 FLAT = 1e-10  # share of a column's variance that a flat bulk is given
 
 
@@ -70,19 +74,29 @@ def bulk_precision(X: Array, S: Array) -> tuple[Array, int]:
     return P, rank
 
 
+def consistency(p: int, share: float) -> float:
+    """What the covariance of the central ``share`` of a Gaussian must be multiplied by.
+
+    >>> round(consistency(1, 0.5), 6), consistency(3, 1.0)
+    (7.010075, 1.0)
+    """
+    if share >= 1.0:
+        return 1.0
+    q = float(chdtri(p, 1.0 - share))
+    return share / float(gammainc(0.5 * p + 1.0, 0.5 * q))
+
+
 def fit_envelope(X: Array, h: int, rng: Rng, centred: bool) -> Envelope:
     """The reweighted minimum covariance determinant."""
     p = X.shape[1]
     raw = minimum_determinant(X, h, rng, centred)
     P, rank = bulk_precision(X, raw.covariance)
     d = squared_distances(X, raw.location, P)
-    middle = float(np.median(d)) / float(chdtri(max(rank, 1), 0.5))
-    middle = middle if middle > 0 else 1.0
-    raw = raw._replace(covariance=raw.covariance * middle)
-    support = d / middle < chdtri(max(rank, 1), 0.025)
+    d = d / consistency(max(rank, 1), h / len(X))
+    support = d < chdtri(max(rank, 1), 1.0 - KEPT_SHARE)
     H = X[support]
     location = np.zeros(p) if centred else H.mean(axis=0)
-    S = (H - location).T @ (H - location) / len(H)
+    S = (H - location).T @ (H - location) / len(H) * consistency(p, KEPT_SHARE)
     P, rank = bulk_precision(X, S)
     return Envelope(raw, location, S, P, support, squared_distances(X, location, P), rank)
 

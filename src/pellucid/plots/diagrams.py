@@ -46,7 +46,9 @@ def the_tree(E: Any) -> Any:
     check_is_fitted(E)
     model = getattr(E, "estimator_", E)
     if not isinstance(getattr(model, "tree_", None), Tree | MultiwayTree):
-        raise ValueError(f"the picture needs a fitted tree of pellucid.tree, got {type(E).__name__}")
+        raise ValueError(
+            f"the picture needs a fitted tree of pellucid.tree, got {type(E).__name__}"
+        )
     if model.tree_.value.shape[1] > 1:
         raise ValueError(
             f"the picture shows a tree of one target, got {model.tree_.value.shape[1]} targets"

@@ -98,10 +98,8 @@ def sorted_layers(layers: Layers) -> Layers:
         for level in order:
             row = layers.rows[level]
             at = {x: i for other in layers.rows for i, x in enumerate(other)}
-            wish = {x: np.mean([at[u] for u in links.get(x, [])] or [at[x]]) for x in row}
-            layers.rows[level] = [
-                row[i] for i in np.lexsort([[at[x] for x in row], [wish[x] for x in row]])
-            ]
+            wish = [float(np.mean([at[u] for u in links.get(x, [])] or [at[x]])) for x in row]
+            layers.rows[level] = [row[i] for i in np.argsort(wish, kind="stable")]
         if crossings(layers) < fewest:
             best, fewest = [list(row) for row in layers.rows], crossings(layers)
     return Layers(best, layers.up, layers.down)
@@ -223,8 +221,10 @@ def draw_edge(
         points.insert(1, tuple((a + b) / 2 + curve * normal))
     points[0] = edge_of(ends[0], sizes[0], points[1], shape)
     points[-1] = edge_of(ends[1], sizes[1], points[-2], shape)
-    look: dict[str, Any] = {"arrowstyle": style, "mutation_scale": 13, "lw": lw, "color": colour, "shrinkA": 0,
-            "ls": "--" if dashed else "-", "shrinkB": 0, "zorder": zorder}  # fmt: skip
+    look: dict[str, Any] = {
+        "arrowstyle": style, "mutation_scale": 13, "lw": lw, "color": colour, "shrinkA": 0,
+        "ls": "--" if dashed else "-", "shrinkB": 0, "zorder": zorder,
+    }  # fmt: skip
     if len(points) == 2:
         return ax.add_patch(FancyArrowPatch(points[0], points[1], **look))
     where, codes = [points[0]], [Path.MOVETO]

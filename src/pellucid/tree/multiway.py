@@ -10,6 +10,9 @@ Missing      "fractions" (C4.5): gain = (share of examples with known value) x (
              known ones. "mode": it counts as the most common value at the node (numeric: it goes
              to the larger side).
 Stopping     a pure node, or no attribute that separates its examples; zero gain does not stop
+Search       compiled (``compiled.multiway_search``): numbers enter as ranks, a node sorts its own
+             by counting; O(rows x columns) a level. Merits equal up to 1e-12 are ties, the first
+             wins
 
 References: Quinlan, "Induction of decision trees" (1986) and "C4.5" (1993); Mitchell, chapter 3.
 """
@@ -18,11 +21,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.compiled.multiway_growth import (
+    ABOVE,
+    BELOW,
+    BRANCH,
+    DEFAULT,
+    FEATURE,
+    GAIN,
+    PARENT,
+    SHARE,
+    SIZE,
+    Limits,
+    Nodes,
+    grow_nodes,
+    preorder,
+    room_for,
+)
+from pellucid.compiled.multiway_search import ENTROPY, GINI, RATIO, SQUARED, Cells
+from pellucid.compiled.multiway_walk import SEVERAL, end_nodes
 from pellucid.core.impurities import class_impurity
 from pellucid.core.typing import Array, BoolArray
 from pellucid.tree.multiway_record import MultiwayTree
 
-TIE = 1e-12  # a question must be better by this much to displace an earlier column
+CODES = {"entropy": ENTROPY, "gain_ratio": RATIO, "gini": GINI, "squared_error": SQUARED}
 
 
 class Attributes(NamedTuple):
@@ -42,26 +63,6 @@ class Rules(NamedTuple):
     fractions: bool
 
 
-class Question(NamedTuple):
-    """A division of a node: which branch every example takes, -1 for a missing cell."""
-
-    feature: int
-    threshold: float  # NaN for categories
-    merit: float
-    gain: float
-    branch: Any  # (rows,) int
-
-
-class Node(NamedTuple):
-    """A node that waits for its question."""
-
-    place: int
-    rows: Any  # row numbers
-    weight: Array  # of these rows here: fractions of their own
-    depth: int
-    free: BoolArray  # (d,) attributes not used up on the path
-
-
 def statistic_impurity(S: Array, criterion: str) -> Array:
     """Impurity from sums (..., q): class weights, or (W, sum y, sum y^2)."""
     if criterion != "squared_error":
@@ -75,188 +76,79 @@ def statistic_weight(S: Array, criterion: str) -> Array:
     return S[..., 0] if criterion == "squared_error" else S.sum(axis=-1)
 
 
-def merits(groups: Array, criterion: str) -> tuple[Array, Array]:
-    """(merit, gain) of divisions (..., groups, q) of known examples; merit nan where H_A = 0."""
-    W = statistic_weight(groups, criterion)
-    total = W.sum(axis=-1)
-    share = W / total[..., None]
-    inside = (share * statistic_impurity(groups, criterion)).sum(axis=-1)
-    gain = statistic_impurity(groups.sum(axis=-2), criterion) - inside
-    if criterion != "gain_ratio":
-        return gain, gain
-    information = class_impurity(W, "entropy")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(information > 0, gain / information, np.nan), gain
+def rank_column(column: Any, categorical: bool) -> tuple[Any, Any]:
+    """Ranks (-1 missing) and distinct numbers of a column; codes are ranks already.
 
-
-def ask_categories(codes: Any, Q: Array, w: Array, j: int, rules: Rules) -> Question | None:
-    """One branch for each value present."""
-    known = codes >= 0
-    if not known.any():
-        return None
-    if not rules.fractions and not known.all():
-        weight = np.bincount(codes[known], w[known])
-        codes, known = np.where(known, codes, np.argmax(weight)), np.ones(len(codes), bool)
-    present = np.bincount(codes[known])
-    values = np.flatnonzero(present)
-    if len(values) < 2 or present[values].min() < rules.min_leaf:
-        return None
-    sums = [np.bincount(codes[known], w[known] * q, len(present)) for q in Q[known].T]
-    groups: Array = np.stack(sums, axis=1)[values].astype(np.float64)
-    merit, gain = merits(groups, rules.criterion)
-    share = float(w[known].sum() / w.sum())
-    return Question(j, np.nan, float(merit) * share, float(gain) * share, codes)
-
-
-def ask_number(x: Array, label: Any, Q: Array, w: Array, j: int, rules: Rules) -> Question | None:
-    """The best threshold between neighbouring values where the label changes."""
-    known = np.flatnonzero(~np.isnan(x))
-    known = known[np.argsort(x[known], kind="stable")]
-    values = x[known]
-    last = np.flatnonzero(values[:-1] < values[1:])  # of every group of equal values but the last
-    if len(last) == 0:
-        return None
-    begin = np.concatenate([[0], last + 1])
-    low = np.minimum.reduceat(label[known], begin)
-    high = np.maximum.reduceat(label[known], begin)
-    change = np.minimum(low[:-1], low[1:]) != np.maximum(high[:-1], high[1:])
-    size = np.minimum(last + 1, len(known) - last - 1)
-    last = last[change & (size >= rules.min_leaf)]
-    if len(last) == 0:
-        return None
-    running = np.cumsum(w[known, None] * Q[known], axis=0)
-    left, right = running[last], running[-1] - running[last]
-    lost = np.isnan(x)
-    share = float(w[known].sum() / w.sum())
-    to_left = statistic_weight(left, rules.criterion) >= statistic_weight(right, rules.criterion)
-    if not rules.fractions and lost.any():
-        extra = w[lost] @ Q[lost]
-        left, right = left + to_left[:, None] * extra, right + ~to_left[:, None] * extra
-        share = 1.0
-    merit, gain = merits(np.stack([left, right], axis=1), rules.criterion)
-    best = int(np.flatnonzero(merit >= merit.max() - TIE)[0])
-    a, b = values[last[best]], values[last[best] + 1]
-    t = 0.5 * a + 0.5 * b
-    t = t if a <= t < b else a
-    branch = np.where(lost, -1, (x > t).astype(np.intp))
-    if not rules.fractions:
-        branch[lost] = 0 if to_left[best] else 1
-    return Question(j, float(t), float(merit[best]) * share, float(gain[best]) * share, branch)
-
-
-def best_question(
-    table: Attributes, node: Node, Q: Array, label: Any, rules: Rules
-) -> Question | None:
-    """The attribute of greatest merit; the first of equals."""
-    best: Question | None = None
-    rows, w = node.rows, node.weight
-    for j in np.flatnonzero(node.free).tolist():
-        column = table.columns[j][rows]
-        if table.categorical[j]:
-            found = ask_categories(column, Q[rows], w, j, rules)
-        else:
-            found = ask_number(column, label[rows], Q[rows], w, j, rules)
-        if found is not None and (best is None or found.merit > best.merit + TIE):
-            best = found
-    return best
-
-
-class Growing:
-    """The nodes found so far, as columns."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[Any]] = []
-
-    def add(self, parent: int, branch: int, share: float) -> int:
-        #  parent, feature, threshold, branch, share, default, gain, size, sums
-        self.rows.append([parent, -2, np.nan, branch, share, -1, 0.0, 0, None])
-        return len(self.rows) - 1
+    >>> [part.tolist() for part in rank_column(np.array([3.0, np.nan, 1.0, 3.0]), False)]
+    [[1, -1, 0, 1], [1.0, 3.0]]
+    """
+    if categorical:
+        return column.astype(np.int32), np.arange(max(int(column.max(initial=-1)) + 1, 1))
+    values, rank = np.unique(column, return_inverse=True)
+    known = values[~np.isnan(values)]
+    return np.where(rank < len(known), rank, -1).astype(np.int32), known
 
 
 def grow_multiway(
-    table: Attributes, Q: Array, label: Any, w: Array, rules: Rules
+    table: Attributes, y: Array, label: Any, q: int, w: Array, rules: Rules
 ) -> tuple[MultiwayTree, Array]:
     """The tree (without values) and the sums (nodes, q) of its nodes.
 
-    Q (n, q) holds what is summed for every example, ``label`` (n,) numbers that tell targets
-    apart.
+    ``label`` (n,) are whole numbers that tell targets apart, the classes among them; y (n,) is
+    read for numbers only.
     """
-    grown = Growing()
-    rows = np.flatnonzero(w > 0)
-    free = np.ones(len(table.columns), bool)
-    waiting = [Node(grown.add(-1, -1, 1.0), rows, w[rows], 0, free)]
-    while waiting:
-        node = waiting.pop()
-        record = grown.rows[node.place]
-        record[7], record[8] = len(node.rows), node.weight @ Q[node.rows]
-        labels = label[node.rows]
-        if (
-            node.depth >= rules.max_depth
-            or len(node.rows) < rules.min_split
-            or (labels == labels[0]).all()
-        ):
-            continue
-        question = best_question(table, node, Q, label, rules)
-        if question is not None:
-            waiting += divide(grown, node, question, table)
-    return _in_preorder(grown, rules, len(table.columns))
+    ranked = [rank_column(*one) for one in zip(table.columns, table.categorical, strict=True)]
+    size = np.array([len(values) for _, values in ranked])
+    most = int(size[table.categorical].max(initial=2))
+    cells = Cells(
+        np.stack([rank for rank, _ in ranked]), size, table.categorical.astype(np.uint8),
+        label.astype(np.int32), y.astype(np.float64),
+    )  # fmt: skip
+    kept = np.flatnonzero(w > 0).astype(np.int32)
+    limits = Limits(
+        CODES[rules.criterion], rules.max_depth, rules.min_split, rules.min_leaf, rules.fractions
+    )
+    room = room_for(len(kept), q, most)
+    nodes = Nodes(*grow_nodes(cells, limits, kept, w[kept].astype(np.float64), room))
+    number = np.empty(len(nodes.whole), np.int64)
+    order = preorder(nodes.whole, number)
+    sorted_nodes = Nodes(*(part[order] for part in nodes))
+    tree = tree_of(sorted_nodes, number, [values for _, values in ranked], rules)
+    return tree, sorted_nodes.sums
 
 
-def divide(grown: Growing, node: Node, q: Question, table: Attributes) -> list[Node]:
-    """Make the children; examples without value go to all of them in fractions."""
-    record = grown.rows[node.place]
-    record[1], record[2], record[6] = q.feature, q.threshold, q.gain
-    free = node.free
-    if table.categorical[q.feature]:
-        free = free.copy()
-        free[q.feature] = False
-    lost = q.branch < 0
-    known = float(node.weight[~lost].sum())
-    children, heaviest = [], -1.0
-    for value in np.unique(q.branch[~lost]).tolist():
-        here = q.branch == value
-        weight = float(node.weight[here].sum())
-        place = grown.add(node.place, value, weight / known)
-        if weight > heaviest:
-            heaviest, record[5] = weight, place
-        rows = np.concatenate([node.rows[here], node.rows[lost]])
-        w = np.concatenate([node.weight[here], node.weight[lost] * (weight / known)])
-        children.append(Node(place, rows, w, node.depth + 1, free))
-    return children
+def midpoint(a: float, b: float) -> float:
+    """A number t with a <= t < b, half-way where rounding allows."""
+    t = 0.5 * a + 0.5 * b
+    return t if a <= t < b else a
 
 
-def _in_preorder(grown: Growing, rules: Rules, d: int) -> tuple[MultiwayTree, Array]:
-    parent = [row[0] for row in grown.rows]
-    children: list[list[int]] = [[] for _ in parent]
-    for i, above in enumerate(parent):
-        if above >= 0:
-            children[above].append(i)
-    order, stack = [], [0]
-    while stack:
-        i = stack.pop()
-        order.append(i)
-        stack += children[i][::-1]
-    number = np.empty(len(order), np.int32)
-    number[order] = np.arange(len(order))
-    fields = list(zip(*(grown.rows[i] for i in order), strict=True))
-    sums = np.stack(fields[8])
-    above, default = np.array(fields[0]), np.array(fields[5])
-    tree = MultiwayTree(
+def tree_of(nodes: Nodes, number: Any, values: list[Any], rules: Rules) -> MultiwayTree:
+    """The record of nodes in preorder, ``number`` their new numbers by the old ones.
+
+    ``values`` are the distinct numbers of every column.
+    """
+    whole, real, sums = nodes
+    threshold = np.full(len(whole), np.nan)
+    for i in np.flatnonzero(whole[:, ABOVE] >= 0).tolist():
+        known = values[whole[i, FEATURE]]
+        threshold[i] = midpoint(known[whole[i, BELOW]], known[whole[i, ABOVE]])
+    above, default = whole[:, PARENT], whole[:, DEFAULT]
+    return MultiwayTree(
         parent=np.where(above >= 0, number[above], -1).astype(np.int32),
-        feature=np.array(fields[1], np.int32),
-        threshold=np.array(fields[2], np.float64),
-        branch=np.array(fields[3], np.int32),
-        share=np.array(fields[4], np.float64),
+        feature=whole[:, FEATURE].astype(np.int32),
+        threshold=threshold,
+        branch=whole[:, BRANCH].astype(np.int32),
+        share=real[:, SHARE].copy(),
         default=np.where(default >= 0, number[default], -1).astype(np.int32),
         impurity=statistic_impurity(sums, rules.criterion),
-        gain=np.array(fields[6], np.float64),
-        n_node_samples=np.array(fields[7], np.int64),
+        gain=real[:, GAIN].copy(),
+        n_node_samples=whole[:, SIZE].copy(),
         weighted_n_node_samples=statistic_weight(sums, rules.criterion).copy(),
-        value=np.zeros((len(order), 1, 1)),
-        spread=np.zeros((len(order), 0)),
-        n_features=d,
+        value=np.zeros((len(whole), 1, 1)),
+        spread=np.zeros((len(whole), 0)),
+        n_features=len(values),
     )
-    return tree, sums
 
 
 class Visit(NamedTuple):
@@ -272,10 +164,26 @@ def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
 
     A category that the node has not seen ends there: the node's own distribution answers.
     """
-    n = len(columns[0])
+    out = np.empty(len(columns[0]), np.int64)
+    child = np.argsort(tree.parent[1:], kind="stable") + 1
+    start = np.searchsorted(tree.parent[child], np.arange(tree.node_count + 1))
+    end_nodes(
+        *(np.array(part) for part in (tree.feature, tree.threshold, tree.branch, tree.default)),
+        start, child, np.array(columns, np.float64), fractions, out,
+    )  # fmt: skip
+    rows = np.flatnonzero(out != SEVERAL)
+    whole = Visit(rows, out[rows], np.ones(len(rows)))
+    if len(rows) == len(out):
+        return whole
+    parts = walk_divided(tree, columns, np.flatnonzero(out == SEVERAL))
+    return Visit(*(np.concatenate(pair) for pair in zip(whole, parts, strict=True)))
+
+
+def walk_divided(tree: MultiwayTree, columns: list[Any], rows: Any) -> Visit:
+    """The same for rows that missing cells divide among the leaves."""
     children = tree.child_lists()
     ends: list[tuple[Any, Any, Array]] = []
-    waiting = [(0, np.arange(n), np.ones(n))]
+    waiting = [(0, rows, np.ones(len(rows)))]
     while waiting:
         node, rows, w = waiting.pop()
         if len(rows) == 0:
@@ -288,13 +196,9 @@ def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
         for child in children[node]:
             here = ~lost & (branch == tree.branch[child])
             open_rows &= ~here
-            if fractions:
-                take = here | lost
-                part = np.where(here[take], 1.0, tree.share[child])
-                waiting.append((child, rows[take], w[take] * part))
-            else:
-                take = here | (lost if child == tree.default[node] else False)
-                waiting.append((child, rows[take], w[take]))
+            take = here | lost
+            part = np.where(here[take], 1.0, tree.share[child])
+            waiting.append((child, rows[take], w[take] * part))
         stuck = open_rows & ~lost
         ends.append((rows[stuck], np.full(int(stuck.sum()), node), w[stuck]))
     return Visit(*(np.concatenate(part) for part in zip(*ends, strict=True)))

@@ -116,7 +116,7 @@ class MultiwayBase(Estimator):
                 read.append(self._number_column(column, j))
         return read
 
-    def _grow(self, table: Attributes, Q: Array, label: Any, w: Array) -> MultiwayTree:
+    def _grow(self, table: Attributes, y: Array, label: Any, q: int, w: Array) -> MultiwayTree:
         check.one_of(self._criteria, criterion=self.criterion)
         check.one_of(("fractions", "mode"), missing=self.missing)
         if self.max_depth is not None:
@@ -128,7 +128,7 @@ class MultiwayBase(Estimator):
             row_count("min_samples_leaf", self.min_samples_leaf, len(w), least=1),
             self.missing == "fractions",
         )
-        tree, sums = grow_multiway(table, Q, label, w, rules)
+        tree, sums = grow_multiway(table, y, label, q, w, rules)
         value, spread = self._node_values(sums)
         return tree._replace(value=value, spread=spread)
 

@@ -84,7 +84,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         n = len(table.columns[0])
         codes = self._check_target(y, n)
         w = np.array(check_weights(sample_weight, np.empty((n, 0))))
-        self.tree_ = self._grow(table, np.eye(len(self.classes_))[codes], codes, w)
+        self.tree_ = self._grow(table, np.empty(0), codes, len(self.classes_), w)
         context.end()
         return self
 

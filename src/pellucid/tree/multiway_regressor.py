@@ -85,8 +85,8 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
         kept = target[w > 0]
         self.center_ = float(0.5 * kept.min() + 0.5 * kept.max())  # squares of small numbers
         about = target - self.center_
-        Q = np.stack([np.ones(n), about, about**2], axis=1)
-        self.tree_ = self._grow(table, Q, target, w)
+        label = np.unique(target, return_inverse=True)[1]
+        self.tree_ = self._grow(table, about, label, 3, w)  # sums of 1, y, y^2
         context.end()
         return self
 

@@ -4,6 +4,7 @@ w <- w exp(-a [right]) / Z: rows that a member gets wrong weigh more in the next
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ class BoostingWeights:
         else:
             x, cuts = self.lines[0], np.flatnonzero(np.diff(self.members[i]))
             ends = [0, *(cuts + 1).tolist(), len(x) - 1]
-            for a, b in zip(ends[:-1], ends[1:], strict=True):
+            for a, b in pairwise(ends):
                 ax.axvspan(x[a], x[b], color=light(int(self.members[i][a])), lw=0, zorder=0)
             for cut in np.flatnonzero(np.diff(self.committees[i])):
                 ax.axvline((x[cut] + x[cut + 1]) / 2, color="black", lw=1.8)
@@ -110,7 +111,7 @@ def boosting_weights(
     >>> X, y = [[0], [1], [2], [3], [4], [5]], [0, 0, 1, 1, 0, 0]
     >>> picture = boosting_weights(AdaBoostClassifier(n_estimators=3).fit(X, y), X, y)
     >>> picture.weights[1].round(3), [round(e, 4) for e in picture.errors]
-    (array([0.125, 0.125, 0.125, 0.125, 0.25 , 0.25 ]), [0.3333, 0.25, 0.1667])
+    (array([0.125, 0.125, 0.25 , 0.25 , 0.125, 0.125]), [0.3333, 0.25, 0.1667])
     """
     check_is_fitted(E)
     if not hasattr(E, "estimator_weights_") or not hasattr(E, "classes_"):

@@ -72,7 +72,7 @@ def _errors(E: Any, X: Any, y: Any) -> Array:
 def _own(E: Any) -> dict[str, Array]:
     """The curves that the fit left: out of bag, training and validation."""
     curves: dict[str, Array] = {}
-    if np.ndim(getattr(E, "oob_curve_", None)) == 1:
+    if hasattr(E, "oob_curve_"):
         curves["out of bag"] = np.asarray(E.oob_curve_)
     history = getattr(E, "history_", None)
     if history is not None and "train_error" in history.columns:

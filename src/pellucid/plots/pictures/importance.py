@@ -49,8 +49,8 @@ class Importance:
         left_out = len(self.names) - shown
         for i, (ax, (title, label, mean, error)) in enumerate(zip(grid, parts, strict=True)):
             ax.barh(places, mean[:shown], color=colour(i), height=0.65, alpha=0.85,
-                    xerr=np.nan_to_num(error[:shown]), ecolor="black", capsize=2,
-                    error_kw={"lw": 1})  # fmt: skip
+                    xerr=error[:shown] if np.isfinite(error).any() else None, ecolor="black",
+                    capsize=2, error_kw={"lw": 1})  # fmt: skip
             ax.axvline(0, color="black", lw=0.8)
             ax.set_yticks(places, self.names[:shown] if i == 0 else [""] * shown)
             ax.set(xlabel=label)

@@ -63,5 +63,5 @@ def impurity_curves(*, n: int = 201) -> ImpurityCurves:
         "Entropy, gini and misclassification against the share of one of two classes: all are 0 "
         "for a pure node and greatest at 0.5; the first two bend, the last has straight sides."
     )
-    found = [class_impurity(shares, name) for name in ("entropy", "gini", "misclassification")]
-    return ImpurityCurves(p, *found, alt)
+    H, G, M = (class_impurity(shares, name) for name in ("entropy", "gini", "misclassification"))
+    return ImpurityCurves(p, H, G, M, alt)

@@ -131,6 +131,7 @@ def split_scan(x: Any, y: Any, *, column: Any = None, criterion: str | None = No
         raise ValueError(f"{table.names[j]} holds one value only: no threshold divides the rows")
     middle = 0.5 * v[cuts] + 0.5 * v[cuts + 1]
     classes: tuple[str, ...] = ()
+    target: Any
     if criterion == "squared_error":
         target = response(y, len(values))[0]
         scores, before = _number_scores(target[order], cuts)

@@ -86,8 +86,8 @@ def tree(E: Any, *, max_depth: int | None = None) -> Tree:
         check.whole(max_depth=max_depth)
     d = layout(model, max_depth)
     n, depth = model.tree_.node_count, model.get_depth()
-    labels = model.classes_ if d.classes else ()
-    dnf = {str(c): export_dnf(model, c) for c in (labels.tolist() if d.classes else [])}
+    labels = model.classes_.tolist() if d.classes else []
+    dnf = {str(c): export_dnf(model, c) for c in labels}
     leaves = model.get_n_leaves()
     title = f"{type(model).__name__}: {leaves} lea{'f' if leaves == 1 else 'ves'}, depth {depth}"
     note = f"the first {-int(d.y.min())} levels of {depth}" if d.cut.any() else ""

@@ -79,7 +79,8 @@ class Unrolled:
             at = np.array([place[i, v] for v in self.variables])
             low, high = at.min(axis=0) - np.array(size) / 2, at.max(axis=0) + np.array(size) / 2
             low, high = low - np.array([0.14, 0.28]), high + np.array([0.14, 0.1])
-            ax.add_patch(FancyBboxPatch(low, high[0] - low[0], high[1] - low[1], boxstyle="round,pad=0", fc="none",
+            wide, tall = (high - low).tolist()
+            ax.add_patch(FancyBboxPatch(low, wide, tall, boxstyle="round,pad=0", fc="none",
                                         ec=GREY, lw=1.0, zorder=0.5))  # fmt: skip
             ax.text(high[0] - 0.05, low[1] + 0.04, f"row {i + 1}", ha="right", va="bottom",
                     fontsize=8 * scale, color=GREY, zorder=4,
