@@ -124,3 +124,14 @@ def test_a_row_ends_where_the_questions_lead(missing):
         assert_allclose(shares[i], sum(w * tree.value[k, 0] for k, w in leaves.items()), atol=1e-12)
         if len(leaves) == 1:
             assert ends[i] == next(iter(leaves))
+
+
+def test_broken_trees_are_refused():
+    tree = MultiwayTreeClassifier().fit([["a"], ["b"], ["c"]], [0, 1, 1]).tree_
+    tree.check()
+    with pytest.raises(ValueError, match="do not fit together"):
+        tree._replace(default=np.array([0, -1, -1, -1], np.int32)).check()
+    model = MultiwayTreeClassifier().fit([["a"], ["b"], ["c"]], [0, 1, 1])
+    model.tree_ = model.tree_._replace(n_features=9)
+    with pytest.raises(ValueError, match="9 features"):
+        model._check_state()

@@ -94,14 +94,14 @@ def choose_branches(cells, feature, above, side, fractions, rows, branch, count,
     for b in range(size):
         count[b] = 0
     for i in range(len(rows)):
-        b = rank[rows[i]]
-        if b < 0 and not fractions:
-            b = np.int32(side)
-        elif b >= 0 and above >= 0:
-            b = np.int32(b >= above)
-        branch[i] = b
-        if b >= 0:
-            count[b] += 1
+        code = np.int64(rank[rows[i]])
+        if code < 0 and not fractions:
+            code = np.int64(side)
+        elif code >= 0 and above >= 0:
+            code = np.int64(code >= above)
+        branch[i] = code
+        if code >= 0:
+            count[code] += 1
         else:
             lost += 1
     return lost
@@ -245,11 +245,19 @@ def preorder(whole, number):
 
 def room_for(n: int, q: int, most: int) -> Room:
     """Memory for n examples, q sums and at most ``most`` categories."""
-    small = [np.empty(q) for _ in range(4)]
-    order, start = np.empty((2, n), np.int32), np.empty(257, np.int64)
-    pair, target = np.empty((2, q)), (np.empty(n, np.int32), np.empty(n))
-    groups, present = np.empty((most, q)), np.empty(most, np.int64)
-    return Room(groups, present, *small, pair, order, start, *target)
+    return Room(
+        groups=np.empty((most, q)),
+        present=np.empty(most, np.int64),
+        left=np.empty(q),
+        whole=np.empty(q),
+        lost=np.empty(q),
+        total=np.empty(q),
+        pair=np.empty((2, q)),
+        order=np.empty((2, n), np.int32),
+        start=np.empty(257, np.int64),
+        label=np.empty(n, np.int32),
+        y=np.empty(n),
+    )
 
 
 def warm() -> None:

@@ -206,6 +206,11 @@ class MultiwayBase(Estimator):
             if not isinstance(self.tree_, MultiwayTree):
                 raise ValueError("tree_ must be a MultiwayTree")
             self.tree_.check()
+            if self.tree_.n_features != self.n_features_in_:
+                raise ValueError(
+                    f"tree_ asks about {self.tree_.n_features} features, the model has "
+                    f"{self.n_features_in_}"
+                )
 
     def _numbers(self) -> dict[str, Any]:
         tree = self.tree_

@@ -95,5 +95,8 @@ class MultiwayTree(NamedTuple):
             and bool((self.feature < self.n_features).all() and (self.default < n).all())
             and self.value.ndim == 3
         )
+        if sound:  # a default that is no child could lead round in a circle
+            asks = np.flatnonzero((self.feature >= 0) & (self.default >= 0))
+            sound = bool((self.parent[self.default[asks]] == asks).all())
         if not sound:
             raise ValueError("the arrays of the tree do not fit together")

@@ -34,7 +34,8 @@ class Gaussian:
         ax = axes(ax, figsize=(5.8, 5.0))
         x, y, density = self.grid
         if np.isfinite(density).all() and density.max() > 0:
-            ax.contourf(x, y, density, levels=12, cmap="Blues", alpha=0.8)
+            levels = float(density.max()) * np.linspace(0.02, 1.0, 12)
+            ax.contourf(x, y, density, levels=levels, cmap="Blues", alpha=0.8)
         for level, curve, line in zip(self.levels, self.curves, LINES, strict=True):
             ax.plot(*curve.T, color="black", lw=1.2, ls=line, label=f"holds {level:.0%}")
         for k, along in enumerate(self.axes.T):
