@@ -150,7 +150,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
     >>> round(model.noise_variance_, 6), round(model.log_likelihood_, 6)
     (0.704149, -26.133548)
     >>> model.posterior([[3, 3, 3]]).means.round(3)
-    array([[-0.017]])
+    array([[-0.045]])
     """
 
     _accepts_sparse = True

@@ -34,8 +34,8 @@ def dense_step(C: Array, roots: Array, A: Array, N: Array, structure: str, rate:
     Q = roots @ np.swapaxes(roots, -1, -2)
     G = 0.5 * (Q @ A @ Q - N[:, None, None] * Q)
     if structure == "tied":
-        G, C = G.sum(axis=0)[None], C[None]
-    L = np.linalg.cholesky(C)
+        G, C, roots = G.sum(axis=0)[None], C[None], roots[None]
+    L = np.tril(np.linalg.inv(np.swapaxes(roots, -1, -2)))  # S = L L', from the roots that hold
     slope = np.tril(2.0 * G @ L)
     diagonal = np.diagonal(L, axis1=1, axis2=2)
     u = np.log(diagonal) + rate * np.diagonal(slope, axis1=1, axis2=2) * diagonal
