@@ -19,6 +19,9 @@ import pellucid
 from pellucid.cli.common import Code, Stop, common, console, print_json
 
 
+OPTIONAL = ("torch",)  # what modules of an extra import at their head
+
+
 class Warmed(NamedTuple):
     """What one run of ``pellucid warm`` did."""
 
@@ -40,8 +43,9 @@ def import_all() -> tuple[list[ModuleType], list[str]]:
         try:
             module = import_module(found.name)
         except ImportError as error:
-            if "pellucid[" not in str(error):  # only a named extra may be missing
-                raise
+            needs = (error.name or "").split(".")[0]
+            if "pellucid[" not in str(error) and needs not in OPTIONAL:
+                raise  # only what an extra brings may be missing
             skipped.append(found.name)
             continue
         modules.append(module)
