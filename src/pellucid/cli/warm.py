@@ -18,7 +18,6 @@ import click
 import pellucid
 from pellucid.cli.common import Code, Stop, common, console, print_json
 
-
 OPTIONAL = ("torch",)  # what modules of an extra import at their head
 
 
