@@ -3,7 +3,8 @@
 A case is data, a function per contender, and a check that the answers agree. Thread pools of
 several libraries in one process distort each other, so a worker process runs one contender only:
 it makes the data, calls it once to warm up (imports, compilation, page faults), then keeps the
-best of several calls. Contenders take turns, so that a busy moment hits all of them.
+best of several calls. Contenders take turns, so that a busy moment hits all of them. A peer that
+fails, or needs longer than the limit, is named under the table and gets no line.
 """
 
 import importlib
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 OURS = "pellucid"
+ENOUGH = 30.0  # seconds of calls in one process after which none is begun
 
 
 class Case(NamedTuple):
@@ -49,21 +51,25 @@ def work(module: str, index: int, contender: str, out: str) -> None:
     case: Case = importlib.import_module(module).CASES[index]
     data = case.data()
     function = case.contenders[contender]
-    times = []
-    for _ in range(case.repeats + 1):
+    times: list[float] = []
+    while len(times) < 2 or (len(times) <= case.repeats and sum(times) < ENOUGH):
         began = time.perf_counter()
         answer = function(data)
         times.append(time.perf_counter() - began)
     np.savez(out, answer=np.asarray(answer), times=np.array(times))
 
 
-def run_one(module: str, index: int, contender: str) -> Timing:
-    """Start a worker and read what it wrote."""
+def run_one(module: str, index: int, contender: str, limit: float | None = None) -> Timing:
+    """Start a worker and read what it wrote; RuntimeError where it failed or took too long."""
     with tempfile.TemporaryDirectory() as folder:
         out = str(Path(folder) / "result.npz")
         arguments = f"({module!r}, {index}, {contender!r}, {out!r})"
         call = f"from benchmarks.harness import work; work{arguments}"
-        done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True)
+        command = [sys.executable, "-c", call]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"{contender}: not done after {limit:g} s") from None
         if done.returncode:
             raise RuntimeError(f"{contender}: {done.stderr.strip().splitlines()[-1]}")
         with np.load(out) as stored:
@@ -80,13 +86,24 @@ class Result(NamedTuple):
     rows: list[dict[str, Any]]
 
 
-def run_case(module: str, index: int, rounds: int | None = None) -> Result:
+def run_case(
+    module: str, index: int, rounds: int | None = None, limit: float | None = None
+) -> Result:
     """All contenders in turn; the best time of each, and whether its answer is ours."""
     case: Case = importlib.import_module(module).CASES[index]
     best: dict[str, Timing] = {}
+    failed: dict[str, str] = {}
     for _ in range(min(case.rounds, rounds or case.rounds)):
         for contender in case.contenders:
-            timing = run_one(module, index, contender)
+            if contender in failed:
+                continue
+            try:
+                timing = run_one(module, index, contender, limit)
+            except RuntimeError as error:
+                if contender == OURS:
+                    raise
+                failed[contender] = str(error)
+                continue
             if contender not in best or timing.seconds < best[contender].seconds:
                 best[contender] = timing
     ours = best[OURS]
@@ -101,7 +118,9 @@ def run_case(module: str, index: int, rounds: int | None = None) -> Result:
         for name, timing in best.items()
     ]
     family = module.rpartition(".")[2]
-    return Result(family, case.name, case.limit, case.note, time.strftime("%Y-%m-%d"), rows)
+    absent = [f"No line: {sentence}." for sentence in failed.values()]
+    note = " ".join([*([case.note] if case.note else []), *absent])
+    return Result(family, case.name, case.limit, note, time.strftime("%Y-%m-%d"), rows)
 
 
 def table(result: Result) -> str:
