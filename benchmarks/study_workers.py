@@ -43,15 +43,13 @@ class Job(NamedTuple):
 
 def pellucid(job: Job, effort: str) -> tuple[Any, Any, str]:
     from pellucid import learn
-    from pellucid.data import load
     from pellucid.study import Plan
 
     record = learn(
         job.folder / "train.csv", "y", effort=effort, metric=job.metric,
         plan=Plan(time_limit=job.seconds),
     )  # fmt: skip
-    test = load(job.folder / "test.csv")
-    return _said(job, record.model, test, record.verdict.chosen)
+    return _said(job, record, job.folder / "test.csv", record.verdict.chosen)
 
 
 def flaml(job: Job) -> tuple[Any, Any, str]:

@@ -301,3 +301,15 @@ def test_groups_of_one_class_each():
     assert record.reproduction["not_scored"] == []
     # f1 of a fold without the positive class is undefined: the study ends all the same
     assert learn(table, "y", plan=plan, metric="f1").final is not None
+
+
+def test_record_predicts_tables_with_columns_that_were_left_out(tmp_path):
+    table = line_table().with_columns(same=pl.lit(1.0))
+    record = learn(table, "y", effort="quick")
+    assert "same" in str(record.features.to_dict()) or "same" in str(record.audit.to_dict())
+    table.write_csv(tmp_path / "rows.csv")
+    said = record.predict(table)
+    assert np.array_equal(record.predict(tmp_path / "rows.csv"), said)
+    assert np.array_equal(record.model.predict(table.select("x", "z")), said)
+    with pytest.raises(ValueError, match="needs the column 'x', which the table lacks"):
+        record.predict({"z": [1.0]})

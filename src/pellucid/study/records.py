@@ -382,10 +382,35 @@ class StudyRecord(NamedTuple):
             "partial": self.partial,
         }
 
+    def predict(self, table: Any) -> Any:
+        """What the model says of new rows: a frame, columns by name, or a file.
+
+        Columns that the study left out may be there or not.
+        """
+        return self._fitted("predict with").predict(self._inputs(table))
+
+    def predict_proba(self, table: Any) -> Any:
+        """The probability of every class, in the order of ``model.classes_``."""
+        return self._fitted("predict with").predict_proba(self._inputs(table))
+
+    def _fitted(self, purpose: str) -> Any:
+        if self.model is None:
+            raise ValueError(f"there is no model to {purpose}: {self.partial}")
+        return self.model
+
+    def _inputs(self, table: Any) -> Any:
+        from pellucid.data import load
+        from pellucid.study.applying import missing_columns, needed_columns
+
+        rows = load(table)
+        needed = needed_columns(self.model)
+        lost = missing_columns(needed, rows.columns)
+        if lost:
+            raise ValueError(f"the model needs the column {lost[0]!r}, which the table lacks")
+        return rows if needed is None else rows.select(needed)
+
     def save(self, path: Any, *, slim: bool = False) -> None:
         """Write the fitted model; ``pellucid.load`` brings it back."""
         from pellucid.persist import save
 
-        if self.model is None:
-            raise ValueError(f"there is no model to save: {self.partial}")
-        save(self.model, path, slim=slim)
+        save(self._fitted("save"), path, slim=slim)
