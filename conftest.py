@@ -1,5 +1,7 @@
-"""Examples in the docstrings of ``pellucid.deep`` need PyTorch: run where it is asked for."""
+"""Examples of ``pellucid.deep`` and of its pictures need PyTorch: run where it is asked for."""
 
 import os
 
-collect_ignore_glob = [] if os.environ.get("PELLUCID_DEEP") == "1" else ["src/pellucid/deep/*.py"]
+DEEP = ("deep/*", *(f"plots/pictures/{n}" for n in ("attention", "embeddings", "feature_maps")))
+asked = os.environ.get("PELLUCID_DEEP") == "1"
+collect_ignore_glob = [] if asked else [f"src/pellucid/{name}.py" for name in DEEP]

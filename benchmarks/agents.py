@@ -130,6 +130,33 @@ def plain_td(mdp: Any) -> Any:
     return np.array([u[0], u[SIDE * SIDE - SIDE]])
 
 
+def plain_returns(mdp: Any) -> Any:
+    """First-visit means of returns of random moves in Python lists, a tenth of the episodes."""
+    import random
+
+    outcomes, start, n = lists(mdp)
+    rng, u, count = random.Random(0), [0.0] * n, [0] * n
+    for _ in range(STEPS // 1000 // 10):
+        s, walk = start, []
+        for _ in range(1000):
+            draw = rng.random()
+            for total, after, reward, ended in outcomes[s][rng.randrange(4)]:
+                if draw < total:
+                    break
+            walk.append((s, reward))
+            if ended:
+                break
+            s = after
+        G, first = u[s], {}
+        for s, reward in reversed(walk):
+            G = reward + 0.99 * G
+            first[s] = G
+        for s, G in first.items():
+            count[s] += 1
+            u[s] += (G - u[s]) / count[s]
+    return np.array([u[0], u[SIDE * SIDE - SIDE]])
+
+
 def alike(a: Any, b: Any) -> bool:
     """Learning is random and peers do a tenth of it: values of the same order (up to 100)."""
     return bool(np.isfinite(b).all() and np.abs(a - b).max() < 5.0)
@@ -329,6 +356,24 @@ CASES = [
         {OURS: ours("TDLearning"), "python lists": plain_td},
         alike,
         "two random numbers per step",
+        note="Peers take a tenth of the steps; the ratio is per step.",
+        work=TENTH,
+    ),
+    Case(
+        "TDLearning, windows of 4, 1,000,000 random moves on a 20 x 20 grid (peer: one step)",
+        open_grid,
+        {OURS: ours("TDLearning", n_steps=4), "python lists": plain_td},
+        alike,
+        "two random numbers and four rewards per step",
+        note="Peers take a tenth of the steps; the ratio is per step.",
+        work=TENTH,
+    ),
+    Case(
+        "MonteCarloLearning, first visits, 1,000,000 random moves on a 20 x 20 grid",
+        open_grid,
+        {OURS: ours("MonteCarloLearning"), "python lists": plain_returns},
+        alike,
+        "two random numbers per step, and one pass back over the episode",
         note="Peers take a tenth of the steps; the ratio is per step.",
         work=TENTH,
     ),

@@ -176,6 +176,23 @@ def general_emcee(_):
     return sampler.get_chain(flat=True).mean(axis=0)
 
 
+def general_numpy(_):
+    """The loop a person would write, all chains at once, keeping what ours keeps."""
+    rng = np.random.default_rng(0)
+    x = np.zeros((WALKERS, 2))
+    value = banana(x)
+    draws, values = np.empty((STEPS, WALKERS, 2)), np.empty((STEPS, WALKERS))
+    accepted = np.empty((STEPS, WALKERS), bool)
+    for t in range(STEPS):
+        y = x + 1.5 * rng.standard_normal((WALKERS, 2))
+        new = banana(y)
+        yes = np.log(rng.random(WALKERS)) <= new - value
+        x = np.where(yes[:, None], y, x)
+        value = np.where(yes, new, value)
+        draws[t], values[t], accepted[t] = x, value, yes
+    return draws.mean(axis=(0, 1))
+
+
 def traces():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(4, 5_000, 20))
@@ -268,7 +285,7 @@ CASES = [
     Case(
         f"metropolis_hastings, a 2-D target, {WALKERS} chains of {STEPS}",
         nothing,
-        {"pellucid": general, "emcee": general_emcee},
+        {"pellucid": general, "emcee": general_emcee, "NumPy loop": general_numpy},
         close(0.0, 0.5),
         "one call of the density per step",
         note="emcee moves differently (stretch moves): the figure is draws per second.",

@@ -158,6 +158,30 @@ def near(ours, theirs):
     return bool(ours > theirs - 0.01)
 
 
+def pellucid_extra(data):
+    from pellucid import ExtraTreesClassifier
+
+    return scored(ExtraTreesClassifier(100, random_state=0), data)
+
+
+def sklearn_extra(data):
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    return scored(ExtraTreesClassifier(100, random_state=0, n_jobs=-1), data)
+
+
+def pellucid_extra_numbers(data):
+    from pellucid import ExtraTreesRegressor
+
+    return scored(ExtraTreesRegressor(100, random_state=0), data)
+
+
+def sklearn_extra_numbers(data):
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    return scored(ExtraTreesRegressor(100, random_state=0, n_jobs=-1), data)
+
+
 def alike(ours, theirs):
     """The same ranking of the rows, give or take the luck of the draw."""
     return bool(np.corrcoef(ours, theirs)[0, 1] > 0.9)
@@ -217,5 +241,19 @@ CASES = [
         {"pellucid": pellucid_isolation, "scikit-learn": sklearn_isolation},
         alike,
         "100 walks of 8 steps for every row",
+    ),
+    Case(
+        f"ExtraTreesClassifier {N:,} x {D}, 100 trees",
+        table,
+        {"pellucid": pellucid_extra, "scikit-learn": sklearn_extra},
+        near,
+        "4e8 histogram additions for 100 trees on all rows",
+    ),
+    Case(
+        f"ExtraTreesRegressor 20,000 x {D}, 100 trees",
+        numbers,
+        {"pellucid": pellucid_extra_numbers, "scikit-learn": sklearn_extra_numbers},
+        near,
+        "8e8 histogram additions",
     ),
 ]

@@ -14,6 +14,7 @@ from pellucid.graphical import BayesianNetwork, read_network
 
 N_QUERIES = 100
 N_ROWS = 1_000_000
+PGMPY = 0.1  # share of the queries and rows that pgmpy is given: all of them take it minutes
 
 
 @cache
@@ -117,15 +118,20 @@ def pgmpy(data: Any) -> Any:
     name, asked = data
     states, engine = network(name).states_, VariableElimination(pgmpy_network(name))
     answers = []
-    for target, seen in asked:
+    for target, seen in asked[: int(PGMPY * N_QUERIES)]:
         found = engine.query([target], seen, show_progress=False)
         kept = found.state_names[target]
         answers.append(found.values[[kept.index(s) for s in states[target]]])
     return padded(answers)
 
 
-def close(a: Any, b: Any) -> bool:
-    return bool(np.abs(a - b).max() < 1e-9)
+def close(ours: Any, theirs: Any) -> bool:
+    """Equal as far as the other was asked."""
+    return bool(np.abs(ours[: len(theirs), : theirs.shape[1]] - theirs).max() < 1e-9)
+
+
+def as_many(ours: Any, theirs: Any) -> bool:
+    return bool(theirs[0] in (ours[0], int(PGMPY * ours[0])))
 
 
 def frequencies(frame: Any) -> Any:
@@ -150,7 +156,7 @@ def pgmpy_sample(_: Any) -> Any:
     from pgmpy.sampling import BayesianModelSampling
 
     engine = BayesianModelSampling(pgmpy_network("alarm"))
-    return engine.forward_sample(N_ROWS, show_progress=False, seed=1)
+    return engine.forward_sample(int(PGMPY * N_ROWS), show_progress=False, seed=1)
 
 
 def nothing() -> Any:
@@ -196,6 +202,9 @@ CASES = [
             },
             same=close,
             limit="entries of the tables on the way, one multiplication and addition each",
+            note="pgmpy answers the first 10 queries, its time is scaled to 100",
+            rounds=2,
+            work={"pgmpy": PGMPY},
         )
         for name, data in (
             ("asia", _asia),
@@ -212,9 +221,11 @@ CASES = [
             "pyAgrum": sized(agrum_sample),
             "pgmpy": sized(pgmpy_sample),
         },
-        same=close,
+        same=as_many,
         limit="37 million random numbers and cells",
+        note="pgmpy draws 100,000 rows, its time is scaled to 1,000,000",
         rounds=1,
         repeats=1,
+        work={"pgmpy": PGMPY},
     ),
 ]

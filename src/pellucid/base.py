@@ -95,7 +95,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         return self._check_matrix(X, reset=False, finite=True)
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
-        if is_frame(X):
+        if is_plain(X) and (reset or self._fits_plain(X)):
+            if reset:  # what validate_data would do, in a tenth of its time
+                self.__dict__.pop("feature_names_in_", None)
+                self.n_features_in_ = X.shape[1]
+        elif is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             X = frame_matrix(X)
             X = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
@@ -113,6 +117,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         if finite:
             self._refuse_nonfinite(X)
         return X
+
+    def _fits_plain(self, X: Any) -> bool:
+        """A fit on as many columns without names: nothing to complain about."""
+        return getattr(self, "n_features_in_", None) == X.shape[1] and not hasattr(
+            self, "feature_names_in_"
+        )
 
     def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
         """Check a table whose columns need not be numbers; see ``core.columns`` for the kinds.
@@ -506,13 +516,29 @@ def check_number_target(y: Any, n: int, multi_output: bool, estimator: Any) -> A
     return np.ascontiguousarray(y, dtype=np.float64)
 
 
+def is_plain(X: Any) -> bool:
+    """A table that scikit-learn's checks would pass on as it is (but for NaN and inf).
+
+    >>> is_plain(np.ones((2, 2))), is_plain(np.ones((2, 2), np.float32)), is_plain([[1.0]])
+    (True, False, False)
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.size > 0
+        and X.flags.c_contiguous
+    )
+
+
 def check_labels(y: Any, n: int, estimator: Any) -> Any:
     """A vector of labels."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
-    y = column_or_1d(y, warn=True)
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub":
+        y = column_or_1d(y, warn=True)
     _same_length(n, len(y))
     if y.dtype.kind not in "iub":  # whole numbers are labels; anything else is looked at
         _check_y(y, estimator=estimator)

@@ -143,3 +143,74 @@ def test_values():
     assert read_values("gini,entropy") == ["gini", "entropy"]
     assert read_values("[8],[8,4]") == [[8], [8, 4]]
     assert read_values("null,sqrt,0.5") == [None, "sqrt", 0.5]
+
+
+@pytest.fixture
+def clinics(tmp_path):
+    """Rows of a clinic share a level that their column names: only new clinics tell the truth."""
+    rng = np.random.default_rng(3)
+    clinic = np.repeat(np.arange(12), 10)
+    level = rng.normal(size=12)[clinic]
+    x = clinic + 0.01 * rng.normal(size=120)  # as good as the name of the clinic
+    frame = pl.DataFrame({"x": x, "z": rng.normal(size=120), "clinic": [f"c{c}" for c in clinic],
+                          "y": level + 0.1 * rng.normal(size=120)})  # fmt: skip
+    frame.write_csv(tmp_path / "clinics.csv")
+    return "clinics.csv"
+
+
+def test_groups_stay_together(pellucid, clinics, tmp_path):
+    """With --groups a model that knows the clinic by heart is no better than guessing."""
+    words = ("compare", clinics, "--target", "y", "--models", "guess,tree,neighbours", "--cv", "4")
+    mixed = pellucid(*words, "--drop", "clinic", "--json").json
+    whole = pellucid(*words, "--groups", "clinic", "--out", "kept.json")
+    assert whole.code == Code.DONE, whole.err
+    assert "same clinic are on one side" in whole.out
+    record = json.loads((tmp_path / "kept.json").read_text())
+    assert record["split"]["kind"] == "groups"
+    guess, tree = (s["mean"] for s in record["summaries"][:2])
+    assert mixed["summaries"][1]["mean"] < 0.5 * mixed["summaries"][0]["mean"]
+    assert tree > 0.7 * guess
+    page = pellucid("report", "kept.json")
+    assert page.code == Code.DONE, page.err
+    assert "Which model is better?" in (tmp_path / "kept.html").read_text()
+    halves = pellucid(*words, "--groups", "clinic", "--test", "5x2cv")
+    assert (halves.code, "halves the rows at random" in halves.err) == (Code.USAGE, True)
+    assert pellucid(*words, "--groups", "clinc").code == Code.DATA
+
+
+def test_nobody_learns_from_the_future(pellucid, tmp_path):
+    """Rows in any order of the file: folds go forward in time, and so does tuning."""
+    rng = np.random.default_rng(4)
+    day = rng.permutation(np.repeat(np.arange(60), 2))
+    frame = pl.DataFrame({"day": day, "x": rng.normal(size=120), "y": day + rng.normal(size=120)})
+    frame.write_csv(tmp_path / "days.csv")
+    words = ("--target", "y", "--time", "day", "--cv", "5")
+    done = pellucid("compare", "days.csv", *words, "--models", "tree,ridge", "--json")
+    assert done.code == Code.DONE, done.err
+    assert done.json["split"]["kind"] == "sequential"
+    tree, ridge = (s["mean"] for s in done.json["summaries"])
+    assert tree > 3 * ridge  # a tree cannot go on where the days stop
+    again = pellucid("compare", "days.csv", *words, "--models", "tree,ridge", "--repeats", "2")
+    assert again.code == Code.USAGE
+    swept = pellucid("sweep", "days.csv", *words, "--model", "ridge", "--bias-variance",
+                     "--out", "swept.json")  # fmt: skip
+    assert swept.code == Code.DONE, swept.err
+    assert "learns from the past" in swept.out
+    page = pellucid("report", "swept.json", "--json")
+    assert page.code == Code.DONE, page.err
+    assert "How does ridge depend on alpha?" in (tmp_path / "swept.html").read_text()
+    assert "Bias and variance" in (tmp_path / "swept.html").read_text()
+
+
+def test_folds_of_units():
+    from pellucid.cli.arranging import Arrangement, forward_folds, make_folds
+
+    moments = np.sort(np.random.default_rng(0).integers(20, size=100))
+    folds = forward_folds(moments, 5)
+    assert len(folds) == 5
+    for learn, judge in folds:
+        assert moments[learn].max() < moments[judge].min()
+    units = np.random.default_rng(1).integers(9, size=100)
+    found = Arrangement("groups", np.arange(100), units, "")
+    for learn, judge in make_folds(found, np.zeros(100), 4, 2, classifies=False, seed=0):
+        assert not set(units[learn]) & set(units[judge])

@@ -22,6 +22,16 @@ def test_posteriors_as_json():
     assert record["given"] == {"xray": "yes", "dysp": "yes"}
 
 
+def test_setting_instead_of_seeing():
+    path = load_network("asia")
+    seen = json.loads(run(path, "--query", "smoke", "--given", "lung=yes", "--json").output)
+    done = json.loads(run(path, "--query", "smoke", "--do", "lung=yes", "--json").output)
+    assert seen["posteriors"]["smoke"]["yes"] == pytest.approx(0.05 / 0.055)
+    assert done["posteriors"]["smoke"]["yes"] == pytest.approx(0.5)
+    assert done["do"] == {"lung": "yes"}
+    assert "P(dysp | do(lung=yes))" in run(path, "--query", "dysp", "--do", "lung=yes").output
+
+
 def test_independence_and_the_open_path():
     found = run(load_network("asia"), "--d-separated", "asia", "smoke")
     assert "asia and smoke are independent" in found.output

@@ -80,7 +80,7 @@ def test_cluster_fixed_number_and_distance(pellucid, tmp_path):
     assert "as asked" in record["verdict"][0]
 
 
-@pytest.mark.parametrize("method", list(GROUPINGS))
+@pytest.mark.parametrize("method", [m for m in GROUPINGS if GROUPINGS[m].dense is None])
 def test_every_method_groups_clear_blobs(pellucid, tmp_path, method):
     truth = blobs(tmp_path / "blobs.csv", n=60)
     done = pellucid("cluster", "blobs.csv", "--k", "3", "--method", method, "--restarts", "2")
@@ -90,6 +90,40 @@ def test_every_method_groups_clear_blobs(pellucid, tmp_path, method):
     if method in EUCLIDEAN:
         words = ("--method", method, "--distance", "manhattan", "--out", "other")
         assert pellucid("cluster", "blobs.csv", *words).code == Code.USAGE
+
+
+@pytest.mark.parametrize("method", ["dbscan", "hdbscan"])
+def test_dense_groups_and_the_rows_between(pellucid, tmp_path, method):
+    """The number is found, rows far from all groups belong to none, and rings are no trouble."""
+    rng = np.random.default_rng(0)
+    angle = 2 * np.pi * (np.arange(240) + rng.uniform(size=240)) / 120
+    radius = np.repeat([1.0, 4.0], 120) + 0.08 * rng.normal(size=240)
+    far = np.array([[7.0, 7.0], [-7.0, 6.0], [7.0, -6.5]])
+    rows = np.vstack([np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), far])
+    pl.DataFrame(rows, schema=["a", "b"]).write_csv(tmp_path / "rings.csv")
+    done = pellucid("cluster", "rings.csv", "--method", method)
+    assert done.code == Code.DONE, done.err
+    assert "form 2 dense groups" in done.out
+    folder = tmp_path / "pellucid-rings-clusters"
+    found = pl.read_csv(folder / "clusters.csv")
+    truth = np.repeat([0, 1], 120)
+    assert adjusted_rand_score(truth, found["cluster"][:240]) > 0.95
+    assert (found["cluster"][240:] == -1).all()
+    assert (found["membership"][240:] == 0).all()
+    record = json.loads((folder / "report.json").read_text())
+    assert record["noise"] == int((found["cluster"] == -1).sum())
+    assert sum(record["sizes"]) + record["noise"] == 243
+    assert "belong to none" in check_page(folder / "report.html")
+    refused = pellucid("cluster", "rings.csv", "--method", method, "--k", "3", "--out", "other")
+    assert (refused.code, "leave out --k" in refused.err) == (Code.USAGE, True)
+
+
+def test_dense_parts_of_one_cloud(pellucid, tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "cloud.csv")
+    record = pellucid("cluster", "cloud.csv", "--method", "dbscan", "--json").json
+    assert record["answer"] == "none"
+    assert "do not form groups" in record["verdict"][0]
 
 
 @pytest.mark.parametrize("method", list(METHODS))
@@ -104,7 +138,7 @@ def test_every_detector_by_its_name(pellucid, tmp_path, method):
 
 def test_cluster_refuses(pellucid, tmp_path):
     blobs(tmp_path / "blobs.csv", 30)
-    missing = pellucid("cluster", "blobs.csv", "--method", "dbscan")
+    missing = pellucid("cluster", "blobs.csv", "--method", "optics")
     assert (missing.code, "there are: kmeans" in missing.err) == (Code.USAGE, True)
     assert pellucid("cluster", "blobs.csv", "--k", "40").code == Code.USAGE
     assert pellucid("cluster", "blobs.csv", "--k", "x").code == Code.USAGE
@@ -237,3 +271,25 @@ def test_anomalies_refuses(pellucid, odd, tmp_path):
     unknown = pellucid("anomalies", "odd.csv", "--method", "magic")
     assert (unknown.code, "normal" in unknown.err) == (Code.USAGE, True)
     assert pellucid("anomalies", "odd.csv", "--share", "2").code == Code.USAGE
+
+
+# --- report --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["cluster", "reduce", "anomalies"])
+def test_the_page_again_from_its_json(pellucid, tmp_path, command):
+    """`pellucid report` makes the same page from report.json alone."""
+    blobs(tmp_path / "blobs.csv", n=60)
+    options = ("--k", "2..4", "--restarts", "2") if command == "cluster" else ()
+    assert pellucid(command, "blobs.csv", *options, "--out", "there", "--quiet").code == Code.DONE
+    page = (tmp_path / "there" / "report.html").read_text()
+    done = pellucid("report", "there/report.json", "--out", "again.html")
+    assert done.code == Code.DONE, done.err
+    assert (tmp_path / "again.html").read_text() == page
+    record = json.loads((tmp_path / "there" / "report.json").read_text())
+    part = {"cluster": "map", "reduce": "loadings", "anomalies": "some_rows"}[command]
+    (tmp_path / "torn.json").write_text(json.dumps(record | {part: {"x": ["<script>"]}}))
+    torn = pellucid("report", "torn.json")
+    assert (torn.code, "not a whole report" in torn.err) == (Code.DATA, True)
+    (tmp_path / "other.json").write_text('{"schema": ["x"]}')
+    assert "not a record of" in pellucid("report", "other.json").err

@@ -112,3 +112,22 @@ def test_rows_that_do_not_differ():
         KernelPCA().fit(np.ones((5, 2)))
     with pytest.raises(ValueError, match="square"):
         KernelPCA(kernel="precomputed").fit(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize("gamma", [0.05, 5.0])
+def test_block_krylov_pairs_are_those_of_the_matrix(gamma):
+    """Close eigenvalues too (gamma 0.05: ten of one size); where they are too many, it says so."""
+    X = np.random.default_rng(0).standard_normal((700, 10))
+    K = rbf_kernel(X, gamma=gamma)
+    exact = np.linalg.eigvalsh(kernel_pca.centre_of(K).of(K))[::-1][:4]
+    times = kernel_pca.centred_product(K)
+    found = kernel_pca.leading(times, 700, 4)
+    if gamma == 0.05:
+        values, V = found
+        np.testing.assert_allclose(values, exact, rtol=1e-12)
+        np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-12)
+        np.testing.assert_allclose(times(V), V * values, atol=1e-10)
+    else:  # almost the identity: no block is deep enough, Lanczos goes on
+        assert found is None
+    model = KernelPCA(4, kernel="rbf", gamma=gamma).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, exact, rtol=1e-9)

@@ -222,3 +222,26 @@ def test_blocks_refuse_solvers_that_need_the_rows(X):
         PCA(svd_solver="full").fit_blocks(pellucid.data.blocks(frame, block_rows=20))
     greedy = PCA(2, svd_solver="greedy").fit_blocks(pellucid.data.blocks(frame, block_rows=20))
     np.testing.assert_allclose(greedy.components_, PCA(2).fit(X).components_, atol=1e-10)
+
+
+def test_the_four_views_agree(X):
+    """Largest variance, least error, eigenvectors of S, singular vectors of the centred rows."""
+    Z, d, rng = X - X.mean(axis=0), 2, np.random.default_rng(0)
+    values, Q = np.linalg.eigh(Z.T @ Z / len(Z))
+    s, V = np.linalg.svd(Z, full_matrices=False)[1:]
+    models = [PCA(d, svd_solver=solver, ddof=0, random_state=0).fit(X) for solver in SOLVERS]
+    for model in models:
+        plane = model.components_.T @ model.components_
+        np.testing.assert_allclose(plane, Q[:, -d:] @ Q[:, -d:].T, atol=1e-8)
+        np.testing.assert_allclose(plane, V[:d].T @ V[:d], atol=1e-8)
+        np.testing.assert_allclose(model.explained_variance_, values[::-1][:d], rtol=1e-8)
+        np.testing.assert_allclose(model.explained_variance_, s[:d] ** 2 / len(Z), rtol=1e-8)
+        variance = np.trace(plane @ Z.T @ Z) / len(Z)
+        error = ((Z - Z @ plane) ** 2).sum()
+        np.testing.assert_allclose(model.reconstruction_error_, error, rtol=1e-8)
+        np.testing.assert_allclose(variance * len(Z) + error, (Z**2).sum(), rtol=1e-12)
+        for _ in range(50):  # no other plane, near or far, has more variance or less error
+            step = rng.normal(size=(X.shape[1], d)) * rng.choice([1e-3, 0.1, 10.0])
+            B = np.linalg.qr(model.components_.T + step)[0]
+            assert ((Z @ B) ** 2).sum() / len(Z) <= variance * (1 + 1e-12)
+            assert ((Z - Z @ B @ B.T) ** 2).sum() >= error * (1 - 1e-12)

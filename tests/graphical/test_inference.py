@@ -127,6 +127,29 @@ def test_two_algorithms_agree(name):
             assert_allclose(network.query(v, seen).values, found.values, atol=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SMALL, "sachs", "child", "insurance", "alarm"])
+def test_every_posterior_against_pyagrum(name):
+    """Every node given random evidence, to 1e-9, on all networks that come with the library."""
+    gum = pytest.importorskip("pyagrum")
+    from benchmarks.networks import agrum_network
+
+    network = read_network(load_network(name))
+    rng, nodes = np.random.default_rng(0), network.dag_.nodes
+    rows = network.sample(6, random_state=0)
+    engine = gum.LazyPropagation(agrum_network(name))
+    for i in range(6):
+        seen = {nodes[v]: rows[nodes[v]][i] for v in rng.choice(len(nodes), i, replace=False)}
+        engine.setEvidence({v: network.states_[v].index(s) for v, s in seen.items()})
+        engine.makeInference()
+        shares = network.marginals(seen)
+        for node in nodes:
+            if node not in seen:
+                exact = engine.posterior(node).toarray()
+                assert_allclose(network.query(node, seen).values, exact, rtol=0, atol=1e-9)
+                assert_allclose(shares[node].values, exact, rtol=0, atol=1e-9)
+
+
 def test_example_19_explaining_away():
     on = ["on", "off"]
     network = BayesianNetwork(cpds=[

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 
 from pellucid import ConstraintBasedStructure, ModelAveragingStructure, ScoreBasedStructure
 from pellucid.core.iterate import History
+from pellucid.data import load_network
 from pellucid.graphical import (
     CPDAG,
     CPT,
@@ -21,6 +22,7 @@ from pellucid.graphical import (
     EdgeKnowledge,
     enumerate_dags,
     independence_test,
+    read_network,
     structure_score,
 )
 from pellucid.graphical.constraint_based import extend, nearest_dag
@@ -212,7 +214,7 @@ def test_history_is_the_climb():
     assert (np.diff(history["objective"]) >= -1e-9).all()
     assert_allclose(np.diff(history["objective"]), history["gain"][1:], atol=1e-9)
     assert_allclose(history["objective"].max(), model.score_)
-    assert set(history["move"]) <= {"start", "add", "remove", "reverse"}
+    assert set(history["move"]) <= {"start", "add", "remove", "reverse", "rebuild"}
 
 
 def test_chow_liu_is_the_best_tree():
@@ -350,6 +352,52 @@ def test_tabu_search_recovers_asia():
         model = ScoreBasedStructure(search="tabu").fit(X)
         distances.append(distance(model.dag_, truth.dag_))
     assert np.mean(distances) <= 3.0
+
+
+@pytest.mark.parametrize("name", ["asia", "sachs"])
+def test_climbing_reaches_the_optimum(name):
+    """Of samples where plain climbing ends lower: the score that all graphs together allow."""
+    truth = read_network(load_network(name))
+    gaps, distances = [], []
+    for seed in range(6):
+        X = truth.sample(2000, random_state=seed)
+        model, best = ScoreBasedStructure().fit(X), ScoreBasedStructure(search="exact").fit(X)
+        gaps.append(best.score_ - model.score_)
+        distances.append((distance(model.dag_, truth.dag_), distance(best.dag_, truth.dag_)))
+        assert (np.diff(model.history_["objective"]) >= -1e-6).all()
+    assert sum(gap < 1e-6 for gap in gaps) >= 5
+    ours, optimal = np.mean(distances, axis=0)
+    assert ours <= optimal + 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["asia", "sachs"])
+@pytest.mark.parametrize("search", ["hill_climbing", "tabu"])
+def test_distance_to_the_truth_against_peers(name, search):
+    """Mean structural distance over samples: no worse than pyAgrum and pgmpy on the same rows."""
+    gum = pytest.importorskip("pyagrum")
+    discovery = pytest.importorskip("pgmpy.causal_discovery")
+    truth = read_network(load_network(name))
+    found = []
+    for n, seed in product((1000, 2000, 5000), range(8)):
+        X = truth.sample(n, random_state=seed).to_pandas().astype(str).astype("category")
+        mine = ScoreBasedStructure(search=search).fit(X)
+        learner = gum.BNLearner(X.astype(str))
+        learner.useScoreBIC()
+        learner.useNoPrior()
+        if search == "tabu":
+            learner.useLocalSearchWithTabuList(100, 2)
+        else:
+            learner.useGreedyHillClimbing()
+        arcs = [tuple(map(learner.nameFromId, arc)) for arc in learner.learnDAG().arcs()]
+        climb = discovery.HillClimbSearch(
+            scoring_method="bic-d", return_type="dag", show_progress=False
+        )
+        theirs = [DAG(arcs, X.columns), DAG(list(climb.fit(X).causal_graph_.edges()), X.columns)]
+        found.append([distance(dag, truth.dag_) for dag in (mine.dag_, *theirs)])
+    ours, agrum, pgmpy = np.mean(found, axis=0)
+    assert ours <= agrum
+    assert ours <= pgmpy
 
 
 def distance(one, other):

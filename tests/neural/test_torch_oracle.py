@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid.neural import BatchNorm, Dense, Network, train
+from pellucid.neural import BatchNorm, Dense, Dropout, HeInit, Network, initial_weights, train
+from pellucid.neural.backprop import backprop
 from pellucid.solvers import (
     AdaGrad,
     Adam,
+    AdamW,
+    Clipped,
     Constant,
     Cosine,
     ExponentialDecay,
@@ -76,6 +79,9 @@ OPTIMISERS = {
         RMSProp(0.9, NONE), lambda p: torch.optim.RMSprop(p, lr=0.01, alpha=0.9, eps=NONE), 0.01,
     ),
     "adam": (Adam(), lambda p: torch.optim.Adam(p, lr=0.02), 0.02),
+    "adamw": (
+        AdamW(weight_decay=0.1), lambda p: torch.optim.AdamW(p, lr=0.02, weight_decay=0.1), 0.02,
+    ),
 }  # fmt: skip
 
 
@@ -151,3 +157,41 @@ def test_batch_norm_trains_like_theirs():
         theirs.step()
     ours = train(net, X, C, solver=GradientDescent(0.1, max_iter=STEPS, tol=None)).network
     assert_allclose(ours.vector, flat(other), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", [None, Adam()], ids=["plain", "adam"])
+def test_clipped_gradients_step_by_step(rule):
+    net, other = pair()
+    kind = torch.optim.SGD if rule is None else torch.optim.Adam
+    theirs = kind(other.parameters(), lr=0.05)
+    for _ in range(STEPS):
+        theirs.zero_grad()
+        their_loss(other).backward()
+        torch.nn.utils.clip_grad_norm_(other.parameters(), 0.1)
+        theirs.step()
+    solver = GradientDescent(0.05, rule=Clipped(0.1, rule), max_iter=STEPS, tol=None)
+    ours = train(net, X, C, solver=solver).network
+    assert_allclose(ours.vector, flat(other), rtol=0, atol=1e-10)
+
+
+def test_gelu_and_dropout_with_the_same_noise():
+    layers = [Dense(6, "gelu"), Dropout(0.4), Dense(3, "softmax")]
+    net = Network(layers, loss="cross_entropy", n_inputs=3, random_state=0)
+    noise = net.plan.noise(len(X), np.random.default_rng(0))
+    w = [torch.tensor(p.copy(), requires_grad=True) for p in (
+        net.weights[0], net.biases[0], net.weights[1], net.biases[1],
+    )]  # fmt: skip
+    hidden = torch.nn.functional.gelu(torch.tensor(X) @ w[0] + w[1]) * torch.tensor(noise[2][0])
+    loss = torch.nn.functional.cross_entropy(hidden @ w[2] + w[3], torch.tensor(C))
+    loss.backward()
+    ours = backprop(net.plan, net.vector, X, np.eye(3)[C], np.ones(len(X)), 1 / len(X), noise)
+    assert_allclose(ours.value, loss.item(), rtol=1e-12)
+    gradient = np.concatenate([p.grad.numpy().ravel() for p in w])
+    assert_allclose(ours.vector, gradient, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("fan", ["in", "out"])
+def test_he_bounds_are_theirs(fan):
+    W = initial_weights((300, 50), HeInit("uniform", fan=fan, slope=0.2), random_state=0)
+    other = torch.nn.init.kaiming_uniform_(torch.empty(50, 300), a=0.2, mode=f"fan_{fan}")
+    assert_allclose(np.abs(W).max(), other.abs().max().item(), rtol=1e-3)

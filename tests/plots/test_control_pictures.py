@@ -110,6 +110,21 @@ def test_values_on_a_given_shape_with_given_directions(pair):
     drawn(plain, "18 go")
 
 
+def test_values_leave_holes_and_cells_nobody_gets_to_without_arrows():
+    pytest.importorskip("gymnasium")
+    lake = MDP.from_gymnasium("FrozenLake-v1")
+    compass = ["left", "down", "right", "up"]
+    picture = plots.values(lake, ValueIteration().fit(lake), shape=(4, 4), directions=compass)
+    holes = [5, 7, 11, 12, 15]
+    assert [s for s in range(16) if not picture.actions[s]] == holes
+    assert [s for s in range(16) if picture.terminal[s]] == holes
+    assert not picture.turns[holes].any()
+    assert (plots.q_table(ValueIteration().fit(lake), lake).best[holes] == -1).all()
+    cliff = MDP.from_gymnasium("CliffWalking-v1")
+    picture = plots.values(cliff, ValueIteration().fit(cliff), shape=(4, 12))
+    assert [s for s in range(48) if not picture.actions[s]] == [*range(37, 48)]
+
+
 def test_values_step_by_step(grid, tmp_path):
     mdp, plan = grid
     rounds = plots.values(mdp, plan, steps=[0, 4, -1])

@@ -17,6 +17,7 @@ from pellucid.reinforcement import (
     EpsilonGreedy,
     Greedy,
     LinearApproximator,
+    MonteCarloLearning,
     OptimisticExploration,
     PolicyGradient,
     QLearning,
@@ -27,6 +28,8 @@ from pellucid.reinforcement import (
 )
 
 gymnasium = pytest.importorskip("gymnasium")
+
+AGENTS = [SARSA, QLearning, TDLearning, MonteCarloLearning, PolicyGradient, DeepQNetwork]
 
 
 def greedy_return(env, agent, limit=100):
@@ -114,7 +117,7 @@ def test_an_environment_itself_its_id_and_its_table():
     assert planner.values_[7] == pytest.approx(exact.values_[7], abs=0.15)
 
 
-@pytest.mark.parametrize("cls", [SARSA, QLearning, TDLearning, PolicyGradient, DeepQNetwork])
+@pytest.mark.parametrize("cls", AGENTS)
 def test_goes_on_in_an_environment_from_a_file_with_the_same_bits(cls, tmp_path):
     options = {"max_steps": 30, "random_state": 5}
     whole = cls(n_episodes=14, **options).fit("FrozenLake-v1")

@@ -16,6 +16,7 @@ from pellucid.reinforcement import (
     DoubleQLearning,
     EpsilonGreedy,
     Greedy,
+    MonteCarloLearning,
     OptimisticExploration,
     PolicyGradient,
     QLearning,
@@ -25,7 +26,8 @@ from pellucid.reinforcement import (
 )
 
 CONTROL = [SARSA, QLearning, DoubleQLearning]
-EVERY = [*CONTROL, TDLearning, AdaptiveDynamicProgramming, PolicyGradient, DeepQNetwork]
+EVALUATION = [TDLearning, MonteCarloLearning]
+EVERY = [*CONTROL, *EVALUATION, AdaptiveDynamicProgramming, PolicyGradient, DeepQNetwork]
 
 
 def uneven_world():
@@ -131,15 +133,16 @@ def test_compiled_evaluation_equals_plain_loop(trace):
     assert_array_equal(fast.values_, slow.values_)
 
 
-@pytest.mark.parametrize("cls", [*CONTROL, TDLearning, AdaptiveDynamicProgramming, PolicyGradient])
+@pytest.mark.parametrize("cls", [*CONTROL, *EVALUATION, AdaptiveDynamicProgramming, PolicyGradient])
 def test_compiled_run_equals_step_by_step_run(cls):
     """The path that environments of Gymnasium take, on the same MDP."""
     mdp = uneven_world()
     fast = cls(n_episodes=25, max_steps=30, random_state=2).fit(mdp)
     slow = cls(n_episodes=25, max_steps=30, random_state=2)
     walk = slow._walk
-    takes = {TDLearning: lambda p, first: walk(p, _uniform_policy(p)), PolicyGradient: None}
-    single = takes.get(cls, walk) or (lambda place, first: walk(place))
+    takes = {cls: lambda p, first: walk(p, _uniform_policy(p)) for cls in EVALUATION}
+    takes[PolicyGradient] = lambda place, first: walk(place)
+    single = takes.get(cls, walk)
     slow.__dict__["_episodes"] = lambda place, first, stop, budget: single(place, first)
     slow.fit(mdp)
     assert_array_equal(fast.history_["return"], slow.history_["return"])
@@ -304,7 +307,7 @@ def test_unavailable_actions_are_never_taken():
         agent = cls(n_episodes=15, max_steps=20, random_state=0).fit(mdp)
         if hasattr(agent, "visits_") and agent.visits_.ndim == 2:
             assert agent.visits_[1, 2] == agent.visits_[3, 0] == 0
-        assert agent.act(3) != 0 or cls is TDLearning
+        assert agent.act(3) != 0 or cls in EVALUATION
 
 
 def test_exploration_rules():

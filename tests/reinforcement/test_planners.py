@@ -24,6 +24,13 @@ from pellucid.reinforcement import (
     grid_world,
     policy_evaluation,
 )
+from pellucid.reinforcement.value_iteration import (
+    State,
+    plain_sweeps,
+    rows_of_mdp,
+    shared_sweeps,
+    sweep_step,
+)
 
 ORDERS = [False, True, "marked"]
 RIGHT = [[[0.2, 0.8, 0.0]], [[0.0, 0.2, 0.8]], [[0.0, 0.0, 1.0]]]
@@ -192,6 +199,45 @@ def test_a_sweep_is_the_bellman_operator():
     with pytest.warns(ConvergenceWarning):
         placed = ValueIteration(max_iter=1, tol=1e-300, initial=U, in_place=True).fit(mdp)
     np.testing.assert_allclose(placed.values_, V, rtol=1e-13)
+
+
+@pytest.mark.parametrize("A", [1, 2, 4, 7])
+def test_shared_patterns_have_the_bits_of_plain_sums(A):
+    """Few successors per state, probabilities that some states share, missing actions, ends."""
+    S, rng = 60, np.random.default_rng(A)
+    P = np.zeros((S, A, S))
+    for s in range(S):
+        near = rng.choice(S, size=3, replace=False)
+        kinds = np.random.default_rng(s % 5).dirichlet(np.ones(3), size=A)
+        P[s][:, near] = kinds
+    P[7, A - 1] = 0.0 if A > 1 else P[7, A - 1]
+    mdp = MDP(P, np.tile(rng.normal(size=(5, A)), (12, 1)), discount=0.9, terminal=[3, 50])
+    rows = rows_of_mdp(mdp)
+    plain, shared = plain_sweeps(rows), shared_sweeps(rows, S)
+    assert (shared.kernel is plain.kernel) == (A == 1)  # one action: nothing to share
+    U = rng.normal(size=S)
+    for in_place in (False, True):
+        (one, gap), (two, gap2) = (
+            sweep_step(table, State(U, np.inf, 0), in_place=in_place) for table in (plain, shared)
+        )
+        np.testing.assert_array_equal(one.values, two.values)
+        assert gap == gap2
+
+
+def test_a_grid_has_a_few_patterns_and_the_same_sweeps():
+    rng = np.random.default_rng(0)
+    cells = np.where(rng.random((30, 30)) < 0.1, "#", ".")
+    cells[0, 0], cells[-1, -1] = "S", "+"
+    mdp = grid_world(["".join(row) for row in cells], discount=0.95)
+    rows = rows_of_mdp(mdp)
+    table = shared_sweeps(rows, mdp.n_states)
+    assert len(table.arrays[3]) < 100  # rows of all patterns together
+    U, V = np.zeros((2, mdp.n_states))
+    for _ in range(50):
+        U = sweep_step(table, State(U, np.inf, 0), in_place=False)[0].values
+        V = sweep_step(plain_sweeps(rows), State(V, np.inf, 0), in_place=False)[0].values
+    np.testing.assert_array_equal(U, V)
+    np.testing.assert_array_equal(U, ValueIteration().fit(mdp).history_["values"][49])
 
 
 def test_marked_sweeps_solve_for_what_stays():

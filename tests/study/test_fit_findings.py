@@ -195,3 +195,48 @@ def test_training_keeps_time_for_the_end():
     learn(table, "y", plan=plan)
     assert short < time.monotonic() - began
     assert "left no time" in record.partial
+
+
+def said_of(model, X, y):
+    """Codes that a study would report of this network."""
+    from types import SimpleNamespace
+
+    from pellucid.study.network_checks import network_findings
+
+    part = SimpleNamespace(Z_learn=X, y_learn=y)
+    shop = SimpleNamespace(outer_part=lambda i, features: part)
+    tried = SimpleNamespace(features={})
+    outcome = SimpleNamespace(models=[model], name="network", tried=tried)
+    return {one.code: one for one in network_findings([outcome], shop)}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_networks_say_what_went_wrong():
+    """PEL408: rates on both sides of the bound; PEL413: twelve logistic layers."""
+    from pellucid import MLPClassifier, MLPRegressor
+    from pellucid.study.network_checks import sharpness
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3)) * [3.0, 1.0, 1.0]
+    y = X @ [1.0, 2.0, 0.0] + rng.normal(size=80)
+
+    def fitted(rate, momentum):
+        model = MLPRegressor(
+            hidden_layer_sizes=(4,), solver="sgd", learning_rate_init=rate, momentum=momentum,
+            nesterovs_momentum=False, max_iter=2, random_state=0,
+        )  # fmt: skip
+        return model.fit(X, y)
+
+    calm = fitted(1e-4, 0.0)
+    assert "PEL408" not in said_of(calm, X, y)
+    wild = fitted(1e-4, 0.0)
+    top = sharpness(wild.network_, X, y)
+    wild.history_[-1]["learning_rate"] = 2.1 / top  # as if the last step had been this long
+    assert said_of(wild, X, y)["PEL408"].evidence["lambda_max"] == pytest.approx(top)
+    wild.momentum = 0.2  # momentum allows longer steps
+    assert "PEL408" not in said_of(wild, X, y)
+    deep = MLPClassifier((5,) * 12, activation="logistic", max_iter=3, random_state=0)
+    labels = np.where(y > 0, "up", "down")
+    assert "PEL413" in said_of(deep.fit(X, labels), X, labels)
+    shallow = MLPClassifier((5,), max_iter=50, random_state=0).fit(X, labels)
+    assert said_of(shallow, X, labels) == {}

@@ -39,7 +39,7 @@ COMMANDS = {
     "network": Entry("cli.network:network", "Ask a Bayesian network: posteriors, independence."),
     "predict": Entry("cli.predict:predict", "Predict new rows with a saved model."),
     "reduce": Entry("cli.reduce:reduce", "Find the few directions in which a table varies."),
-    "report": Entry("cli.report:report", "Render the page of a study again from its JSON."),
+    "report": Entry("cli.report:report", "Render the page of a record again from its JSON."),
     "solve": Entry("cli.solve:solve", "Solve a Markov decision process that is written down."),
     "sweep": Entry("cli.sweep:sweep", "Score a model along one of its parameters."),
     "warm": Entry("cli.warm:warm", "Compile every kernel ahead, so that first use is fast."),

@@ -53,9 +53,11 @@ def anomalies(
 
     inputs = open_inputs(frame, drop=drop, reference=True)
     found = find_unusual(inputs, method, share, seed)
-    record = {"schema": "pellucid-anomalies/1", "verdict": list(verdict(found, inputs))}
-    record |= found.to_dict() | about(data, inputs, seed) | {"command": command_line()}
-    why = {row: words for row, _, words in row_reasons(found, inputs)}
+    numeric = dict(zip(inputs.names, inputs.is_number, strict=True))
+    record = {"schema": "pellucid-anomalies/1", "verdict": []} | found.to_dict(numeric)
+    record |= about(data, inputs, seed) | {"command": command_line()}
+    record["verdict"] = list(verdict(record))
+    why = {row: words for row, _, words in row_reasons(record)}
     n = len(found.scores)
     columns = {
         "row": list(range(n)),
@@ -63,27 +65,27 @@ def anomalies(
         "flagged": [i in why for i in range(n)],
         "why": [why.get(i, "") for i in range(n)],
     }
-    page = render_page(anomaly_page(found, inputs, data, command_line()))
+    page = render_page(anomaly_page(record))
     paths = write_folder(folder, page, record, {"anomalies.csv": columns}, None)
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:
-        show(found, inputs, paths)
+        show(record, paths)
 
 
-def show(found: Any, inputs: Any, paths: list[Path]) -> None:
+def show(record: dict[str, Any], paths: list[Path]) -> None:
     """Verdict, the oddest rows with reasons, files."""
     from rich.text import Text
 
-    from pellucid.cli.anomaly_page import row_reasons, verdict
+    from pellucid.cli.anomaly_page import row_reasons
 
     screen = console()
-    said = verdict(found, inputs)
+    said = record["verdict"]
     screen.print(Text(said[0], style="bold"))
     for line in said[1:]:
         screen.print(line)
     screen.print()
-    rows = row_reasons(found, inputs)
+    rows = row_reasons(record)
     lines = [(str(i), f"{score:.1f}", words) for i, score, words in rows[:SHOWN]]
     screen.print(grid(("row", "score", "why"), lines, right=(0, 1)))
     if len(rows) > SHOWN:

@@ -1,80 +1,77 @@
-"""Words and pictures of ``pellucid anomalies``."""
+"""Words and pictures of ``pellucid anomalies``, each from the plain data of its report.json."""
 
 from collections import Counter
 from typing import Any
 
-import numpy as np
-
-from pellucid.cli.inputs import Inputs
 from pellucid.cli.pages import Page, Section, row_words
-from pellucid.cli.unusual import Reason, Unusual
 from pellucid.report.charts import Frame, circle, limits
 from pellucid.report.pictures import Picture
 from pellucid.report.words import listed, number
 
 FAR = 3.0  # times the median distance
 LISTED = 200  # rows in the page
-SHOWN_ROWS = 3000
 
 
-def verdict(found: Unusual, inputs: Inputs) -> tuple[str, ...]:
+def verdict(r: dict[str, Any]) -> tuple[str, ...]:
     """How odd the oddest rows are, and by which columns."""
-    n, k = len(found.scores), len(found.flagged)
-    top = float(found.scores[found.flagged[0]])
-    clear = int((found.scores[found.flagged] > FAR).sum())
-    if found.method == "normal" and clear == 0:
+    n, flagged = r["rows"], r["flagged"]
+    top = flagged[0]["score"]
+    clear = sum(row["score"] > FAR for row in flagged)
+    if r["method"] == "normal" and clear == 0:
         first = f"No row stands far out: the oddest is {top:.1f} times as far as the median row."
     else:
-        first = f"Row {found.flagged[0]} is the oddest of {n:,}: {top:.1f} times the median score."
+        first = f"Row {flagged[0]['row']} is the oddest of {n:,}: {top:.1f} times the median score."
     lines = [first]
-    if found.method == "normal" and clear:
+    if r["method"] == "normal" and clear:
         what = "row is" if clear == 1 else "rows are"
         lines.append(f"{clear:,} {what} more than {FAR:g} times as far out as the median row.")
-    columns = Counter(r.feature for why in found.reasons for r in why)
-    common = [name for name, _ in columns.most_common(3)]
+    common = [name for name, _ in odd_columns(r).most_common(3)]
     lines.append(
-        f"The {k:,} oddest ({found.share:.1%}) are listed; most often by {listed(common)}. Odd is "
-        "not wrong: look before you delete."
+        f"The {len(flagged):,} oddest ({r['share']:.1%}) are listed; most often by "
+        f"{listed(common)}. Odd is not wrong: look before you delete."
     )
     return tuple(lines)
 
 
-def reason_words(reason: Reason, numeric: bool) -> str:
+def odd_columns(r: dict[str, Any]) -> Counter[str]:
+    """How often each feature is a reason."""
+    return Counter(why["feature"] for row in r["flagged"] for why in row["reasons"])
+
+
+def reason_words(why: dict[str, Any]) -> str:
     """
-    >>> reason_words(Reason("mass", 9500.0, 4200.0, 6.2), True)
+    >>> told = {"feature": "mass", "value": 9500.0, "expected": 4200.0, "is_number": True}
+    >>> reason_words(told)
     'mass 9500, expected about 4200'
-    >>> reason_words(Reason("sex = missing", 1.0, 0.01, 9.0), False)
+    >>> told = {"feature": "sex = missing", "value": 1.0, "expected": 0.01, "is_number": False}
+    >>> reason_words(told)
     'sex = missing, unexpected'
     """
-    if numeric:
-        expected = number(reason.expected)
-        return f"{reason.feature} {number(reason.value)}, expected about {expected}"
-    if reason.value == 1.0:
-        return f"{reason.feature}, unexpected"
-    if reason.value == 0.0:  # of a level that was expected
-        return f"not {reason.feature}, which the rest suggests"
-    return f"{reason.feature} {number(reason.value)}, expected about {number(reason.expected)}"
+    name, value = why["feature"], why["value"]
+    if not why["is_number"] and value == 1.0:
+        return f"{name}, unexpected"
+    if not why["is_number"] and value == 0.0:  # of a level that was expected
+        return f"not {name}, which the rest suggests"
+    return f"{name} {number(value)}, expected about {number(why['expected'])}"
 
 
-def row_reasons(found: Unusual, inputs: Inputs) -> list[tuple[Any, ...]]:
+def row_reasons(r: dict[str, Any]) -> list[tuple[int, float, str]]:
     """Row, score and reasons of every flagged row."""
-    numeric = dict(zip(inputs.names, inputs.is_number, strict=True))
     return [
-        (int(i), float(found.scores[i]),
-         "; ".join(reason_words(r, numeric[r.feature]) for r in why))
-        for i, why in zip(found.flagged, found.reasons, strict=True)
-    ]  # fmt: skip
+        (int(row["row"]), float(row["score"]), "; ".join(map(reason_words, row["reasons"])))
+        for row in r["flagged"]
+    ]
 
 
-def anomaly_page(found: Unusual, inputs: Inputs, data: str, command: str) -> Page:
-    rows = row_reasons(found, inputs)
+def anomaly_page(r: dict[str, Any]) -> Page:
+    rows, n = row_reasons(r), r["rows"]
     facts = (
-        (f"{len(found.flagged):,}", "rows listed", f"{found.share:.1%} of {len(found.scores):,}"),
-        (number(float(found.scores.max())), "largest score", "the median row has 1"),
-        (number(found.threshold), "threshold", "score of the last row listed"),
-        (f"{found.bulk.rows:,}", "rows describe the bulk", "the odd ones do not"),
+        (f"{len(rows):,}", "rows listed", f"{r['share']:.1%} of {n:,}"),
+        (number(rows[0][1]), "largest score", "the median row has 1"),
+        (number(r["threshold"]), "threshold", "score of the last row listed"),
+        (f"{r['bulk_rows']:,}", "rows describe the bulk", "the odd ones do not"),
     )
-    counts = Counter(r.feature for why in found.reasons for r in why).most_common(15)
+    counts = odd_columns(r).most_common(15)
     lead = (
         "What each row has that the rest of the row does not let expect. The expectation is that "
         "of the bulk of the rows, given all other columns. Rows are counted from 0."
@@ -84,28 +81,26 @@ def anomaly_page(found: Unusual, inputs: Inputs, data: str, command: str) -> Pag
     sections = (
         Section("The oddest rows", lead, (), ((("row", "score", "why"), listed_rows),), text),
         Section("How far out", "Every row by its score; the line is the threshold.",
-                (drawn_scores(found),),
+                (drawn_scores(r),),
                 ((("column", "odd cells"), [(name, c) for name, c in counts]),)),
     )  # fmt: skip
-    details = (("method", found.method), *row_words(len(found.scores), inputs.left_out))
-    subtitle = f"{data}: {len(found.scores):,} rows, {len(inputs.frame.columns)} columns"
-    return Page("Which rows are unlike the others?", subtitle, "", verdict(found, inputs), facts,
-                sections, (), command, details)  # fmt: skip
+    details = (("method", r["method"]), *row_words(n, r["left_out"]))
+    subtitle = f"{r['source']}: {n:,} rows, {len(r['columns'])} columns"
+    return Page("Which rows are unlike the others?", subtitle, "", tuple(r["verdict"]), facts,
+                sections, (), r["command"], details)  # fmt: skip
 
 
-def drawn_scores(found: Unusual) -> Picture:
+def drawn_scores(r: dict[str, Any]) -> Picture:
     """Scores in the order of the rows, the flagged ones marked."""
-    n = len(found.scores)
-    flagged = set(found.flagged.tolist())
-    some = np.random.default_rng(0).permutation(n)[:SHOWN_ROWS]
-    f = Frame((0, max(n - 1, 1)), (0.0, limits([0.0, float(found.scores.max())])[1]),
-              width=880, height=300)  # fmt: skip
-    f.axes("row", "score")
-    for i in some:
-        if i not in flagged:
-            f.shapes.append(circle(f.x(i), f.y(found.scores[i]), 2.2, "quiet faint"))
-    for i in list(found.flagged)[:SHOWN_ROWS]:
-        f.shapes.append(circle(f.x(i), f.y(found.scores[i]), 3.4, "warn"))
-    f.level(found.threshold, "warn")
+    n, some, flagged = r["rows"], r["some_rows"], r["flagged"]
+    odd = {row["row"] for row in flagged}
+    top = limits([0.0, flagged[0]["score"]])[1]
+    f = Frame((0, max(n - 1, 1)), (0.0, top), width=880, height=300).axes("row", "score")
+    for row, score in zip(some["row"], some["score"], strict=True):
+        if row not in odd:
+            f.shapes.append(circle(f.x(row), f.y(score), 2.2, "quiet faint"))
+    for row in flagged[: len(some["row"])]:
+        f.shapes.append(circle(f.x(row["row"]), f.y(row["score"]), 3.4, "warn"))
+    f.level(r["threshold"], "warn")
     caption = "A row twice as far from the bulk as the median row has the score 2."
     return Picture(f.svg("scores of all rows"), caption, (), [])

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import common, console, grid, print_json
+from pellucid.cli.common import Code, Stop, common, console, grid, print_json
 from pellucid.cli.tables import check_columns, read_table
 
 FILES = ("report.html", "report.json", "clusters.csv", "model.pellucid")
@@ -17,7 +17,8 @@ DISTANCES = ("euclidean", "manhattan", "cosine")
 @click.option("--k", "counts", default="auto", show_default=True,
               help="Number of groups: 3, 2..10, 2,4,8 or auto (2..10).")  # fmt: skip
 @click.option("--method", default="kmeans", show_default=True,
-              help="kmeans, bisecting, fuzzy, gmm, agglomerative, divisive, spectral.")  # fmt: skip
+              help="kmeans, bisecting, fuzzy, gmm, agglomerative, divisive, spectral, or dbscan "
+              "and hdbscan, which find the number themselves.")  # fmt: skip
 @click.option("--distance", type=click.Choice(DISTANCES), default="euclidean", show_default=True)
 @click.option("--no-scale", is_flag=True, help="Take the columns in their own units.")
 @click.option("--restarts", type=click.IntRange(1), default=10, show_default=True,
@@ -38,9 +39,10 @@ def cluster(
 
     folder = out if out is not None else default_folder(data, "clusters")
     check_files(folder, FILES, overwrite)
-    from pellucid.cli.grouping import find_method, group_rows, memberships, read_counts
+    from pellucid.cli.grouping import describe, find_method, group_rows, memberships, read_counts
 
-    find_method(method)
+    if find_method(method).dense is not None and counts != "auto":
+        raise Stop(Code.USAGE, f"{method} finds the number of groups itself; leave out --k")
     frame = read_table(data, sql)
     check_columns(frame, drop)
     from pellucid.cli.inputs import about, open_inputs
@@ -60,16 +62,17 @@ def cluster(
 
     labels = found.chosen.labels
     sure = memberships(found.chosen.model, inputs.Z, labels)
-    record = {"schema": "pellucid-clusters/1", "verdict": list(verdict(found))}
-    record |= found.to_dict() | about(data, inputs, seed) | {"command": command_line()}
-    page = render_page(cluster_page(found, inputs, data, command_line()))
+    record = {"schema": "pellucid-clusters/1", "verdict": []} | found.to_dict()
+    record |= about(data, inputs, seed) | {"command": command_line()} | describe(found, inputs)
+    record["verdict"] = list(verdict(record))
+    page = render_page(cluster_page(record))
     model = Pipeline([("features", inputs.features), ("model", found.chosen.model)])
     columns = {"row": list(range(len(labels))), "cluster": labels, "membership": sure.round(4)}
     paths = write_folder(folder, page, record, {"clusters.csv": columns}, model)
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:
-        show(found, inputs, paths)
+        show(record, found.findings, paths)
 
 
 def progress(silent: bool) -> Any:
@@ -88,35 +91,37 @@ def progress(silent: bool) -> Any:
     return spinner()
 
 
-def show(found: Any, inputs: Any, paths: list[Path]) -> None:
+def show(record: dict[str, Any], findings: Any, paths: list[Path]) -> None:
     """Verdict, criteria by k, groups, findings, files."""
     from rich.text import Text
 
-    from pellucid.cli.cluster_page import group_words, verdict
-    from pellucid.cli.grouping import traits
+    from pellucid.cli.cluster_page import group_rows
     from pellucid.cli.learn import finding_row
-    from pellucid.report.words import number
+    from pellucid.report.words import fixed, number
 
     screen = console()
-    said = verdict(found)
-    screen.print(Text(said[0], style="bold"))
-    for line in said[1:]:
+    screen.print(Text(record["verdict"][0], style="bold"))
+    for line in record["verdict"][1:]:
         screen.print(line)
     screen.print()
     rows = []
-    for m in found.tried:
-        marks = [name.replace("_", " ") for name, k in found.choices.items() if k == m.k]
-        cells = (m.k, number(m.error), f"{m.silhouette:.3f}", number(m.calinski_harabasz),
-                 f"{m.stability:.3f}", ", ".join(marks))  # fmt: skip
-        style = "bold" if m.k == found.chosen.k else ""
-        rows.append(tuple(Text(str(c), style=style) for c in cells))
+    for m in record["tried"]:
+        marks = [name.replace("_", " ") for name, k in record["choices"].items() if k == m["k"]]
+        ratio = number(m["calinski_harabasz"])
+        cells = (str(m["k"]), number(m["error"]), fixed(m["silhouette"]), ratio,
+                 fixed(m["stability"]), ", ".join(marks))  # fmt: skip
+        style = "bold" if m["k"] == record["k"] else ""
+        rows.append(tuple(Text(c, style=style) for c in cells))
     columns = ("k", "error", "silhouette", "Calinski-Harabasz", "stability", "favourite of")
-    screen.print(grid(columns, rows, right=range(5)))
-    screen.print()
-    lines = zip(*group_words(found, traits(inputs, found.chosen.labels, 3), inputs), strict=True)
-    screen.print(grid(("group", "rows", "what sets it apart"), lines, right=(0, 1)))
-    if found.findings:
+    many = len(rows) > 1
+    screen.print(grid(columns[: 6 if many else 5], [r[: 6 if many else 5] for r in rows],
+                      right=range(5)))  # fmt: skip
+    if record["groups"]:
         screen.print()
-        screen.print(grid(("finding", "", "where"), [finding_row(f) for f in found.findings]))
+        lines = [(name.removeprefix("group "), *rest) for name, *rest in group_rows(record, 3)]
+        screen.print(grid(("group", "rows", "what sets it apart"), lines, right=(0, 1)))
+    if findings:
+        screen.print()
+        screen.print(grid(("finding", "", "where"), [finding_row(f) for f in findings]))
     screen.print()
     screen.print(grid(("", ""), [(path.name, str(path)) for path in paths]))

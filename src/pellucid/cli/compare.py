@@ -20,6 +20,8 @@ WIDE = 7  # models whose names fit above a significance matrix
 @click.option("--models", help="Models, comma separated (default: those of a standard study).")
 @click.option("--task", default="auto", show_default=True, help="Kind of task.")
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
+@click.option("--time", "time_column", help="Column that orders the rows in time.")
+@click.option("--groups", help="Column of rows that belong together.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--cv", type=click.IntRange(2), default=10, show_default=True, help="Folds.")
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True,
@@ -32,9 +34,10 @@ WIDE = 7  # models whose names fit above a significance matrix
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def compare(
-    data: str, target: str, models: str | None, task: str, metric: str, drop: tuple[str, ...],
-    cv: int, repeats: int, test: str, correction: str, rope: float | None, alpha: float,
-    sql: str | None, as_json: bool, quiet: bool, seed: int, out: Path | None, overwrite: bool,
+    data: str, target: str, models: str | None, task: str, metric: str, time_column: str | None,
+    groups: str | None, drop: tuple[str, ...], cv: int, repeats: int, test: str, correction: str,
+    rope: float | None, alpha: float, sql: str | None, as_json: bool, quiet: bool, seed: int,
+    out: Path | None, overwrite: bool,
 ) -> None:  # fmt: skip
     """Judge models on the same folds of DATA and test every difference.
 
@@ -47,16 +50,17 @@ def compare(
     if names is not None and len(set(names)) < 2:
         raise Stop(Code.USAGE, f"--models needs at least two names, got {models!r}")
     frame = read_table(data, sql)
-    check_columns(frame, [target, *drop])
+    check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
     from pellucid.cli.contestants import contestants, open_table
 
-    table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed)
+    table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed,
+                       groups=groups, time=time_column)  # fmt: skip
     chosen = contestants(table, names)
     record, ropes = judge(table, chosen, cv, repeats, test, correction, alpha, rope, seed)
-    answer = record.to_dict() | {
+    answer = {"schema": "pellucid-comparison/1"} | record.to_dict() | {
         "rope": ropes, "left_out": table.left_out, "rows": len(table.y), "folds": cv,
-        "repeats": repeats, "seed": seed,
-    }  # fmt: skip
+        "repeats": repeats, "seed": seed, "split": split_words(table),
+    } | about(data, target)  # fmt: skip
     if out is not None:
         from pellucid.report.writing import dump, write_text
 
@@ -75,30 +79,43 @@ def judge(
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
     from pellucid.evaluation import compare as compare_models
 
-    folds: Any = cv
-    if repeats > 1:
-        kind = RepeatedStratifiedKFold if table.classifies else RepeatedKFold
-        folds = kind(n_splits=cv, n_repeats=repeats, random_state=seed)
+    if test == "5x2cv" and not table.free:
+        text = f"--test 5x2cv halves the rows at random, but: {table.arrangement.reason}"
+        raise Stop(Code.USAGE, text)
+    folds = table.folds(cv, repeats)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of values that tuning only tries
         record = compare_models(
             chosen, table.X, table.y, metric=table.task.metric, cv=folds, test=test,
             correction=correction, random_state=seed, alpha=alpha,
         )  # fmt: skip
-    return record, [] if rope is None else practical(record, rope, cv)
+    return record, [] if rope is None else practical(record, rope)
 
 
-def practical(record: Any, rope: float, cv: int) -> list[dict[str, Any]]:
+def split_words(table: Any) -> dict[str, str]:
+    """How the rows were divided, for the record."""
+    found = table.arrangement
+    return {"kind": found.kind, "reason": found.reason}
+
+
+def about(data: str, target: str) -> dict[str, Any]:
+    """What a record says of its table and its command."""
+    from pellucid.cli.outputs import command_line
+
+    source = data if "://" not in data else "a database"
+    return {"source": source, "target": target, "command": command_line()}
+
+
+def practical(record: Any, rope: float) -> list[dict[str, Any]]:
     """The best model against each other one: worse, practically equal, better."""
     from pellucid.evaluation import bayesian_comparison
 
     sign = 1 if record.greater_is_better else -1
     best = max(range(len(record.names)), key=lambda i: sign * record.summaries[i].mean)
-    ratio = 1.0 if record.test == "5x2cv" else 1 / (cv - 1)
+    ratio = 1.0 if record.test == "5x2cv" else record.summaries[best].test_ratio
     found = []
     for i, name in enumerate(record.names):
         if i != best:
@@ -139,6 +156,9 @@ def show(record: Any, ropes: list[dict[str, Any]], rope: float | None, table: An
         cells = [(r["model"], r["against"], *(f"{r[k]:.3f}" for k in ("worse", "equal", "better")))
                  for r in ropes]  # fmt: skip
         screen.print(grid(("", "against", "worse", "equal", "better"), cells, right=(2, 3, 4)))
+    if table.arrangement.reason:
+        screen.print()
+        screen.print(Text(table.arrangement.reason, style="dim"))
     if table.left_out:
         screen.print()
         for name, why in table.left_out.items():

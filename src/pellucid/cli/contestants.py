@@ -3,16 +3,21 @@
 A model is named by its key in the study's registry (``ridge``, ``tree``) or by a public class
 (``LinearRegression``). Either way it becomes a pipeline that turns the raw columns into numbers
 and then fits, so that whatever is learned is learned from the training rows of a fold alone.
+Rows that are grouped or ordered in time are divided accordingly, outside and inside
+(``arranging``).
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 import pellucid
+from pellucid.cli.arranging import UNIT, Arrangement, UnitFolds, arrange, make_folds
 from pellucid.cli.common import Code, Stop, nearest
 from pellucid.evaluation import TunedEstimator
 from pellucid.study import Plan, Study, TableFeatures, TaskError
@@ -31,6 +36,7 @@ class Table(NamedTuple):
     X: Any  # frame
     y: Any  # labels or numbers; two classes are 0 and 1, 1 the positive one
     left_out: dict[str, str]
+    arrangement: Arrangement
 
     @property
     def task(self) -> Any:
@@ -40,22 +46,43 @@ class Table(NamedTuple):
     def classifies(self) -> bool:
         return self.task.kind in CLASSES
 
+    @property
+    def free(self) -> bool:
+        """Whether nothing orders or groups the rows."""
+        return self.arrangement.kind == "free"
+
+    def folds(self, cv: int, repeats: int = 1) -> Any:
+        """What judges the models: a number of folds, a splitter or a list of splits."""
+        seed = self.study.random_state
+        if self.free and repeats == 1:
+            return cv
+        if self.free:
+            kind = RepeatedStratifiedKFold if self.classifies else RepeatedKFold
+            return kind(n_splits=cv, n_repeats=repeats, random_state=seed)
+        return make_folds(
+            self.arrangement, self.y, cv, repeats, classifies=self.classifies, seed=seed
+        )
+
 
 def open_table(
-    frame: Any, target: str, *, task: str, metric: str, drop: Sequence[str], seed: int
-) -> Table:
+    frame: Any, target: str, *, task: str, metric: str, drop: Sequence[str], seed: int,
+    groups: str | None = None, time: str | None = None,
+) -> Table:  # fmt: skip
     """Read the task off the target and leave out what the audit leaves out."""
-    plan = Plan(drop=tuple(drop))
+    plan = Plan(drop=tuple(drop), groups=groups, time=time)
     study = Study(frame, target, task=task, metric=metric, plan=plan, random_state=seed)
     kind = study.task.kind
     if kind not in KINDS:
         raise TaskError(
             f"the task is {kind}; this command works for {', '.join(KINDS)} (see --task)"
         )
-    X, y = study.take(np.flatnonzero(labelled_rows(frame, study.task)))
+    found = arrange(study, np.flatnonzero(labelled_rows(frame, study.task)))
+    X, y = study.take(found.rows)
     if kind == "binary":
         y = (y == study.task.positive).astype(np.intp)
-    return Table(study, X, y, dict(study.left_out()))
+    if found.kind != "free":
+        X = X.with_columns(pl.Series(UNIT, found.units))
+    return Table(study, X, y, dict(study.left_out()), found)
 
 
 def contestants(table: Table, names: Sequence[str] | None) -> dict[str, Any]:
@@ -83,7 +110,7 @@ def contestant(table: Table, name: str, *, tuned: bool) -> Any:
         raise Stop(Code.USAGE, f"{name} is no {kind}, and the task is {table.task.kind}")
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=table.study.random_state)
-    return Pipeline([("features", TableFeatures(_kinds(table))), ("model", estimator)])
+    return Pipeline([("features", _features(table, {})), ("model", estimator)])
 
 
 def own_space(table: Table, name: str) -> dict[str, list[Any]]:
@@ -113,20 +140,33 @@ def _entry(table: Table, name: str) -> Tried | None:
 
 def _kinds(table: Table) -> dict[str, str]:
     columns = {c.name: c.kind for c in table.study.audit().columns}
-    return {name: columns[name] for name in table.X.columns}
+    return {name: columns[name] for name in table.X.columns if name != UNIT}
+
+
+def _features(table: Table, options: dict[str, Any]) -> TableFeatures:
+    """Features of the columns that models may see, the units of the rows not among them."""
+    kinds = _kinds(table)
+    own = {} if table.free else {"columns": list(kinds)}
+    return TableFeatures(kinds, **(own | options))
 
 
 def _plain(table: Table, one: Tried) -> Any:
-    features = TableFeatures(_kinds(table), **one.features)
+    features = _features(table, one.features)
     return Pipeline([("features", features), ("model", one.candidate.estimator)])
 
 
 def _tuned(table: Table, one: Tried) -> Any:
-    pipeline = _plain(table, one)
+    pipeline, seed = _plain(table, one), table.study.random_state
+    if one.candidate.space and not table.free:  # the splitter must see the rows as they are
+        space = {f"model__{key}": values for key, values in one.candidate.space.items()}
+        inner = UnitFolds(table.arrangement.kind, INNER_FOLDS, table.classifies, seed)
+        return TunedEstimator(
+            pipeline, space, metric=table.task.metric, cv=inner, random_state=seed
+        )
     if one.candidate.space:
         tuned = TunedEstimator(
             one.candidate.estimator, one.candidate.space, metric=table.task.metric,
-            cv=INNER_FOLDS, random_state=table.study.random_state,
+            cv=INNER_FOLDS, random_state=seed,
         )  # fmt: skip
         pipeline.set_params(model=tuned)
     return pipeline

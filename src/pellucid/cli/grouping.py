@@ -10,12 +10,15 @@ criteria do not agree, and the answer is "several".
     elbow   drop_k = J(k-1) - J(k) >= 2 drop_(k+1)  and  >= 5 % of J(1) - J(K)
     gap     smallest k with gap(k) >= gap(k+1) - s(k+1),  s = sd sqrt(1 + 1/B)
 
+Methods that look for dense parts (dbscan, hdbscan) find k themselves and leave rows out (label -1);
+they are judged by the rows they keep, and fewer than two dense parts is the answer "none".
+
 References: Tibshirani, Walther & Hastie (2001); Rousseeuw (1987); Ben-Hur et al. (2002).
 """
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,12 +27,14 @@ from sklearn.metrics import adjusted_rand_score
 import pellucid
 from pellucid.cli.common import Code, Stop
 from pellucid.cli.inputs import Inputs
+from pellucid.cluster.dbscan import k_distances
 from pellucid.cluster.elbow_rule import ElbowResult, elbow
 from pellucid.cluster.measures import silhouette_score
 from pellucid.core.distances import unit_rows
 from pellucid.core.iterate import ConvergenceWarning
 from pellucid.core.records import plain
 from pellucid.core.typing import Array, IntArray
+from pellucid.decomposition import PCA
 from pellucid.evaluation.silhouette import calinski_harabasz_index, mean_silhouette
 from pellucid.study.candidates import public
 from pellucid.study.findings import finding
@@ -41,6 +46,9 @@ SUBSAMPLES, SHARE = 10, 0.8
 UNSTABLE, SAME = 0.75, 0.8  # adjusted Rand indices
 AS_STABLE = 0.02
 TINY = 0.01  # share of the rows
+LEAST_GROUP = 0.05  # share of the rows that hdbscan calls a group
+RADII, SEARCHED_ROWS = 25, 5000  # that are tried for dbscan
+MAP_ROWS = 1500  # dots on the map
 
 
 class Method(NamedTuple):
@@ -48,6 +56,7 @@ class Method(NamedTuple):
 
     needs: str  # public class
     make: Callable[[int, str, int, int], Any]  # (k, distance, restarts, seed)
+    dense: Callable[[Array, str], Any] | None = None  # (Z, distance): finds k itself
 
 
 def _kmeans(k: int, distance: str, restarts: int, seed: int) -> Any:
@@ -79,6 +88,64 @@ def _fuzzy(k: int, distance: str, restarts: int, seed: int) -> Any:
     return public("FuzzyCMeans")(k, n_init=restarts, random_state=seed)
 
 
+def _no_count(k: int, distance: str, restarts: int, seed: int) -> Any:
+    raise NotImplementedError("the method finds the number of groups itself")
+
+
+def dense_rows(n: int, p: int) -> int:
+    """Rows that make a neighbourhood dense: twice the features, but no more than the rows allow.
+
+    >>> dense_rows(1000, 3), dense_rows(60, 20), dense_rows(1000, 100)
+    (6, 4, 50)
+    """
+    return max(4, min(2 * p, n // 20))
+
+
+def _dbscan(Z: Array, distance: str) -> Any:
+    """DBSCAN with the radius in the middle of those that give the same number of groups longest.
+
+    The radii rise by equal factors from a small distance to the m-th neighbour to thrice a large
+    one; many rows are searched in a sample, with m in proportion.
+    """
+    m = dense_rows(*Z.shape)
+    rows = np.random.default_rng(0).permutation(len(Z))[:SEARCHED_ROWS]
+    some = Z if len(rows) == len(Z) else np.ascontiguousarray(Z[np.sort(rows)])
+    least = max(4, round(m * len(some) / len(Z)))
+    near = k_distances(some, least - 1, metric=distance)
+    near = near[near > 0]
+    low, high = np.quantile(near, (0.1, 0.95)) if len(near) else (1.0, 1.0)
+    radii = np.geomspace(low, 3 * high, RADII)
+    counts = [
+        public("DBSCAN")(eps=r, min_samples=least, metric=distance).fit(some).labels_.max() + 1
+        for r in radii
+    ]
+    eps = float(radii[longest_run(counts)])
+    return public("DBSCAN")(eps=eps, min_samples=m, metric=distance)
+
+
+def longest_run(counts: Sequence[int]) -> int:
+    """The middle of the longest run of one count; a count of none does not count.
+
+    >>> longest_run([0, 7, 4, 3, 3, 3, 1, 1]), longest_run([0, 0])
+    (4, 1)
+    """
+    runs, start = [], 0
+    for i in range(1, len(counts) + 1):
+        if i == len(counts) or counts[i] != counts[start]:
+            if counts[start] > 0:
+                runs.append((start - i, start, i))
+            start = i
+    if not runs:
+        return len(counts) - 1
+    _, first, end = min(runs)
+    return (first + end - 1) // 2
+
+
+def _hdbscan(Z: Array, distance: str) -> Any:
+    size = max(8, round(LEAST_GROUP * len(Z)))
+    return public("HDBSCAN")(size, min_samples=dense_rows(*Z.shape), metric=distance)
+
+
 METHODS = {
     "kmeans": Method("KMeans", _kmeans),
     "bisecting": Method("BisectingKMeans", _bisecting),
@@ -87,6 +154,8 @@ METHODS = {
     "agglomerative": Method("AgglomerativeClustering", _merging),
     "divisive": Method("DivisiveClustering", _dividing),
     "spectral": Method("SpectralClustering", _spectral),
+    "dbscan": Method("DBSCAN", _no_count, _dbscan),
+    "hdbscan": Method("HDBSCAN", _no_count, _hdbscan),
 }
 EUCLIDEAN = ("bisecting", "fuzzy", "gmm", "spectral")  # these know no other distance
 
@@ -156,12 +225,15 @@ class Grouping(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         keep = ("k", "error", "silhouette", "calinski_harabasz", "stability", "starts")
         rows = [{key: getattr(m, key) for key in keep} for m in self.tried]
+        labels = self.chosen.labels
+        dense = METHODS[self.method].dense is not None
         return plain({
             "answer": self.answer, "k": self.chosen.k, "method": self.method,
             "distance": self.distance, "tried": rows, "error_of_one_group": self.single,
             "elbow": self.elbow._asdict(), "gap": self.gap, "choices": self.choices,
             "agreement_with_other_scaling": self.other_scale,
-            "sizes": np.bincount(self.chosen.labels).tolist(),
+            "sizes": np.bincount(labels[labels >= 0], minlength=self.chosen.k).tolist(),
+            "noise": int((labels < 0).sum()) if dense else None,
             "findings": [f.to_dict() for f in self.findings],
         })  # fmt: skip
 
@@ -176,7 +248,10 @@ class Space(NamedTuple):
 
     def fit(self, Z: Array, k: int, seed: int | None = None) -> tuple[Any, IntArray]:
         """A fitted model and the labels of the rows."""
-        model = self.method.make(k, self.distance, self.restarts, self.seed + (seed or 0))
+        if self.method.dense is not None:
+            model = self.method.dense(Z, self.distance)
+        else:
+            model = self.method.make(k, self.distance, self.restarts, self.seed + (seed or 0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             labels = np.asarray(model.fit_predict(Z))
@@ -184,14 +259,18 @@ class Space(NamedTuple):
 
     def error(self, model: Any, Z: Array, labels: IntArray) -> float:
         """J of a model that has one, else the squares within the groups."""
-        if hasattr(model, "inertia_"):
-            return float(model.inertia_)
-        means = np.array([Z[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
-        return float(((Z - means[labels]) ** 2).sum())
+        return float(model.inertia_) if hasattr(model, "inertia_") else squares_within(Z, labels)
 
     def view(self, Z: Array) -> Array:
         """The rows as the distance sees them."""
         return unit_rows(Z) if self.distance == "cosine" else Z
+
+
+def squares_within(Z: Array, labels: IntArray) -> float:
+    """Squared distances to the middles of the groups, over the rows that are in one."""
+    means = [Z[labels == g].mean(axis=0) for g in range(labels.max() + 1)]
+    inside = labels >= 0
+    return float(((Z[inside] - np.array(means)[labels[inside]]) ** 2).sum()) if means else 0.0
 
 
 def group_rows(
@@ -207,6 +286,8 @@ def group_rows(
         raise Stop(Code.TASK, "a row is zero in every column: it has no direction for cosine")
     if distance != "euclidean" and name in EUCLIDEAN:
         raise Stop(Code.USAGE, f"the method {name} takes --distance euclidean, got {distance}")
+    if space.method.dense is not None:
+        return dense_parts(inputs, other, space, name, say)
     rng = np.random.default_rng(seed)
     tried = []
     for k in counts:
@@ -235,14 +316,32 @@ def group_rows(
     )
 
 
+def dense_parts(
+    inputs: Inputs, other: Array, space: Space, name: str, say: Callable[[str], None]
+) -> Grouping:
+    """The parts that a method finds by density, judged by the rows they hold."""
+    say("dense parts")
+    found = measure(space, inputs.Z, 0, np.random.default_rng(space.seed))
+    kept = np.where(found.labels >= 0, 0, -1)
+    say("other scaling")
+    agreement = float(adjusted_rand_score(found.labels, space.fit(other, 0)[1]))
+    findings = judge(found, None, {}, agreement, inputs, False) if found.k > 1 else ()
+    answer = "groups" if found.k > 1 else "none"
+    return Grouping(
+        answer, found, [found], squares_within(inputs.Z, kept), ElbowResult(None, (), "none"), {},
+        {}, findings, agreement, name, space.distance,
+    )  # fmt: skip
+
+
 def measure(space: Space, Z: Array, k: int, rng: np.random.Generator) -> Measures:
-    """Fit k groups and judge them."""
+    """Fit k groups (0: as many as the method finds) and judge them."""
     model, labels = space.fit(Z, k)
+    k = k or int(labels.max()) + 1
     pick = rng.permutation(len(Z))[:SILHOUETTE_ROWS]
+    pick = pick[labels[pick] >= 0]
     view, some = space.view(Z), labels[pick]
     codes = np.unique(some, return_inverse=True)[1]
-    inside = 2 <= codes.max() + 1 < len(codes)
-    if not inside:
+    if not 2 <= len(np.unique(codes)) < len(codes):
         silhouette = float("nan")
     elif space.distance == "manhattan":
         silhouette = silhouette_score(view[pick], codes, metric="manhattan")
@@ -254,7 +353,11 @@ def measure(space: Space, Z: Array, k: int, rng: np.random.Generator) -> Measure
         agreement.append(adjusted_rand_score(labels[rows], space.fit(Z[rows], k, run + 1)[1]))
     runs = np.asarray(getattr(model, "runs_", [1.0]))
     best = float((runs <= runs.min() * (1 + 1e-6)).mean())
-    ratio = calinski_harabasz_index(view, np.unique(labels, return_inverse=True)[1])
+    inside = labels >= 0
+    ratio = float("nan")
+    if k > 1:
+        codes = np.unique(labels[inside], return_inverse=True)[1]
+        ratio = calinski_harabasz_index(view[inside], codes)
     error = space.error(model, Z, labels)
     return Measures(k, error, silhouette, ratio, float(np.mean(agreement)), best, labels, model)
 
@@ -338,7 +441,7 @@ def judge(
         found.append(finding("PEL603", **picked))
     if chosen.stability < UNSTABLE:
         found.append(finding("PEL604", stability=round(chosen.stability, 3)))
-    sizes = np.bincount(chosen.labels, minlength=chosen.k)
+    sizes = np.bincount(chosen.labels[chosen.labels >= 0], minlength=chosen.k)
     least = max(2.0, TINY * len(chosen.labels))
     if (sizes < least).any():
         found.append(finding("PEL605", sizes=sizes.tolist()))
@@ -374,10 +477,41 @@ def traits(inputs: Inputs, labels: IntArray, most: int = 5) -> list[list[Trait]]
 
 def memberships(model: Any, Z: Array, labels: IntArray) -> Array:
     """How clearly a row belongs to its group: a probability, or how much nearer its centre is."""
+    if hasattr(model, "probabilities_"):
+        return np.asarray(model.probabilities_)
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(Z)).max(axis=1)
     if hasattr(model, "transform"):
         D = np.sort(np.asarray(model.transform(Z)), axis=1)
         far = np.where(D[:, 1] > 0, D[:, 1], 1.0)
         return (D[:, 1] - D[:, 0]) / far
-    return np.ones(len(labels))
+    return (labels >= 0).astype(np.float64)
+
+
+def describe(found: Grouping, inputs: Inputs) -> dict[str, Any]:
+    """What the page shows beyond the measures: traits of the groups, a map, the card."""
+    labels = found.chosen.labels
+    sizes = np.bincount(labels[labels >= 0], minlength=found.chosen.k).tolist()
+    number = dict(zip(inputs.names, inputs.is_number, strict=True))
+    groups = [
+        {"group": g, "rows": size,
+         "traits": [t._asdict() | {"is_number": number[t.feature]} for t in said]}
+        for g, (size, said) in enumerate(zip(sizes, traits(inputs, labels), strict=True))
+    ]  # fmt: skip
+    model = found.chosen.model
+    card = str(model.card().evaluation) if hasattr(model, "card") else ""
+    return plain({"groups": groups, "map": row_map(inputs.Z, labels), "card": card})
+
+
+def row_map(Z: Array, labels: IntArray) -> dict[str, Any]:
+    """The rows, or a sample of them, on their two widest directions."""
+    d = min(2, *Z.shape)
+    model = PCA(d).fit(Z)
+    scores = np.zeros((len(Z), 2))
+    scores[:, :d] = model.transform(Z)
+    pick = np.random.default_rng(0).permutation(len(Z))[:MAP_ROWS]
+    return {
+        "x": scores[pick, 0].round(4), "y": scores[pick, 1].round(4), "group": labels[pick],
+        "middles": [scores[labels == g].mean(axis=0) for g in range(labels.max() + 1)],
+        "share": model.explained_variance_ratio_.sum(), "directions": d,
+    }  # fmt: skip

@@ -13,6 +13,11 @@ from pellucid.cli.common import Code, common, console, grid, print_json
 from pellucid.cli.tables import check_columns, read_costs, read_table
 
 SHOWN = 12  # findings on the terminal; the report has them all
+NARROW = 92  # columns of the terminal below which the seconds of the models are not shown
+PARTS = {  # of the whole study, in percent
+    "split": (1, 2), "audit": (2, 4), "features": (4, 5), "train": (5, 75), "evaluate": (75, 95),
+    "verdict": (95, 100),
+}  # fmt: skip
 
 
 @click.command()
@@ -125,6 +130,19 @@ def keep_partial(study: Any, about: dict[str, Any], folder: Path, overwrite: boo
     click.echo(f"partial report: {paths[0]}", err=True)
 
 
+def position(stage: str, done: int, total: int, told: int) -> float:
+    """How far the whole study is, in percent: training takes the greater part.
+
+    ``told`` is the number of steps of this stage that were said before.
+
+    >>> position("audit", 2, 7, 0), position("train", 20, 40, 7), position("verdict", 7, 7, 1)
+    (2.0, 40.0, 96.0)
+    """
+    begin, end = PARTS.get(stage, (0, 0))
+    share = done / total if stage == "train" else min(told / 5, 1)
+    return begin + (end - begin) * share
+
+
 @contextmanager
 def progress(silent: bool) -> Iterator[Callable[[str, int, int, str], None]]:
     """A bar with the time left on a terminal; nothing in a pipe."""
@@ -134,13 +152,19 @@ def progress(silent: bool) -> Iterator[Callable[[str, int, int, str], None]]:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.fields[stage]:<10}"), BarColumn(30), TimeRemainingColumn(),
+    wide = 30 if screen.width >= 100 else 10
+    columns = (TextColumn("{task.fields[stage]:<9}"), BarColumn(wide), TimeRemainingColumn(),
                TextColumn("{task.description}"))  # fmt: skip
+    room = max(10, screen.width - wide - 20)  # the bar keeps its length
+    told: dict[str, int] = {}
     with Progress(*columns, console=screen, transient=True) as bar:
-        task = bar.add_task("", total=None, stage="reading")
+        task = bar.add_task("", total=100, stage="reading")
 
         def say(stage: str, done: int, total: int, text: str) -> None:
-            bar.update(task, stage=stage, completed=done, total=total or None, description=text)
+            at = position(stage, done, total, told.get(stage, 0))
+            told[stage] = told.get(stage, 0) + 1
+            line = text if len(text) <= room else f"{text[: room - 1]}…"
+            bar.update(task, stage=stage, completed=at, description="" if line == stage else line)
 
         yield say
 
@@ -157,11 +181,11 @@ def show(record: Any, paths: list[Path]) -> None:
             screen.print(sentence)
     if record.leaderboard:
         screen.print()
-        screen.print(board(record))
+        screen.print(board(record, screen.width))
     listed = [f for f in record.findings if f.severity != "info"] or list(record.findings)
     if listed:
         screen.print()
-        screen.print(grid(("finding", "", "where"), [finding_row(f) for f in listed[:SHOWN]]))
+        screen.print(grid(("finding", "what", "where"), [finding_row(f) for f in listed[:SHOWN]]))
         hidden = len(record.findings) - min(len(listed), SHOWN)
         if hidden:
             screen.print(f"and {hidden} more in the report", style="dim")
@@ -172,7 +196,7 @@ def show(record: Any, paths: list[Path]) -> None:
     screen.print(f"Beside it: {others}", style="dim")
 
 
-def board(record: Any) -> Any:
+def board(record: Any, width: int = 100) -> Any:
     """The leaderboard as a table; the chosen row is marked."""
     from rich.text import Text
 
@@ -194,7 +218,8 @@ def board(record: Any) -> Any:
         rows.append(tuple(Text(cell, style=style) for cell in cells))
     metric = record.task.metric.replace("_", " ")
     columns = ("", "model", metric, "95 % interval", "p", "complexity", "seconds")
-    return grid(columns, rows, right=(2, 3, 4, 5, 6))
+    shown = len(columns) - (width < NARROW)
+    return grid(columns[:shown], [row[:shown] for row in rows], right=range(2, shown))
 
 
 def finding_row(finding: Any) -> tuple[Any, ...]:

@@ -20,6 +20,13 @@ from pellucid.cli.common import Code, Stop, common, console, grid, print_json
     help="Observed state, also NAME=STATE,NAME=STATE; a name alone for --d-separated.",
 )
 @click.option(
+    "--do",
+    "setting",
+    multiple=True,
+    metavar="NAME=STATE",
+    help="State that is set, not observed: the causes of NAME no longer matter.",
+)
+@click.option(
     "--d-separated",
     "pair",
     nargs=2,
@@ -27,19 +34,23 @@ from pellucid.cli.common import Code, Stop, common, console, grid, print_json
     help="Whether A and B are independent given the --given variables.",
 )
 @common("json", "quiet")
-def network(file: Path, asked: tuple[str, ...], given: tuple[str, ...],
+def network(file: Path, asked: tuple[str, ...], given: tuple[str, ...], setting: tuple[str, ...],
             pair: tuple[str, str] | None, as_json: bool, quiet: bool) -> None:  # fmt: skip
     """Read a network (.bif, .xmlbif, .net, each also .gz) and answer questions about it.
 
     Without a question: its variables, parents and sizes. --query gives the posterior of each
-    variable, --d-separated an independence that the graph proves, or an open path.
+    variable (after --do: of the network in which those variables are set), --d-separated an
+    independence that the graph proves, or an open path.
     """
     from pellucid.graphical import read_network
 
     model = read_network(file)
     record: dict[str, Any] = {"file": str(file), **describe(model)}
+    if setting:
+        record["do"] = evidence(model, setting, "--do", with_states=True)
+        model = model.do(record["do"])
     if asked or pair:
-        observed = evidence(model, given, with_states=bool(asked))
+        observed = evidence(model, given, "--given", with_states=bool(asked))
         record["given"] = observed
         if asked:
             record["posteriors"] = posteriors(model, asked, observed)
@@ -62,13 +73,15 @@ def describe(model: Any) -> dict[str, Any]:
             "parameters": model.n_parameters_}  # fmt: skip
 
 
-def evidence(model: Any, given: tuple[str, ...], *, with_states: bool) -> dict[str, Any]:
+def evidence(
+    model: Any, given: tuple[str, ...], option: str, *, with_states: bool
+) -> dict[str, Any]:
     """``NAME=STATE`` words as a dict; a state may itself hold a comma or an equals sign."""
     found: dict[str, Any] = {}
     for text in given:
         for name, state in pieces(text, model.states_):
             if with_states and state is None:
-                raise Stop(Code.USAGE, f"--given {name} needs a state: {name}=STATE")
+                raise Stop(Code.USAGE, f"{option} {name} needs a state: {name}=STATE")
             found[name] = state
     return found
 
@@ -122,7 +135,8 @@ def arrows(path: list[str], edges: Any) -> str:
 def render(record: dict[str, Any]) -> None:
     """Print the record for reading."""
     screen = console()
-    given = ", ".join(n if s is None else f"{n}={s}" for n, s in record.get("given", {}).items())
+    seen = [n if s is None else f"{n}={s}" for n, s in record.get("given", {}).items()]
+    given = ", ".join([*seen, *(f"do({n}={s})" for n, s in record.get("do", {}).items())])
     for name, shares in record.get("posteriors", {}).items():
         screen.print(f"P({name} | {given})" if given else f"P({name})")
         screen.print(grid(("", ""), [(f"  {s}", f"{p:.8f}") for s, p in shares.items()],

@@ -47,9 +47,10 @@ def reduce(
     inputs = open_inputs(frame, drop=drop, scale=not no_scale)
     wanted = read_components(components, min(inputs.Z.shape))
     found = reduce_rows(inputs, wanted, method, seed)
-    record = {"schema": "pellucid-components/1", "verdict": list(verdict(found, inputs))}
-    record |= found.to_dict() | about(data, inputs, seed) | {"command": command_line()}
-    page = render_page(reduce_page(found, inputs, data, command_line()))
+    record = {"schema": "pellucid-components/1", "verdict": []} | found.to_dict()
+    record |= about(data, inputs, seed) | {"command": command_line()}
+    record["verdict"] = list(verdict(record))
+    page = render_page(reduce_page(record))
     paths = write_folder(
         folder, page, record, tables(found, inputs),
         Pipeline([("features", inputs.features), ("model", found.model)]),
@@ -57,7 +58,7 @@ def reduce(
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:
-        show(found, inputs, paths)
+        show(record, paths)
 
 
 def tables(found: Any, inputs: Any) -> dict[str, Any]:
@@ -71,42 +72,38 @@ def tables(found: Any, inputs: Any) -> dict[str, Any]:
     return {"scores.csv": scores, "loadings.csv": loadings}
 
 
-def show(found: Any, inputs: Any, paths: list[Path]) -> None:
+def show(record: dict[str, Any], paths: list[Path]) -> None:
     """Verdict, scree, loadings, files."""
-    import numpy as np
     from rich.text import Text
 
-    from pellucid.cli.reduce_page import verdict
     from pellucid.report.words import number
 
-    screen, m = console(), found.model
-    said = verdict(found, inputs)
-    screen.print(Text(said[0], style="bold"))
-    for line in said[1:]:
+    screen = console()
+    screen.print(Text(record["verdict"][0], style="bold"))
+    for line in record["verdict"][1:]:
         screen.print(line)
     screen.print()
-    spans = m.eigenvalue_intervals()
-    total = m.eigenvalues_.sum() if m.eigenvalues_.sum() > 0 else 1.0
-    rows = []
-    for k, value in enumerate(m.eigenvalues_[:SHOWN]):
-        kept = m.eigenvalues_[: k + 1].sum() / total
-        cells = (str(k + 1), number(float(value)),
-                 f"{number(float(spans[k, 0]))} – {number(float(spans[k, 1]))}",
-                 number(float(found.noise[k])), f"{value / total:.1%}", f"{kept:.1%}",
-                 bar(value / (m.eigenvalues_[0] or 1.0)))  # fmt: skip
-        style = "bold" if k < m.n_components_ else "dim"
+    values, spans, noise = (
+        record[key] for key in ("eigenvalues", "eigenvalue_intervals", "noise_eigenvalues")
+    )
+    total, kept, rows = sum(values) or 1.0, 0.0, []
+    for k, value in enumerate(values[:SHOWN]):
+        kept += value / total
+        cells = (str(k + 1), number(value), f"{number(spans[k][0])} – {number(spans[k][1])}",
+                 number(noise[k]), f"{value / total:.1%}", f"{kept:.1%}",
+                 bar(value / (values[0] or 1.0)))  # fmt: skip
+        style = "bold" if k < record["components"] else "dim"
         rows.append(tuple(Text(cell, style=style) for cell in cells))
     columns = ("component", "variance", "95 % interval", "noise", "share", "kept", "")
     screen.print(grid(columns, rows, right=range(6)))
     screen.print()
-    d = min(m.n_components_, 6)
-    strength = np.abs(m.loadings_[:, :d]).max(axis=1)
-    order = np.argsort(-strength, kind="stable")[:SHOWN]
-    lines = [(inputs.names[j], *(f"{v:+.2f}" for v in m.loadings_[j, :d])) for j in order]
+    d, names, loadings = min(record["components"], 6), record["features"], record["loadings"]
+    order = sorted(range(len(names)), key=lambda j: -max(map(abs, loadings[j][:d])))[:SHOWN]
+    lines = [(names[j], *(f"{v:+.2f}" for v in loadings[j][:d])) for j in order]
     heads = ("correlation with", *(f"component {k + 1}" for k in range(d)))
     screen.print(grid(heads, lines, right=range(1, d + 1)))
-    if len(inputs.names) > SHOWN:
-        screen.print(f"and {len(inputs.names) - SHOWN} more features in loadings.csv", style="dim")
+    if len(names) > SHOWN:
+        screen.print(f"and {len(names) - SHOWN} more features in loadings.csv", style="dim")
     screen.print()
     screen.print(grid(("", ""), [(path.name, str(path)) for path in paths]))
 

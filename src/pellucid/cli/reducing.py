@@ -20,6 +20,7 @@ from pellucid.study.candidates import public
 
 METHODS = {"pca": "PCA"}
 SHUFFLES, LEVEL = 20, 95
+SHOWN_ROWS = 1500  # dots on the map
 MOST_ROWS = 20_000  # that are shuffled; eigenvalues of so many rows hardly move
 
 
@@ -40,8 +41,18 @@ class Reduced(NamedTuple):
             "noise_eigenvalues": self.noise, "share": m.explained_variance_ratio_,
             "directions": m.components_, "loadings": m.loadings_,
             "reconstruction_error": m.reconstruction_error_,
-            "error_share": error_share(m),
+            "error_share": error_share(m), "card": str(m.card().optimisation),
+            "error": str(m.card().evaluation), "map": self._map(),
         })  # fmt: skip
+
+    def _map(self) -> dict[str, Any]:
+        """The first two scores of the rows, or of a sample of them."""
+        pick = np.random.default_rng(0).permutation(len(self.scores))[:SHOWN_ROWS]
+        xy = np.zeros((len(pick), 2))
+        d = min(2, self.scores.shape[1])
+        xy[:, :d] = self.scores[pick, :d]
+        return {"x": xy[:, 0].round(4), "y": xy[:, 1].round(4),
+                "reach": np.abs(self.scores[:, :d]).max(axis=0)}  # fmt: skip
 
 
 def error_share(model: Any) -> float:

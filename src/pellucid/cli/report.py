@@ -1,6 +1,7 @@
 """``pellucid report FILE.json``: the page again, from its data alone."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -8,25 +9,36 @@ import click
 
 from pellucid.cli.common import Code, Stop, check_output, common, print_json
 
+STUDY = "pellucid-report/1"
+PAGES = {  # schema -> the function that makes a page of the record
+    "pellucid-clusters/1": "cluster_page:cluster_page",
+    "pellucid-components/1": "reduce_page:reduce_page",
+    "pellucid-anomalies/1": "anomaly_page:anomaly_page",
+    "pellucid-comparison/1": "judged_pages:comparison_page",
+    "pellucid-sweep/1": "judged_pages:sweep_page",
+}
+# what a record that is not whole makes a page run into
+BROKEN = (KeyError, TypeError, AttributeError, IndexError, StopIteration, ValueError)
+
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @common("json", "quiet", "out", "overwrite")
 def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: bool) -> None:
-    """Render the HTML page of a study again from its report.json.
+    """Render the HTML page of a record again: of learn, cluster, reduce, anomalies, compare, sweep.
 
-    Written beside FILE with the ending .html unless --out says otherwise.
+    FILE is the report.json of a folder, or what --out of compare and sweep has kept. Written beside
+    FILE with the ending .html unless --out says otherwise.
     """
     data = read_report(file)
     target = out if out is not None else file.with_suffix(".html")
     check_output(target, overwrite)
 
-    from pellucid.report import render
     from pellucid.report.writing import write_text
 
     try:
-        page = render(data)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        page = render_record(data)
+    except BROKEN as error:
         text = f"{file} is not a whole report: {type(error).__name__} at {error}"
         raise Stop(Code.DATA, text) from error
     write_text(target, page)
@@ -36,12 +48,25 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
         click.echo(target)
 
 
+def render_record(data: dict[str, Any]) -> str:
+    """The page of a record, whatever command it is of."""
+    if data["schema"] == STUDY:
+        from pellucid.report import render
+
+        return render(data)
+    from pellucid.cli.pages import render_page
+
+    module, function = PAGES[data["schema"]].split(":")
+    return render_page(getattr(import_module(f"pellucid.cli.{module}"), function)(data))
+
+
 def read_report(file: Path) -> dict[str, Any]:
     """The JSON of a report, or one sentence about why it is none."""
     try:
         data = json.loads(file.read_text("utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise Stop(Code.DATA, f"{file} is not JSON: {error}") from error
-    if not isinstance(data, dict) or data.get("schema") != "pellucid-report/1":
-        raise Stop(Code.DATA, f"{file} is not a report of `pellucid learn`")
+    if not isinstance(data, dict) or data.get("schema") not in (STUDY, *PAGES):
+        commands = "learn, cluster, reduce, anomalies, compare or sweep"
+        raise Stop(Code.DATA, f"{file} is not a record of `pellucid {commands}`")
     return data

@@ -22,6 +22,8 @@ BAR = 24  # columns of a bar
 @click.option("--values", help="Values, comma separated, the simplest first.")
 @click.option("--task", default="auto", show_default=True, help="Kind of task.")
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
+@click.option("--time", "time_column", help="Column that orders the rows in time.")
+@click.option("--groups", help="Column of rows that belong together.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--cv", type=click.IntRange(2), default=10, show_default=True, help="Folds.")
 @click.option("--bias-variance", "parts", is_flag=True, help="Split the error into its parts.")
@@ -29,8 +31,9 @@ BAR = 24  # columns of a bar
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def sweep(
     data: str, target: str, model: str, parameter: str | None, values: str | None, task: str,
-    metric: str, drop: tuple[str, ...], cv: int, parts: bool, sql: str | None, as_json: bool,
-    quiet: bool, seed: int, out: Path | None, overwrite: bool,
+    metric: str, time_column: str | None, groups: str | None, drop: tuple[str, ...], cv: int,
+    parts: bool, sql: str | None, as_json: bool, quiet: bool, seed: int, out: Path | None,
+    overwrite: bool,
 ) -> None:  # fmt: skip
     """Fit a model for every value of a parameter: training and test score, best and simplest.
 
@@ -39,15 +42,19 @@ def sweep(
     if out is not None:
         check_output(out, overwrite)
     frame = read_table(data, sql)
-    check_columns(frame, [target, *drop])
+    check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
+    from pellucid.cli.compare import about, split_words
     from pellucid.cli.contestants import contestant, open_table
 
-    table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed)
+    table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed,
+                       groups=groups, time=time_column)  # fmt: skip
     pipeline = contestant(table, model, tuned=False)
     parameter, listed = what_to_sweep(table, model, pipeline, parameter, values)
     curve, split = run(table, pipeline, parameter, listed, cv, parts, seed)
-    answer = curve.to_dict() | {"parameter": parameter, "model": model, "folds": cv, "seed": seed}
-    answer |= {"left_out": table.left_out, "bias_variance": split}
+    answer = {"schema": "pellucid-sweep/1"} | curve.to_dict()
+    answer |= {"parameter": parameter, "model": model, "folds": cv, "seed": seed}
+    answer |= {"left_out": table.left_out, "bias_variance": split, "rows": len(table.y)}
+    answer |= {"split": split_words(table)} | about(data, target)
     if out is not None:
         from pellucid.report.writing import dump, write_text
 
@@ -117,7 +124,7 @@ def run(
         warnings.simplefilter("ignore", ConvergenceWarning)
         curve = complexity_curve(
             pipeline, table.X, table.y, parameter=f"model__{parameter}", values=listed,
-            metric=table.task.metric, cv=cv, random_state=seed,
+            metric=table.task.metric, cv=table.folds(cv), random_state=seed,
         )  # fmt: skip
         split = decompose(table, pipeline, parameter, listed, seed) if parts else []
     return curve, split
@@ -134,9 +141,7 @@ def decompose(
 
     if np.ndim(table.y) > 1:
         raise Stop(Code.TASK, "--bias-variance works for one target column")
-    order = np.random.default_rng(seed).permutation(len(table.y))
-    aside = order[: max(1, int(KEPT * len(order)))]
-    rest = order[len(aside) :]
+    aside, rest = set_aside(table, np.random.default_rng(seed))
     draw = BootstrapDraw(table.X[rest], table.y[rest])
     loss = "zero_one" if table.classifies else "squared"
     found = []
@@ -149,6 +154,28 @@ def decompose(
         row = {"value": value, "bias2": p.bias2, "variance": p.variance, "total": p.total}
         found.append(row | {"loss": loss, "notes": list(p.notes)})
     return found
+
+
+def set_aside(table: Any, rng: Any) -> tuple[Any, Any]:
+    """The rows at which bias and variance are measured, and the others.
+
+    Drawn at random; whole groups where rows are grouped, the last rows where time orders them.
+    """
+    import numpy as np
+
+    n, units = len(table.y), table.arrangement.units
+    count = max(1, int(KEPT * n))
+    if table.arrangement.kind == "sequential":
+        late = units >= units[n - count]
+        late = late if not late.all() else units > units[0]
+        return np.flatnonzero(late), np.flatnonzero(~late)
+    order = rng.permutation(int(units.max()) + 1)
+    if table.free:
+        return order[:count], order[count:]
+    sizes = np.bincount(units)[order]
+    taken = order[: max(1, min(len(order) - 1, int(np.searchsorted(np.cumsum(sizes), count))))]
+    inside = np.isin(units, taken)
+    return np.flatnonzero(inside), np.flatnonzero(~inside)
 
 
 def show(
@@ -195,6 +222,8 @@ def show(
         screen.print(f"\ncollapsed fits (one constant prediction) at: {', '.join(collapsed)}")
     for note in dict.fromkeys(n for row in split for n in row["notes"]):
         screen.print(Text(f"\n{note}", style="dim"))
+    if table.arrangement.reason:
+        screen.print(Text(f"\n{table.arrangement.reason}", style="dim"))
 
 
 def word(value: Any) -> str:

@@ -31,6 +31,7 @@ STEPS = 50
 FLOOR = 1e-6  # of a variance, so that dependent columns do no harm
 SURPRISE = 3.0  # standard deviations worth a word
 REASONS, SMEAR = 3, 0.5
+SHOWN_ROWS = 3000  # in the picture of the scores
 
 
 class Detector(NamedTuple):
@@ -93,14 +94,18 @@ class Unusual(NamedTuple):
     share: float
     bulk: Bulk
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, numeric: dict[str, bool]) -> dict[str, Any]:
+        """Plain data; ``numeric`` says which features are numbers in units of their own."""
         rows = [
-            {"row": int(i), "score": float(self.scores[i]), "reasons": [r._asdict() for r in why]}
+            {"row": int(i), "score": float(self.scores[i]),
+             "reasons": [r._asdict() | {"is_number": numeric[r.feature]} for r in why]}
             for i, why in zip(self.flagged, self.reasons, strict=True)
-        ]
+        ]  # fmt: skip
+        some = np.sort(np.random.default_rng(0).permutation(len(self.scores))[:SHOWN_ROWS])
         return plain({
             "method": self.method, "share": self.share, "threshold": self.threshold,
             "flagged": rows, "bulk_rows": self.bulk.rows,
+            "some_rows": {"row": some, "score": self.scores[some].round(6)},
         })  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def leaf_box(space: Space, rows: Rows) -> Box:
     """The box of one leaf."""
     X, w = dense_rows(space, rows)
     weight, reach = float(w.sum()), float(np.abs(X).max())
-    if not reach < LARGEST:
+    if reach >= LARGEST:  # NaN goes through: mixtures read it off the means
         raise ValueError(
             f"X holds values as large as {reach:.3g}; squared distances overflow beyond "
             f"{LARGEST:g}, so scale the columns first"

@@ -26,31 +26,49 @@ SMALLEST_SCALE = 1e-9  # of the weights, before it is multiplied in
 
 
 @jit
+def clip_factor(g: Array, clip: float) -> float:
+    """What g is multiplied by so that its length is at most ``clip`` (PyTorch's 1e-6 included)."""
+    if clip == np.inf:
+        return 1.0
+    total = 0.0
+    for j in range(len(g)):
+        total += g[j] * g[j]
+    return min(1.0, clip / (np.sqrt(total) + 1e-6))
+
+
+@jit
 def update(
-    rule: int, a: float, b: float, eps: float, w: Array, g: Array, eta: float,
-    m: Array, r: Array, t: int,
+    rule: int, a: float, b: float, eps: float, decay: float, clip: float, w: Array, g: Array,
+    eta: float, m: Array, r: Array, t: int,
 ) -> None:  # fmt: skip
     """w after one step with gradient g, in place; m and r are the rule's memory, t = 1, 2, ..."""
+    c = clip_factor(g, clip)
+    if decay > 0:
+        for j in range(len(w)):
+            w[j] *= 1 - eta * decay
     if rule == PLAIN:
         for j in range(len(w)):
-            w[j] -= eta * g[j]
+            w[j] -= eta * (c * g[j])
     elif rule in (MOMENTUM, NESTEROV):
         for j in range(len(w)):
-            m[j] = a * m[j] - eta * g[j]
+            m[j] = a * m[j] - eta * (c * g[j])
             w[j] += m[j]
     elif rule == ADAGRAD:
         for j in range(len(w)):
-            r[j] += g[j] * g[j]
-            w[j] -= eta * g[j] / np.sqrt(r[j] + eps)
+            s = c * g[j]
+            r[j] += s * s
+            w[j] -= eta * s / np.sqrt(r[j] + eps)
     elif rule == RMSPROP:
         for j in range(len(w)):
-            r[j] = a * r[j] + (1 - a) * g[j] * g[j]
-            w[j] -= eta * g[j] / np.sqrt(r[j] + eps)
+            s = c * g[j]
+            r[j] = a * r[j] + (1 - a) * s * s
+            w[j] -= eta * s / np.sqrt(r[j] + eps)
     else:
         first, second = 1 - a**t, 1 - b**t
         for j in range(len(w)):
-            m[j] = a * m[j] + (1 - a) * g[j]
-            r[j] = b * r[j] + (1 - b) * g[j] * g[j]
+            s = c * g[j]
+            m[j] = a * m[j] + (1 - a) * s
+            r[j] = b * r[j] + (1 - b) * s * s
             w[j] -= eta * (m[j] / first) / (np.sqrt(r[j] / second) + eps)
 
 
@@ -58,20 +76,24 @@ def update(
 def rule_epoch(
     X: Array, y: Array, weight: Array, order: IntArray, size: int, rates: Array, w: Array,
     m: Array, r: Array, t: int, loss: int, epsilon: float, factor: float, unbiased: bool,
-    l1: float, l2: float, price: Array, rule: int, a: float, b: float, eps: float, path: Array,
+    l1: float, l2: float, price: Array, rule: int, a: float, b: float, eps: float, decay: float,
+    clip: float, path: Array, mean: Array, seen: int,
 ) -> None:  # fmt: skip
     """One epoch of mini-batches of ``size`` rows in the given order; w, m and r change in place.
 
     w has one entry per column of X, after the intercept where it is one longer. ``factor``
     multiplies the mean over the batch (``unbiased``) or its sum. ``price`` is 0 for a parameter
-    without penalty, else 1. ``path`` receives w after every update where it has rows.
+    without penalty, else 1. ``path`` receives w after every update where it has rows. ``mean``,
+    where it has entries, is the mean of ``seen`` earlier points (none while ``seen`` < 0).
     """
     n, p = len(order), X.shape[1]
     first = len(w) - p
     g = np.zeros(len(w))
     at = np.empty(len(w)) if rule == NESTEROV else w  # where the gradient is taken
     gx, ax, px = g[first:], at[first:], price[first:]
-    direct = rule == PLAIN and size == 1 and l1 == 0  # no need to write the gradient down
+    direct = (
+        rule == PLAIN and size == 1 and l1 == 0 and decay == 0 and clip == np.inf
+    )  # no need to write the gradient down
     buffer = np.empty((BLOCK, p))
     for k in range(-(-n // size)):
         begin, end = k * size, min((k + 1) * size, n)
@@ -111,10 +133,14 @@ def rule_epoch(
             for j in range(p):
                 gx[j] += slope * buffer[here, j]
         if not direct:
-            update(rule, a, b, eps, w, g, rates[k], m, r, t + k + 1)
+            update(rule, a, b, eps, decay, clip, w, g, rates[k], m, r, t + k + 1)
         if len(path):
             for j in range(len(w)):
                 path[k, j] = w[j]
+        seen += 1
+        if len(mean) and seen > 0:
+            for j in range(len(w)):
+                mean[j] += (w[j] - mean[j]) / seen
 
 
 @jit
@@ -245,10 +271,11 @@ def warm() -> None:
     """Compile the kernels."""
     X, y, one, two = np.ones((2, 1)), np.ones(2), np.ones(1), np.ones(2)
     order, empty = np.arange(2), np.empty((0, 1))
-    update(0, 0.9, 0.9, 1e-8, one.copy(), one, 0.1, one.copy(), one.copy(), 1)
+    update(0, 0.9, 0.9, 1e-8, 0.0, np.inf, one.copy(), one, 0.1, one.copy(), one.copy(), 1)
     passive_aggressive(1, 1.0, 1.0, 1.0)
     rule_epoch(X, y, two, order, 1, two, np.ones(1), one.copy(), one.copy(), 0, 0, 0.1, 1.0, True,
-               0.0, 0.0, one, 0, 0.9, 0.9, 1e-8, empty)  # fmt: skip
+               0.0, 0.0, one, 0, 0.9, 0.9, 1e-8, 0.0, np.inf, empty,
+               empty.ravel(), 0)  # fmt: skip
     sgd_epoch(X, y, order, np.empty(0), two, np.ones(1), one.copy(), one.copy(), np.zeros(5), 1,
               0, 0.1, 0.5, 0.1, 0.1, True, 1, 0)  # fmt: skip
     coordinate_sweep(np.ones((1, 2)), y, two, two.copy(), one.copy(), np.arange(1), one, one,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.tree_growth import draw_column
-from pellucid.compiled.tree_search import ALMOST, mix, x_log_x
+from pellucid.compiled.tree_search import ALMOST, mix, random_threshold, x_log_x
 from pellucid.core.jit import jit
 from pellucid.core.simd import trailing_zeros
 
@@ -58,6 +58,7 @@ class Task(NamedTuple):
     max_features: int
     min_decrease: float  # of the score
     packed: int  # 1: two classes by gini, small weights, nothing missing, no limits on the sides
+    random: int  # 1: one random threshold for every column
     seed: int
 
 
@@ -198,8 +199,39 @@ def node_score(task, room, w):
 
 
 @jit
-def scan_pairs(task, room, missing, side, w, best):
-    """(score, bin, next bin) of the best question, where better than ``best``."""
+def random_place(table, f, marks, key):
+    """The last non-empty bin below a random threshold, and this threshold.
+
+    Uniform from the top of the first bin to the bottom of the last, so that at least these two
+    are divided.
+    """
+    first, last = np.int64(-1), np.int64(-1)
+    for word in range(len(marks)):
+        bits = marks[word]
+        while bits != np.uint64(0):
+            c = np.int64(trailing_zeros(bits)) + (word << 6)
+            bits &= bits - np.uint64(1)
+            if c == table.missing:
+                break
+            first = c if first < 0 else first
+            last = c
+    if first == last:
+        return np.int64(-1), 0.0
+    t = random_threshold(table.top[f, first], table.bottom[f, last], key)
+    place = first
+    while place + 1 < last and table.top[f, place + 1] <= t:
+        place += 1
+    while not marks[place >> 6] >> np.uint64(place & 63) & np.uint64(1):
+        place -= 1
+    return place, t
+
+
+@jit
+def scan_pairs(task, room, missing, side, w, best, only):
+    """(score, bin, next bin) of the best question, where better than ``best``.
+
+    ``only`` >= 0: the question after this bin and no other.
+    """
     hist, marks, total = room.hist, room.marks, room.total
     t, n = total[1], total[2]
     shift = np.int64(np.round(t / w))
@@ -223,6 +255,8 @@ def scan_pairs(task, room, missing, side, w, best):
             nl += hist[c, 2]
             if nl == n:
                 break
+            if only >= 0 and c != only:
+                continue
             if simple:
                 a, x = float(tl - shift * wl), float(wl)
                 b, y = rest - a, all_w - x
@@ -237,7 +271,7 @@ def scan_pairs(task, room, missing, side, w, best):
 
 
 @jit
-def scan_classes(task, room, missing, side, w, best):
+def scan_classes(task, room, missing, side, w, best, only):
     """The same for several classes."""
     hist, marks, total, left = room.hist, room.marks, room.total, room.left
     K = task.n_classes
@@ -262,6 +296,8 @@ def scan_classes(task, room, missing, side, w, best):
             nl = left[K]
             if nl == n:
                 break
+            if only >= 0 and c != only:
+                continue
             if min(nl, n - nl) < task.min_leaf or min(wl, w - wl) < task.min_weight:
                 continue
             score = class_score(task, left, total, wl, w - wl)
@@ -302,7 +338,7 @@ def best_question(task, table, bag, s, e, w, key, room):
     d = table.codes.shape[0]
     nothing = np.int64(-1)
     best, column, place, after, to = -np.inf, nothing, nothing, nothing, 0
-    drawn, varied = task.max_features < d, False
+    drawn, varied, drawn_at = task.max_features < d, False, 0.0
     hist, marks, missing = room.hist, room.marks, table.missing
     for j in range(d):
         f = np.int64(j)
@@ -317,16 +353,20 @@ def best_question(task, table, bag, s, e, w, key, room):
             fill_classes(codes, bag.rows, s, e - s, room.weight, room.stat, hist, marks)
         if count_marks(marks) > 1:
             varied = True
+            only, t = nothing, 0.0
+            if task.random:
+                only, t = random_place(table, f, marks, mix(key, f + 1))
             lost = marks[missing >> 6] >> np.uint64(missing & 63) & np.uint64(1)
             for side in range(2 if lost else 1):
                 if task.n_classes == 2:
-                    found, at, then = scan_pairs(task, room, missing, side, w, best)
+                    found, at, then = scan_pairs(task, room, missing, side, w, best, only)
                 else:
-                    found, at, then = scan_classes(task, room, missing, side, w, best)
+                    found, at, then = scan_classes(task, room, missing, side, w, best, only)
                 if at >= 0:
                     best, column, place, after, to = found, f, at, then, side
+                    drawn_at = t
         clear(hist, marks)
-    return best, column, place, after, to
+    return best, column, place, after, to, drawn_at
 
 
 @jit
@@ -413,12 +453,12 @@ def divide(codes, rows, s, e, place, to, missing, moved):
 
 
 @jit
-def threshold_between(table, f, place, after):
-    """Half-way between two bins; infinity divides the known cells from the missing ones."""
+def threshold_between(table, f, place, after, random, t):
+    """Half-way between two bins, or ``t``; infinity divides known cells from missing ones."""
     if after < 0:
         return np.inf
     a, b = table.top[f, place], table.bottom[f, after]
-    t = 0.5 * a + 0.5 * b
+    t = t if random else 0.5 * a + 0.5 * b
     return t if a <= t < b else a
 
 
@@ -451,16 +491,17 @@ def grow_coded(task, table, bag, room, out):
             continue
         if w < 2 * task.min_weight:
             continue
+        t = 0.0
         if task.packed:
             best, f, place, after, to = best_packed(task, table, bag, s, e, w, key, room)
         else:
-            best, f, place, after, to = best_question(task, table, bag, s, e, w, key, room)
+            best, f, place, after, to, t = best_question(task, table, bag, s, e, w, key, room)
             best -= node_score(task, room, w)
         if f < 0 or best < task.min_decrease:
             continue
         n_left, lost = divide(table.codes[f], bag.rows, s, e, place, to, table.missing, room.moved)
         out.feature[node] = f
-        out.threshold[node] = threshold_between(table, f, place, after)
+        out.threshold[node] = threshold_between(table, f, place, after, task.random, t)
         out.missing_left[node] = to if lost else np.int64(2 * n_left > e - s)
         middle = s + n_left
         stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = middle, e, depth + 1, node
@@ -477,7 +518,7 @@ def warm() -> None:
     edge = np.arange(4.0)[None]
     table = Coded(codes, edge, edge.copy(), 3)
     for k in (2, 3):
-        task = Task(GINI, k, 0, 9, 2, 1, 1, 1, -np.inf, int(k == 2), 0)
+        task = Task(GINI, k, 0, 9, 2, 1, 1, 1, -np.inf, int(k == 2), 0, 0)
         bag = Bag(np.arange(4, dtype=np.int32), np.ones(4, np.int64), np.array([0, 1, 0, 1]),
                   np.array([0.0, 1.0, 0.0, 1.0]))  # fmt: skip
         grow_coded(task, table, bag, make_room(4, 1, 4, k), empty_grown(4, k))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.tree_walk import find_leaves
+from pellucid.compiled.tree_walk import find_leaves, find_mixed, to_left
 from pellucid.core.jit import jit
 from pellucid.core.threads import map_threads
 
@@ -12,14 +12,32 @@ BLOCK = 1024  # rows that a thread takes through every tree
 
 
 @jit
-def add_values(X, first, last, start, feature, threshold, missing_left, right, value, out):
+def tree_leaves(
+    X, first, last, a, b, feature, threshold, missing_left, right, levels, sets, out
+):  # fmt: skip
+    """out[i] = the leaf of row i in the tree of nodes a..b-1."""
+    if len(levels):
+        find_mixed(
+            X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], levels,
+            sets, out,
+        )  # fmt: skip
+    else:
+        find_leaves(
+            X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], out
+        )
+
+
+@jit
+def add_values(
+    X, first, last, start, feature, threshold, missing_left, right, levels, sets, value, out
+):  # fmt: skip
     """out[i] += the values of row i's leaves, tree after tree."""
     leaves = np.empty(last - first, np.int64)
     rows = X[first:last]
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
-        find_leaves(
-            rows, 0, last - first, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b],
+        tree_leaves(
+            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
             leaves,
         )  # fmt: skip
         for i in range(last - first):
@@ -29,14 +47,16 @@ def add_values(X, first, last, start, feature, threshold, missing_left, right, v
 
 
 @jit
-def add_votes(X, first, last, start, feature, threshold, missing_left, right, label, out):
+def add_votes(
+    X, first, last, start, feature, threshold, missing_left, right, levels, sets, label, out
+):  # fmt: skip
     """out[i, label of the leaf] += 1 in every tree."""
     leaves = np.empty(last - first, np.int64)
     rows = X[first:last]
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
-        find_leaves(
-            rows, 0, last - first, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b],
+        tree_leaves(
+            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
             leaves,
         )  # fmt: skip
         for i in range(last - first):
@@ -44,27 +64,32 @@ def add_votes(X, first, last, start, feature, threshold, missing_left, right, la
 
 
 @jit
-def all_leaves(X, first, last, start, feature, threshold, missing_left, right, out):
+def all_leaves(
+    X, first, last, start, feature, threshold, missing_left, right, levels, sets, out
+):  # fmt: skip
     """out[t, i] = the leaf of row i in tree t."""
     rows = X[first:last]
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
-        find_leaves(
-            rows, 0, last - first, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b],
+        tree_leaves(
+            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
             out[t, first:last],
         )  # fmt: skip
 
 
 @jit
-def listed_leaves(X, rows, feature, threshold, missing_left, right, column, cells, out):
+def listed_leaves(
+    X, rows, feature, threshold, missing_left, right, levels, sets, column, cells, out
+):  # fmt: skip
     """out[i] = the leaf of row rows[i] of one tree, its cell of ``column`` being cells[i]."""
     for i in range(len(rows)):
         r, a = rows[i], np.int64(0)
         while feature[a] >= 0:
             f = feature[a]
             x = cells[i] if f == column else X[r, f]
-            stay = np.int64((x <= threshold[a]) | ((x != x) & (missing_left[a] == 1)))
-            a = right[a] + stay * (a + 1 - right[a])
+            n_levels = levels[f] if len(levels) else 0
+            stay = to_left(x, threshold[a], missing_left[a], n_levels, sets)
+            a = a + 1 if stay else np.int64(right[a])
         out[i] = a
 
 
@@ -103,7 +128,8 @@ def over_blocks(kernel: Any, X: Any, *arguments: Any) -> None:
 def warm() -> None:
     """Compile every kernel of this module."""
     X, i4, start = np.zeros((1, 1)), np.full(1, -1, np.int32), np.array([0, 1])
-    nodes = (i4, np.zeros(1), np.zeros(1, np.uint8), i4)
+    no_levels = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
+    nodes = (i4, np.zeros(1), np.zeros(1, np.uint8), i4, *no_levels)
     add_values(X, 0, 1, start, *nodes, np.zeros((1, 1)), np.zeros((1, 1)))
     add_votes(X, 0, 1, start, *nodes, np.zeros(1, np.int64), np.zeros((1, 1), np.int64))
     all_leaves(X, 0, 1, start, *nodes, np.zeros((1, 1), np.int64))

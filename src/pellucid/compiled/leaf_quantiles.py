@@ -10,13 +10,17 @@ from pellucid.core.simd import trailing_zeros
 def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, values, quantiles, out):
     """out[i] = the lowest values whose weights up to there reach the quantiles.
 
-    leaves (T, n); the leaf at node k holds the entries begin[k]..begin[k] + size[k] - 1 of
+    leaves (T, n), negative where a tree does not count; no tree at all: NaN. The leaf at node k holds the entries begin[k]..begin[k] + size[k] - 1 of
     ``place`` (the rank of the target) and ``counts``; ``values`` are the sorted targets.
     """
     n = len(values)
     weight, marks = np.zeros(n), np.zeros((n + 63) // 64, np.uint64)
     for i in range(first, last):
+        top = 0.0
         for t in range(len(start) - 1):
+            if leaves[t, i] < 0:
+                continue
+            top += 1.0
             node = start[t] + leaves[t, i]
             a, b = begin[node], begin[node] + size[node]
             total = 0.0
@@ -27,8 +31,7 @@ def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, value
                 weight[r] += counts[k] / total
                 marks[r >> 6] |= np.uint64(1) << np.uint64(r & 63)
         total, q = 0.0, 0
-        top = float(len(start) - 1)
-        value = 0.0
+        value = np.nan
         for word in range(len(marks)):
             bits = marks[word]
             while bits != np.uint64(0):

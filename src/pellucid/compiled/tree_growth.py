@@ -15,6 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.tree_absolute import node_medians, rank_targets, scan_absolute
+from pellucid.compiled.tree_levels import (
+    Groups,
+    make_groups,
+    mark_levels,
+    scan_levels,
+    scan_levels_absolute,
+)
 from pellucid.compiled.tree_search import (
     ABSOLUTE,
     GINI,
@@ -37,6 +44,7 @@ from pellucid.core.threads import map_threads, thread_count
 
 LEAF = -1
 SMALL = 4_000  # rows of a branch that one thread grows alone
+ALL = np.int64(-1)  # every group of columns
 
 
 class Nodes(NamedTuple):
@@ -51,6 +59,7 @@ class Nodes(NamedTuple):
     stop: Any  # int32
     lower: Any  # float64  bounds of the value, from monotonic constraints
     upper: Any  # float64
+    groups: Any  # int64  bits of the groups of columns that may still meet here
     median: Any  # (nodes, o) of absolute_error, else (nodes, 0)
     error: Any  # sum of absolute errors, else not set
 
@@ -64,6 +73,7 @@ class Scratch(NamedTuple):
     work: Any  # (6, m + 1) int64 of absolute_error
     scores: Any  # (m,) float64
     columns: Any  # (d,) int64
+    levels: Groups
 
 
 def empty_nodes(n: int, o: int) -> Nodes:
@@ -72,7 +82,7 @@ def empty_nodes(n: int, o: int) -> Nodes:
     return Nodes(
         *(np.full(n, LEAF, i4), np.full(n, LEAF, i4), np.full(n, LEAF, i4), np.zeros(n, f8)),
         *(np.zeros(n, np.uint8), np.zeros(n, i4), np.zeros(n, i4)),
-        *(np.full(n, -np.inf), np.full(n, np.inf), np.zeros((n, o)), np.zeros(n)),
+        *(np.full(n, -np.inf), np.full(n, np.inf), np.full(n, ALL), np.zeros((n, o)), np.zeros(n)),
     )
 
 
@@ -82,9 +92,10 @@ def make_scratch(P: Problem, m: int) -> Scratch:
     absolute = m + 1 if P.criterion == ABSOLUTE else 0
     room = np.empty((6, absolute), np.int64)
     d = P.X.shape[1]
+    most = int(P.levels.max()) + 1 if len(P.levels) else 0
     return Scratch(
         np.zeros(size, np.int64), np.zeros(size, np.int64), np.empty(m, np.int64), room,
-        np.empty(m), np.arange(d, dtype=np.int64),
+        np.empty(m), np.arange(d, dtype=np.int64), make_groups(most, size),
     )  # fmt: skip
 
 
@@ -103,25 +114,33 @@ def draw_column(order, j, key):
 
 
 @jit
-def search_absolute(P, lim, s, e, w, lower, upper, key, first, last, room):
+def search_absolute(P, lim, s, e, w, lower, upper, key, groups, first, last, room):
     """The same as ``search`` for absolute errors: a kernel of its own, that few trees need."""
     best, column, place, side, threshold = -np.inf, NOTHING, NOTHING, 0, 0.0
-    drawn, varied = lim.max_features < P.X.shape[1], False
+    drawn, varied, asked = lim.max_features < P.X.shape[1], False, 0
     for j in range(first, last):
         f = j
         if drawn:
-            if j >= lim.max_features and varied:
+            if asked >= lim.max_features and varied:
                 break
             f = draw_column(room.columns, j, key)
-        found, at, to, t = scan_absolute(P, lim, f, s, e, w, lower, upper, key, room.work)
+        if len(P.member) and P.member[f] & groups == 0:
+            continue
+        asked += 1
+        if len(P.levels) and P.levels[f] > 0:
+            found, at = scan_levels_absolute(P, lim, f, s, e, w, key, room.levels)
+            to, t = 0, 0.0
+        else:
+            found, at, to, t = scan_absolute(P, lim, f, s, e, w, lower, upper, key, room.work)
         varied = varied or at >= NOTHING
         if at >= 0 and found > best:
             best, column, place, side, threshold = found, f, at, to, t
+            room.levels.kept[:] = room.levels.side
     return best, column, place, side, threshold
 
 
 @jit
-def search(P, lim, s, e, w, lower, upper, key, first, last, room):
+def search(P, lim, s, e, w, lower, upper, key, groups, first, last, room):
     """The best question about columns first..last-1, or about some drawn at random.
 
     Returns (score, column, place, missing left?, threshold). The first of equals wins; where no
@@ -133,7 +152,7 @@ def search(P, lim, s, e, w, lower, upper, key, first, last, room):
     best, column, place, side, threshold = -np.inf, NOTHING, NOTHING, 0, 0.0
     drawn = lim.max_features < d
     order = room.columns
-    varied = False
+    varied, asked = False, 0
     two_classes = P.fast == 1 and P.criterion == GINI
     numbers = P.fast == 1 and not two_classes
     perfect = np.inf
@@ -144,11 +163,16 @@ def search(P, lim, s, e, w, lower, upper, key, first, last, room):
     for j in range(first, last):
         f = j
         if drawn:
-            if j >= lim.max_features and varied:
+            if asked >= lim.max_features and varied:
                 break
             f = draw_column(order, j, key)
+        if len(P.member) and P.member[f] & groups == 0:
+            continue
+        asked += 1
         to, t = 0, 0.0
-        if two_classes:
+        if len(P.levels) and P.levels[f] > 0:
+            found, at = scan_levels(P, lim, f, s, e, T, w, room.left, key, room.levels)
+        elif two_classes:
             found, at = scan_two_classes(keys, f, s, e, shift, lim.min_leaf, T[1])
         elif numbers:
             found, at = scan_numbers(keys, stat, f, s, e, shift, lim.min_leaf, T[0])
@@ -159,6 +183,7 @@ def search(P, lim, s, e, w, lower, upper, key, first, last, room):
         varied = varied or at >= NOTHING
         if at >= 0 and (column < 0 or found > best + TIE * abs(best)):
             best, column, place, side, threshold = found, f, at, to, t
+            room.levels.kept[:] = room.levels.side
             if best >= perfect:
                 break
     if P.fast == 1 and column >= 0:
@@ -263,21 +288,25 @@ def grow_branch(P, lim, nodes, depth0, key0, goes_left, room, stack, keys):
         top -= 1
         node, depth, key = stack[top, 0], stack[top, 1], keys[top]
         s, e = np.int64(nodes.start[node]), np.int64(nodes.stop[node])
-        lower, upper = nodes.lower[node], nodes.upper[node]
+        lower, upper, groups = nodes.lower[node], nodes.upper[node], nodes.groups[node]
         w, ok = examine(P, lim, s, e, depth, room)
         if not ok:
             continue
-        best, f, place, side, t = search(P, lim, s, e, w, lower, upper, key, zero, d, room)
+        best, f, place, side, t = search(P, lim, s, e, w, lower, upper, key, groups, zero, d, room)
         if f < 0 or decrease(P, s, e, w, best, room) < lim.min_decrease:
             continue
-        n_left, later = mark(P, f, s, e, place, side, goes_left)
+        by_level = len(P.levels) > 0 and P.levels[f] > 0
+        if by_level:
+            n_left, later = mark_levels(P, f, s, e, room.levels.kept, goes_left)
+        else:
+            n_left, later = mark(P, f, s, e, place, side, goes_left)
         middle = s + n_left
         mask = (np.int64(1) << P.row_bits) - 1
         last = n_keys
         if P.fast == 1:  # two leaves: only their rows must be known, and column 0 tells
             open_left = may_divide(P, lim, f, s, middle, depth + 1)
             last = n_keys if open_left or may_divide(P, lim, f, middle, e, depth + 1) else 1
-        skip = f if side == 0 else -1
+        skip = f if side == 0 and not by_level else -1
         partition_columns(P.keys, P.code_bits, mask, zero, last, skip, s, e, goes_left, room.moved)
         bounds = child_bounds(P, f, s, middle, e, lower, upper, room)
         nodes.feature[node], nodes.threshold[node], nodes.missing_left[node] = f, t, later
@@ -287,6 +316,7 @@ def grow_branch(P, lim, nodes, depth0, key0, goes_left, room, stack, keys):
             nodes.start[child] = s if k == 0 else middle
             nodes.stop[child] = middle if k == 0 else e
             nodes.lower[child], nodes.upper[child] = bounds[2 * k], bounds[2 * k + 1]
+            nodes.groups[child] = groups & P.member[f] if len(P.member) else groups
             stack[top, 0], stack[top, 1], keys[top] = child, depth + 1, mix(key, k)
             top += 1
         n_nodes += 2
@@ -323,6 +353,7 @@ class Open(NamedTuple):
     key: int
     lower: float
     upper: float
+    groups: int
 
 
 class Divided(NamedTuple):
@@ -333,6 +364,7 @@ class Divided(NamedTuple):
     side: int
     threshold: float
     decrease: float
+    sides: Any  # of the levels
 
 
 class Driver:
@@ -354,12 +386,12 @@ class Driver:
         self.rooms = [make_scratch(P, m) for _ in range(max(parts, workers))]
 
     def root(self) -> Open:
-        return Open(0, self.P.keys.shape[1], 0, self.lim.seed, -np.inf, np.inf)
+        return Open(0, self.P.keys.shape[1], 0, self.lim.seed, -np.inf, np.inf, ALL)
 
     def add(self, node: Open) -> int:
         """Number a node; a leaf until it is divided."""
         o = self.P.y_rank.shape[0]
-        record = [LEAF, LEAF, LEAF, 0.0, 0, node.start, node.stop, node.lower, node.upper]
+        record = [LEAF, LEAF, LEAF, 0.0, 0, *node[:2], *node[4:]]
         self.records.append([*record, np.zeros(o), 0.0])
         return len(self.records) - 1
 
@@ -370,7 +402,7 @@ class Driver:
         w, ok = examine(P, lim, s, e, node.depth, room)
         error = 0
         if P.criterion == ABSOLUTE:
-            error, self.records[i][10] = node_medians(P, s, e, w, self.records[i][9])
+            error, self.records[i][11] = node_medians(P, s, e, w, self.records[i][10])
         if not ok:
             return None
         if P.criterion == ABSOLUTE:
@@ -381,15 +413,19 @@ class Driver:
         def columns(k: int) -> Any:
             mine = self.rooms[k]
             mine.totals[:] = room.totals
-            bounds = (node.lower, node.upper, node.key)
+            bounds = (node.lower, node.upper, node.key, node.groups)
             return kernel(P, lim, s, e, w, *bounds, *parts[k], mine)
 
-        best, f, place, side, t = self._best(map_threads(columns, range(len(parts))))
+        found = list(map_threads(columns, range(len(parts))))
+        best, f, place, side, t = self._best(found)
         if f < 0:
             return None
         whole = P.criterion == ABSOLUTE
         gain = best + error if whole else decrease(P, s, e, w, best, room)
-        return None if gain < lim.min_decrease else Divided(f, place, side, t, gain)
+        if gain < lim.min_decrease:
+            return None
+        owner = next(k for k, (a, b) in enumerate(parts) if a <= f < b)
+        return Divided(f, place, side, t, gain, self.rooms[owner].levels.kept.copy())
 
     @staticmethod
     def _best(found: Any) -> Any:
@@ -402,8 +438,12 @@ class Driver:
     def divide(self, i: int, node: Open, q: Divided) -> tuple[Open, Open]:
         """Ask the question: move the rows, return both sides."""
         P, s, e = self.P, node.start, node.stop
-        n_left, later = mark(P, q.feature, s, e, q.place, q.side, self.goes_left)
-        skip = q.feature if q.side == 0 else -1
+        by_level = len(P.levels) > 0 and P.levels[q.feature] > 0
+        if by_level:
+            n_left, later = mark_levels(P, q.feature, s, e, q.sides, self.goes_left)
+        else:
+            n_left, later = mark(P, q.feature, s, e, q.place, q.side, self.goes_left)
+        skip = q.feature if q.side == 0 and not by_level else -1
         shares = self.shares if e - s > SMALL else [(0, P.keys.shape[0])]
 
         def columns(k: int) -> None:
@@ -415,8 +455,9 @@ class Driver:
         middle = s + n_left
         bounds = self._bounds(q.feature, s, middle, e, node)
         self.records[i][2:5] = [q.feature, q.threshold, later]
-        left = Open(s, middle, node.depth + 1, mix(node.key, 0), *bounds[:2])
-        right = Open(middle, e, node.depth + 1, mix(node.key, 1), *bounds[2:])
+        groups = node.groups & P.member[q.feature] if len(P.member) else node.groups
+        left = Open(s, middle, node.depth + 1, mix(node.key, 0), *bounds[:2], groups)
+        right = Open(middle, e, node.depth + 1, mix(node.key, 1), *bounds[2:], groups)
         return left, right
 
     def _bounds(self, f: int, s: int, middle: int, e: int, node: Open) -> Any:
@@ -469,7 +510,7 @@ def _grow_branch(P: Problem, lim: Limits, node: Open, goes_left: Any) -> Nodes:
     m = node.stop - node.start
     nodes = empty_nodes(2 * m - 1, P.y_rank.shape[0])
     nodes.start[0], nodes.stop[0] = node.start, node.stop
-    nodes.lower[0], nodes.upper[0] = node.lower, node.upper
+    nodes.lower[0], nodes.upper[0], nodes.groups[0] = node.lower, node.upper, node.groups
     stack, keys = np.empty((m + 1, 2), np.int64), np.empty(m + 1, np.int64)
     room = make_scratch(P, m)
     n = grow_branch(P, lim, nodes, node.depth, node.key, goes_left, room, stack, keys)
@@ -521,7 +562,7 @@ def grow_best_first(driver: Driver, max_leaves: int) -> Nodes:
 def grow(P: Problem, lim: Limits, max_leaves: int | None = None) -> Nodes:
     """The nodes of the tree in preorder. The keys of P are left in the order of the leaves."""
     if max_leaves is None and P.keys.shape[1] <= SMALL and P.criterion != ABSOLUTE:
-        root = Open(0, P.keys.shape[1], 0, lim.seed, -np.inf, np.inf)
+        root = Open(0, P.keys.shape[1], 0, lim.seed, -np.inf, np.inf, ALL)
         return _join([_grow_branch(P, lim, root, np.zeros(len(P.X), np.uint8))], [])
     driver = Driver(P, lim)
     return grow_whole(driver) if max_leaves is None else grow_best_first(driver, max_leaves)

@@ -55,6 +55,29 @@ def find_leaves(X, first, last, feature, threshold, missing_left, right, out):
 
 
 @jit
+def to_left(x, t, missing_left, n_levels, sets):
+    """Whether a cell goes left: a number by its threshold, a level by its bit."""
+    if n_levels == 0:
+        return x <= t or (x != x and missing_left == 1)
+    if not 0.0 <= x < n_levels:
+        return missing_left == 1
+    c = np.int64(x)
+    return (sets[np.int64(t) + (c >> 6)] >> np.uint64(c & 63)) & np.uint64(1) == np.uint64(1)
+
+
+@jit
+def find_mixed(X, first, last, feature, threshold, missing_left, right, levels, sets, out):
+    """The same as ``find_leaves`` where some columns are codes of levels."""
+    for i in range(first, last):
+        a = np.int64(0)
+        while feature[a] >= 0:
+            f = feature[a]
+            stay = to_left(X[i, f], threshold[a], missing_left[a], levels[f], sets)
+            a = a + 1 if stay else np.int64(right[a])
+        out[i] = a
+
+
+@jit
 def mark_paths(leaves, parent, indptr, indices):
     """The nodes from the root to each leaf, in order; indptr (n + 1,) is known."""
     for i in range(len(leaves)):
@@ -107,14 +130,20 @@ def leaf_of_rows(keys, code_bits, row_bits, feature, start, stop, out):
                 out[(keys[i] >> code_bits) & mask] = node
 
 
-def leaves_of(X: Array, feature: Any, threshold: Any, missing_left: Any, right: Any) -> Any:
+def leaves_of(
+    X: Array, feature: Any, threshold: Any, missing_left: Any, right: Any, levels: Any, sets: Any
+) -> Any:
     """The leaf of every row, in threads."""
     X = X if X.flags.writeable and X.flags.c_contiguous else np.array(X, order="C")
     out = np.empty(len(X), np.int64)
+    nodes = (feature, threshold, missing_left, right)
 
     def block(first: int) -> None:
         last = min(first + BLOCK, len(X))
-        find_leaves(X, first, last, feature, threshold, missing_left, right, out)
+        if len(levels):
+            find_mixed(X, first, last, *nodes, levels, sets, out)
+        else:
+            find_leaves(X, first, last, *nodes, out)
 
     list(map_threads(block, range(0, len(X), BLOCK)))
     return out
@@ -123,7 +152,9 @@ def leaves_of(X: Array, feature: Any, threshold: Any, missing_left: Any, right: 
 def warm() -> None:
     """Compile every kernel of this module."""
     i4, one = np.full(1, -1, np.int32), np.zeros(1, np.int64)
-    leaves_of(np.zeros((1, 1)), i4, np.zeros(1), np.zeros(1, np.uint8), i4)
+    for levels in (one[:0], one):
+        sets = np.zeros(0, np.uint64)
+        leaves_of(np.zeros((1, 1)), i4, np.zeros(1), np.zeros(1, np.uint8), i4, levels, sets)
     mark_paths(one, i4, np.array([0, 1]), one.copy())
     node_depths(i4, i4, i4.copy(), i4.copy())
     sum_up(i4, i4, np.zeros((1, 1)))

@@ -144,6 +144,26 @@ def joint_moments(X: Array, Y: Array, w: Array) -> Moments:
     return Moments(weight, mean, scatter)
 
 
+def cross_products(X: Array, y: Array, w: Array | float) -> Array:
+    """[X y]'W[X y] about zero, the weights a number or one per row.
+
+    >>> cross_products(np.array([[1.0], [3.0]]), np.array([0.0, 4.0]), 0.5)
+    array([[5., 6.],
+           [6., 8.]])
+    """
+    X = np.ascontiguousarray(X)
+    X = X if X.flags.writeable else X.copy()
+    Y = np.array(y, dtype=np.float64)[:, None]
+    weighted, q = bool(np.ndim(w)), X.shape[1] + 1
+    root_w = np.sqrt(w) if weighted else np.zeros(0)
+    d = -(-(q + 1) // LANES) * LANES
+    scratch, G, zero = np.zeros((BLOCK_ROWS, d)), np.zeros((d, d)), np.zeros(q)
+    add_products(X, Y, root_w, weighted, zero[:-1], zero[-1:], scratch, G)
+    low = np.tril(G[:q, :q])
+    full = low + np.tril(low, -1).T
+    return full if weighted else full * w
+
+
 def warm() -> None:
     """Compile every kernel of this module."""
     joint_moments(np.ones((2, 1)), np.ones((2, 1)), np.ones(2))

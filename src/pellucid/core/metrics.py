@@ -8,7 +8,7 @@ r"""Metrics as a search sees them: rows are mapped so that a Minkowski sum decid
     cosine            f(a) = a / |a|              order 2      half
     correlation       the same after centring each row by its own mean
 
-Others (hamming, jaccard, canberra, ...; callables; precomputed) are computed pair by pair.
+Others (hamming, jaccard, canberra, gower, ...; callables; precomputed) are computed pair by pair.
 A row of zeros has no direction: its cosine distance to every row is 1, with a warning.
 """
 
@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core import check
 from pellucid.core.dissimilarities import BINARY, FURTHER, pairwise_binary
 from pellucid.core.distances import pairwise_canberra, pairwise_hamming
+from pellucid.core.gower import Gower, column_mask, known_ranges, pairwise_gower
 from pellucid.core.typing import Array
 
 ALIASES = {
@@ -31,7 +32,7 @@ ALIASES = {
 }  # fmt: skip
 ORDERS = {"euclidean": 2.0, "sqeuclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
 MAPPED = ("minkowski", "seuclidean", "mahalanobis", "cosine", "correlation", *ORDERS)
-NAMES = (*MAPPED, "hamming", "canberra", *BINARY, *FURTHER, "precomputed")
+NAMES = (*MAPPED, "hamming", "canberra", "gower", *BINARY, *FURTHER, "precomputed")
 
 
 class Minkowski(BaseEstimator):
@@ -215,6 +216,10 @@ def settled(metric: Any, X: Array, w: Array | None = None) -> tuple[Any, dict[st
         return Mahalanobis(training_covariance(X, w)), {}
     if isinstance(metric, Mahalanobis) and metric.covariance is None:
         return Mahalanobis(training_covariance(X, w), metric.squared), {}
+    if isinstance(metric, str) and metric == "gower":
+        return Gower(ranges=known_ranges(None, X)), {}
+    if isinstance(metric, Gower):
+        return Gower(metric.categorical, known_ranges(metric.ranges, X), metric.w), {}
     return metric, {}
 
 
@@ -233,6 +238,8 @@ def resolve(metric: Any, X: Array, p: Any = 2, keywords: dict | None = None) -> 
     if isinstance(metric, Mahalanobis):
         S = training_covariance(X) if metric.covariance is None else metric.covariance
         return mahalanobis(S, d, metric.squared)
+    if isinstance(metric, Gower):
+        return gower(metric, X)
     if not isinstance(metric, str):
         return foreign(metric, keywords)
     name = ALIASES.get(metric, metric)
@@ -247,7 +254,22 @@ def resolve(metric: Any, X: Array, p: Any = 2, keywords: dict | None = None) -> 
         return standardised(keywords.get("V"), X)
     if name == "mahalanobis":
         return by_inverse(keywords, X)
+    if name == "gower":
+        return gower(Gower(**{k: v for k, v in keywords.items() if k != "p"}), X)
     return of_name(name)
+
+
+def gower(metric: Gower, X: Array) -> Metric:
+    """Gower's distance with the ranges of the training rows."""
+    d = X.shape[1]
+    kinds = {
+        "categorical": column_mask(metric.categorical, d),
+        "ranges": known_ranges(metric.ranges, X),
+        "w": np.ones(d) if metric.w is None else column_weights(metric.w, d),
+    }
+    if not kinds["w"].any():
+        raise ValueError("gower needs a column of positive weight, all of w are 0")
+    return Metric("gower", None, pairwise=partial(pairwise_gower, **kinds))
 
 
 def foreign(metric: Any, keywords: dict) -> Metric:
@@ -256,7 +278,8 @@ def foreign(metric: Any, keywords: dict) -> Metric:
         return Metric(type(metric).__name__, None, pairwise=metric.pairwise)
     if not callable(metric):
         raise ValueError(
-            f"metric must be a name, a callable, Minkowski(...) or Mahalanobis(...), got {metric!r}"
+            f"metric must be a name, a callable, Minkowski(...), Mahalanobis(...) or Gower(...), "
+            f"got {metric!r}"
         )
     pairwise = partial(by_callable, function=metric, keywords=keywords)
     return Metric(getattr(metric, "__name__", "callable"), None, pairwise=pairwise)

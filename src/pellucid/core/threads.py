@@ -57,11 +57,12 @@ def limit_threads(n: int) -> Iterator[None]:
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _libraries() -> list[Any]:
+    """The controllers of the BLAS libraries of this process."""
     import numpy.linalg  # noqa: F401  both BLAS libraries must be loaded to be found
     import scipy.linalg  # noqa: F401
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 class _BlasHold:
@@ -70,19 +71,22 @@ class _BlasHold:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.holders = 0
-        self.limit: Any = None
+        self.before: list[int | None] = []
 
     def __enter__(self) -> None:
         with self.lock:
             if self.holders == 0:
-                self.limit = _controller().limit(limits=1, user_api="blas")
+                self.before = [library.get_num_threads() for library in _libraries()]
+                for library in _libraries():
+                    library.set_num_threads(1)
             self.holders += 1
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.holders -= 1
             if self.holders == 0:
-                self.limit.restore_original_limits()
+                for library, n in zip(_libraries(), self.before, strict=True):
+                    library.set_num_threads(n)
 
 
 _hold = _BlasHold()

@@ -9,6 +9,7 @@ Freedom      W R has the same C for every rotation R: models are compared by W W
              that the columns of W are orthogonal, the longest first (M is then diagonal: l_k).
 
 Both solvers work on (n, mean, scatter), so one read of the rows is all they need: n m^2/2.
+NaN cells are summed out by EM (``probabilistic_missing``), which then reads the rows every round.
 As s2 -> 0 the posterior mean becomes the orthogonal projection of PCA.
 
 References: Tipping & Bishop (1999), Probabilistic principal component analysis; Minka (2000).
@@ -18,12 +19,14 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, Transformer, with_callbacks
 from pellucid.core import check
+from pellucid.core.gaps import filled
 from pellucid.core.iterate import FitContext
 from pellucid.core.linalg import EPS
 from pellucid.core.random import generator
@@ -32,6 +35,15 @@ from pellucid.core.statistics import Moments, Source, Statistic, merge_moments, 
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike, Map, Rng
 from pellucid.decomposition.dimension import most_probable
+from pellucid.decomposition.probabilistic_missing import (
+    GapState,
+    Plane,
+    expect,
+    gap_step,
+    given,
+    latent_covariances,
+    repair,
+)
 from pellucid.decomposition.row_sums import by_leaves, leaf_moments, log_density
 from pellucid.decomposition.spectrum import by_eigen, with_signs
 
@@ -113,13 +125,17 @@ def principal_axes(state: Loadings) -> Loadings:
 class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimator):
     """Principal components as a density: x = W z + mu + noise.
 
+    Cells may be NaN (missing at random): then the observed likelihood is climbed by EM whatever
+    the solver, ``transform`` and ``score_samples`` use the observed cells, ``impute`` fills them.
+
     Parameters
     ----------
     n_components : int or "evidence", default=1
         d, below the number of columns; "evidence": the most probable one (Minka).
     solver : {"closed_form", "em"}, default="closed_form"
     max_iter, tol : default=1000, 1e-8
-        Of "em": it stops when the relative change of C = W W' + s2 I is at most ``tol``.
+        Of "em" and of rows with NaN: stop when the relative change of C = W W' + s2 I is at most
+        ``tol``.
     random_state : int, RandomState, Generator or None
         Where "em" starts.
 
@@ -140,7 +156,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
     n_iter_ : int
         Rounds of "em"; 1 in closed form.
     history_ : History
-        Only "em": the log-likelihood after every round; it never falls.
+        Only of EM: the log-likelihood after every round; it never falls.
 
     Examples
     --------
@@ -154,6 +170,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
     """
 
     _accepts_sparse = True
+    _accepts_nan = True
 
     def __init__(
         self,
@@ -197,14 +214,18 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
         with np.errstate(all="ignore"):
             total = reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_)
         if not np.isfinite(total.scatter).all():
-            raise ValueError("the squares of X overflow float64; scale the columns down")
+            table, seen = filled(rows, map_, self._feature_names())
+            if (seen.weight == total.weight).all():
+                raise ValueError("the squares of X overflow float64; scale the columns down")
+            self._fit_gaps(rows, table, map_, **data)
+            return
         S = total.scatter / total.weight
         with single_threaded_blas():
             found = by_eigen(S, len(S))
             d = self._dimension(found.squares, total.weight)
             max_steps = self.max_iter if self.solver == "em" else 0
             context = FitContext(
-                self, max_steps=max_steps, attributes=partial(self._attributes, total, S), **data
+                self, max_steps=max_steps, attributes=partial(self._complete, total, S), **data
             )
             self.__dict__.pop("history_", None)
             self.n_iter_ = 1
@@ -213,7 +234,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
             else:
                 state = closed_form(found.squares, found.V, d)
                 context.end(state)
-            self._set(total, S, state)
+            self._set(self._complete(total, S, state))
         self.eigenvalues_, self.n_samples_, self._weight = found.squares, rows.n_rows, total.weight
 
     def _by_em(self, S: Array, d: int, n: float, context: FitContext) -> Loadings:
@@ -227,6 +248,31 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
             },
             context=context,
         ).state  # fmt: skip
+
+    def _fit_gaps(self, rows: Source, table: Source, map_: Map, **data: Any) -> None:
+        """EM over the missing cells; it starts from the columns' means in the gaps."""
+        if isinstance(self.n_components, str):
+            raise ValueError(
+                "n_components='evidence' needs rows without missing cells; give a number"
+            )
+        total = reduce_rows(Statistic(leaf_moments, merge_moments), table, map_)
+        S = total.scatter / total.weight
+        with single_threaded_blas():
+            found = by_eigen(S, len(S))
+            d = self._dimension(found.squares, total.weight)
+            start = Plane(total.mean, *closed_form(found.squares, found.V, d))
+            context = FitContext(self, max_steps=self.max_iter, attributes=self._gap_state, **data)
+            state: GapState = self._iterate(
+                partial(gap_step, rows, map_),
+                GapState(start, expect(rows, map_, start), found.squares),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                record=lambda s: {"objective": s.sums.value, "noise_variance": s.plane.noise},
+                context=context,
+            ).state
+            self._set(self._gap_state(state))
+        self.eigenvalues_, self.n_samples_ = state.eigenvalues, rows.n_rows
+        self._weight = total.weight
 
     def _dimension(self, values: Array, n: float) -> int:
         """How many directions, such that some noise is left."""
@@ -251,22 +297,29 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
             )
         return int(d)
 
-    def _attributes(self, total: Moments, S: Array, state: Loadings) -> dict[str, Any]:
+    def _complete(self, total: Moments, S: Array, state: Loadings) -> dict[str, Any]:
         """The fitted attributes as if the fit had stopped at ``state``."""
+        return self._attributes(total.mean, log_likelihood(S, state, total.weight), state)
+
+    def _gap_state(self, state: GapState) -> dict[str, Any]:
+        """The same of a fit with missing cells."""
+        mean, W, s2 = state.plane
+        return self._attributes(mean, state.sums.value, Loadings(W, s2))
+
+    def _attributes(self, mean: Array, value: float, state: Loadings) -> dict[str, Any]:
         W, s2 = principal_axes(state)
         variances = (W**2).sum(axis=0) + s2  # (d,) of x along the columns of W
         return {
             "loadings_": W,
             "noise_variance_": s2,
-            "mean_": total.mean,
-            "log_likelihood_": log_likelihood(S, state, total.weight),
+            "mean_": mean,
+            "log_likelihood_": value,
             "n_components_": W.shape[1],
             "_projection": W / variances,
             "_variances": variances,
         }
 
-    def _set(self, total: Moments, S: Array, state: Loadings) -> None:
-        found = self._attributes(total, S, state)
+    def _set(self, found: dict[str, Any]) -> None:
         self.loadings_, self.noise_variance_ = found["loadings_"], found["noise_variance_"]
         self.mean_, self.log_likelihood_ = found["mean_"], found["log_likelihood_"]
         self.n_components_ = found["n_components_"]
@@ -284,18 +337,43 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
         return Loadings(self.loadings_, self.noise_variance_).covariance
 
     def posterior(self, X: ArrayLike) -> Latent:
-        """The normal distribution of z given each row: means (n, d) and their covariance (d, d)."""
+        """The normal distribution of z given each row: means (n, d) and their covariance (d, d).
+
+        Rows with NaN know less of z: if there are any, the covariances are (n, d, d).
+        """
         check_is_fitted(self)
-        return Latent(self._means(X), np.diag(self.noise_variance_ / self._variances))
+        rows = self._check_input(X)
+        means, one = self._means(rows), np.diag(self.noise_variance_ / self._variances)
+        if not np.isnan(rows.data if issparse(rows) else rows).any():
+            return Latent(means, one)
+        return Latent(means, by_leaves(rows, partial(latent_covariances, self._plane())))
+
+    def _plane(self) -> Plane:
+        return Plane(self.mean_, self.loadings_, self.noise_variance_)
 
     def _means(self, X: Any) -> Array:
-        A, mean = self._projection, self.mean_
-        return by_leaves(self._check_input(X), lambda rows: (rows - mean) @ A)
+        A, mean, plane = self._projection, self.mean_, self._plane()
+
+        def leaf(rows: Array) -> Array:
+            return repair((rows - mean) @ A, rows, lambda gaps: given(plane, gaps).z)
+
+        return by_leaves(X, leaf)
+
+    def impute(self, X: ArrayLike) -> Array:
+        """X with every NaN replaced by its mean given the observed cells of the row."""
+        check_is_fitted(self)
+        plane = self._plane()
+
+        def leaf(rows: Array) -> Array:
+            return np.where(np.isnan(rows), given(plane, rows).D + plane.mean, rows)
+
+        with single_threaded_blas():
+            return by_leaves(self._check_input(X), leaf)
 
     def transform(self, X: ArrayLike) -> Any:
         """The posterior means of z, (n, n_components_): shrunken, not the scores of PCA."""
         check_is_fitted(self)
-        return self._means(X)
+        return self._means(self._check_input(X))
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """The mean of x given z: mu + W z."""
@@ -314,10 +392,13 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
         s2, variances, mean = self.noise_variance_, self._variances, self.mean_
         V = self._directions()
         constant = float(np.log(variances).sum()) + (m - d) * np.log(s2) + m * LOG_2PI
-        return by_leaves(
-            self._check_input(X),
-            lambda rows: log_density(V, variances, 1 / s2, constant, rows - mean),
-        )
+        plane = self._plane()
+
+        def leaf(rows: Array) -> Array:
+            found = log_density(V, variances, 1 / s2, constant, rows - mean)
+            return repair(found, rows, lambda gaps: given(plane, gaps).log_density)
+
+        return by_leaves(self._check_input(X), leaf)
 
     def _directions(self) -> Array:
         """Unit rows along the columns of W; one without length stands for any, so it may be 0."""

@@ -26,7 +26,7 @@ from pellucid.deep.batches import plan_visits
 from pellucid.deep.convolutional import check_sizes
 from pellucid.deep.engine import count_weights, find_device, one_session, require_torch
 from pellucid.deep.model import DeepModel, Inputs
-from pellucid.deep.training import get_training
+from pellucid.deep.training import get_training, record_of
 
 LOSSES = ("non_saturating", "minimax", "least_squares")
 COLLAPSED = 0.05  # of the spread of the data
@@ -132,7 +132,7 @@ class GenerativeAdversarialNetwork(DeepModel):
             )  # fmt: skip
             run = self._iterate(
                 game.step, game.start(), max_iter=training.max_epochs, tol=None,
-                record=lambda state: state.row(), context=context, start_row=False,
+                record=record_of(training), context=context, start_row=False,
             )  # fmt: skip
             self._keep(run.state, module, device)
         self._look(rows.X[visits.rows])

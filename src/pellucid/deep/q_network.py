@@ -45,6 +45,8 @@ class QNetwork(BaseEstimator):
     weights_ : dict of arrays
     n_features_in_ : int
     module_ : torch.nn.Module
+    solver_memory_ : dict of arrays
+        Moments of the solver after the first update, so that a saved network goes on as it was.
 
     Examples
     --------
@@ -99,8 +101,11 @@ class QNetwork(BaseEstimator):
             self._solver.zero_grad(set_to_none=True)
             loss.backward()
             self._solver.step()
-            if self._device().type != "cpu":
+            on_cpu = self._device().type == "cpu"
+            if not on_cpu:
                 self._share(module)
+            if not on_cpu or not hasattr(self, "solver_memory_"):
+                self.solver_memory_ = _memory_of(self._solver)
         return float(loss.detach())
 
     def copy_from(self, other: "QNetwork") -> Self:
@@ -174,10 +179,15 @@ class QNetwork(BaseEstimator):
 
     @cached_property
     def _solver(self) -> Any:
-        return make_solver(self._built, get_training(self.training), self._device())
+        """The solver; that of a copy or of a model file goes on where the other one stood."""
+        solver = make_solver(self._built, get_training(self.training), self._device())
+        if hasattr(self, "solver_memory_"):
+            _remember(solver, self.solver_memory_)
+            self.solver_memory_ = _memory_of(solver)
+        return solver
 
     def __getstate__(self) -> Any:
-        """Copies build their module from the weights; the solver's memory starts anew."""
+        """Copies build their module from the weights, and their solver from its memory."""
         state = dict(super().__getstate__())
         state.pop("_built", None)
         state.pop("_solver", None)
@@ -186,4 +196,35 @@ class QNetwork(BaseEstimator):
     def _check_state(self) -> None:
         if hasattr(self, "weights_"):
             with one_session(find_device("cpu"), 0, 0):
-                load_weights(self._build(), self.weights_)
+                module = load_weights(self._build(), self.weights_)
+            _check_memory(module, getattr(self, "solver_memory_", {}))
+
+
+def _memory_of(solver: Any) -> dict[str, np.ndarray]:
+    """Moments and counts of a solver, "parameter/name"; on the CPU they are its own memory."""
+    return {
+        f"{i}/{name}": np.atleast_1d(tensor.detach().cpu().numpy())
+        for i, kept in solver.state_dict()["state"].items()
+        for name, tensor in kept.items()
+        if tensor is not None
+    }
+
+
+def _remember(solver: Any, memory: dict[str, np.ndarray]) -> None:
+    """Give a new solver the memory of another."""
+    torch, state = require_torch(), dict[int, dict[str, Any]]()
+    for key, array in memory.items():
+        i, name = key.split("/")
+        tensor = torch.from_numpy(np.array(array))
+        state.setdefault(int(i), {})[name] = tensor.reshape(()) if name == "step" else tensor
+    solver.load_state_dict({"state": state, "param_groups": solver.state_dict()["param_groups"]})
+
+
+def _check_memory(module: Any, memory: Any) -> None:
+    """Refuse moments from a file that do not fit the parameters: compiled code trusts them."""
+    shapes = [tuple(p.shape) for p in module.parameters()]
+    for key, array in memory.items():
+        i, name = key.split("/")
+        expected = (1,) if name == "step" else shapes[int(i)]
+        if np.shape(array) != expected or np.asarray(array).dtype != np.float32:
+            raise ValueError(f"solver_memory_ {key} must be float32 of shape {expected}")

@@ -1,11 +1,13 @@
 """How a deep model is trained: one record that all of them share."""
 
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from pellucid.core import check
 from pellucid.core.early_stopping import EarlyStopping
+from pellucid.core.tell import tell
 
 SOLVERS = ("adam", "adamw", "sgd", "rmsprop", "adagrad")
 PRECISIONS = ("float32", "bfloat16")
@@ -31,6 +33,8 @@ class Training(BaseEstimator):
     precision : {"float32", "bfloat16"}, default="float32"
         Of the products inside the network while training; weights are always float32. "bfloat16"
         needs a CUDA device; the adversarial network always trains in float32.
+    verbose : bool, default=False
+        Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
 
     Examples
     --------
@@ -50,6 +54,7 @@ class Training(BaseEstimator):
         weight_decay: float = 0.0,
         device: str = "auto",
         precision: str = "float32",
+        verbose: bool = False,
     ) -> None:
         self.solver = solver
         self.learning_rate = learning_rate
@@ -59,6 +64,7 @@ class Training(BaseEstimator):
         self.weight_decay = weight_decay
         self.device = device
         self.precision = precision
+        self.verbose = verbose
 
     def check(self) -> None:
         """Refuse values that have no meaning."""
@@ -67,6 +73,7 @@ class Training(BaseEstimator):
         check.positive(learning_rate=self.learning_rate)
         check.whole(batch_size=self.batch_size, max_epochs=self.max_epochs)
         check.non_negative(weight_decay=self.weight_decay)
+        check.boolean(verbose=self.verbose)
         if not isinstance(self.device, str):
             raise ValueError(f"device must be 'auto', 'cpu' or 'cuda', got {self.device!r}")
         if self.early_stopping is not None:
@@ -75,6 +82,22 @@ class Training(BaseEstimator):
                     f"early_stopping must be an EarlyStopping or None, got {self.early_stopping!r}"
                 )
             self.early_stopping.check()
+
+
+def record_of(training: Training) -> Callable[[Any], dict[str, Any]]:
+    """The row of an epoch for the history, printed where the training is ``verbose``."""
+
+    def record(state: Any) -> dict[str, Any]:
+        row: dict[str, Any] = state.row()
+        if training.verbose and state.number:
+            told = f"Iteration {state.number}, loss = {state.objective:.8f}"
+            other = row.get("discriminator_loss")
+            tell(told if other is None else f"{told}, discriminator loss = {other:.8f}")
+            if "validation_score" in row:
+                tell(f"Validation score: {row['validation_score']:f}")
+        return row
+
+    return record
 
 
 def get_training(training: Any) -> Training:

@@ -14,7 +14,10 @@ _HOME = {
     "Disjoint": "bootstrap",
     "DiversityReport": "resampling",
     "EarlyStopping": "gradient_base",
+    "ExtraTreesClassifier": "extra_trees",
+    "ExtraTreesRegressor": "extra_trees",
     "Forest": "forest_record",
+    "ForestCalibration": "forest_intervals",
     "GradientBoostingClassifier": "gradient_boosting",
     "GradientBoostingRegressor": "gradient_boosting",
     "Growth": "growth",
@@ -34,6 +37,7 @@ _HOME = {
     "RandomForestClassifier": "forest",
     "RandomForestRegressor": "forest",
     "RepresentationClassifier": "representation",
+    "RuleList": "rule_lists",
     "SelfTrainingClassifier": "self_training",
     "StackingClassifier": "stacking",
     "StackingRegressor": "stacking",
@@ -44,6 +48,8 @@ _HOME = {
     "ensemble_diversity": "resampling",
     "expected_unique_fraction": "resampling",
     "majority_accuracy": "resampling",
+    "rule_list": "rule_lists",
+    "simplify_rules": "rule_lists",
     "variance_of_average": "resampling",
 }
 

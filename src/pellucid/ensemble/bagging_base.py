@@ -169,6 +169,7 @@ class Bagging(Estimator):
             len(templates) == 1
             and type(one) is type(self._default())
             and one.criterion not in ("poisson",)
+            and (one.categorical_features is None or isinstance(one.categorical_features, str))
             and getattr(one, "class_weight", None) is None
         )
 

@@ -18,14 +18,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, Regressor, with_callbacks
+from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.ensemble.bootstrap import Bootstrap
 from pellucid.ensemble.class_factors import class_factor
 from pellucid.ensemble.forest_base import CAUTION, ForestEstimator, fingerprint, jobs
+from pellucid.ensemble.forest_intervals import ForestCalibration, fit_calibration
 from pellucid.ensemble.forest_reading import forest_quantiles, jackknife_std
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import Classes
@@ -309,6 +312,49 @@ class ForestRegressor(ForestEstimator, Regressor):
         out[:, order] = found
         return out[:, 0] if np.ndim(quantiles) == 0 else out
 
+    def calibrate_intervals(
+        self, X: ArrayLike, y: ArrayLike, *, confidence: float = 0.9
+    ) -> ForestCalibration:
+        """What ``predict_interval`` needs: the quantiles' margin, from the out-of-bag rows.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training data (checked).
+        confidence : float in (0, 1), default=0.9
+        """
+        check_is_fitted(self)
+        check.fraction(confidence=confidence)
+        if self.n_outputs_ > 1:
+            raise ValueError(f"intervals need one target, got {self.n_outputs_}")
+        rows = self._check_input(X)
+        self._check_training_rows(rows)
+        target = self._known_target(y, len(rows))
+        if fingerprint(np.ascontiguousarray(target), NOTHING) != self.training_target_:
+            raise ValueError("y must be the training targets, in the order of the training rows")
+        with jobs(self.n_jobs):
+            return fit_calibration(
+                self.forest_, self.leaf_rows_, self.sampler_, target.ravel(), rows, confidence
+            )
+
+    def predict_interval(self, X: ArrayLike, calibration: ForestCalibration) -> Array:
+        """Intervals (n, 2) that hold a new y with the confidence of the calibration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        calibration : ForestCalibration
+            Of ``calibrate_intervals``.
+        """
+        if not isinstance(calibration, ForestCalibration):
+            raise TypeError(
+                f"calibration must come from calibrate_intervals, got {type(calibration).__name__}"
+            )
+        found = self.predict_quantiles(X, calibration.levels)
+        low, high = found[:, 0] - calibration.margin, found[:, 1] + calibration.margin
+        middle = 0.5 * (found[:, 0] + found[:, 1])
+        return np.column_stack([np.minimum(low, middle), np.maximum(high, middle)])
+
     def _known_target(self, y: Any, n: int) -> Any:
         return self._check_target(y, n)
 
@@ -397,6 +443,9 @@ class RandomForestClassifier(ForestClassifier):
     monotonic_cst : array-like of -1, 0, 1, default=None
     sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
         What each tree sees; wins over ``bootstrap`` and ``max_samples`` when not the default.
+    categorical_features : "from_dtype", mask, column numbers, names or None
+    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
+        As in ``DecisionTreeClassifier``.
 
     Attributes
     ----------
@@ -443,6 +492,8 @@ class RandomForestClassifier(ForestClassifier):
         max_samples: Any = None,
         monotonic_cst: Any = None,
         sampling: Any = "bootstrap",
+        categorical_features: Any = "from_dtype",
+        interaction_cst: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -464,6 +515,8 @@ class RandomForestClassifier(ForestClassifier):
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
         self.sampling = sampling
+        self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst
 
 
 class RandomForestRegressor(ForestRegressor):
@@ -495,6 +548,9 @@ class RandomForestRegressor(ForestRegressor):
     max_samples : int, float or None, default=None
     monotonic_cst : array-like of -1, 0, 1, default=None
     sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
+    categorical_features : "from_dtype", mask, column numbers, names or None
+    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
+        As in ``DecisionTreeRegressor``.
 
     Attributes
     ----------
@@ -513,6 +569,8 @@ class RandomForestRegressor(ForestRegressor):
     >>> model.predict([[2], [17]]).tolist()
     [0.0, 1.0]
     >>> model.predict_quantiles([[2]], [0.1, 0.9]).tolist()
+    [[0.0, 0.0]]
+    >>> model.predict_interval([[2]], model.calibrate_intervals(X, y, confidence=0.8)).tolist()
     [[0.0, 0.0]]
     """
 
@@ -538,6 +596,8 @@ class RandomForestRegressor(ForestRegressor):
         max_samples: Any = None,
         monotonic_cst: Any = None,
         sampling: Any = "bootstrap",
+        categorical_features: Any = "from_dtype",
+        interaction_cst: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -558,3 +618,5 @@ class RandomForestRegressor(ForestRegressor):
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
         self.sampling = sampling
+        self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst

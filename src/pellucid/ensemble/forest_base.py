@@ -21,6 +21,7 @@ from pellucid.ensemble.bootstrap import Bootstrap, Disjoint, Sampler, make_sampl
 from pellucid.ensemble.forest_growing import Plan, grow_forest
 from pellucid.ensemble.forest_reading import PermutationImportance, permute_columns, proximities
 from pellucid.ensemble.forest_record import Forest, join_forests
+from pellucid.features.category_table import check_categories, open_codes
 from pellucid.tree.base import column_count
 from pellucid.tree.growing import Classes
 
@@ -29,6 +30,10 @@ FEW = 0.05  # share of rows without an out-of-bag answer that is not worth a war
 TREE_PARAMETERS = (
     "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
     "max_features", "max_leaf_nodes", "min_impurity_decrease", "ccp_alpha", "monotonic_cst",
+    "categorical_features", "interaction_cst",
+)  # fmt: skip
+FACTS = (
+    "n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_", "categories_",
 )  # fmt: skip
 
 
@@ -55,6 +60,7 @@ def fingerprint(X: Array, y: Any) -> str:
 class ForestEstimator(Estimator):
     """A committee of trees; a leaf class says what its targets are."""
 
+    categories_: list[Any] | None = None  # all columns are numbers
     _accepts_nan = True
     _accepts_sparse = True
     _splitter: ClassVar[str] = "best"
@@ -65,9 +71,26 @@ class ForestEstimator(Estimator):
         return tags
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
-        """Sparse tables become dense: the columns are coded anyway."""
-        X = super()._check_matrix(X, reset=reset, finite=finite)
-        return X.toarray() if issparse(X) else X
+        """Sparse tables become dense: the columns are coded anyway. Categories become codes."""
+
+        def plain() -> Any:
+            matrix = super(ForestEstimator, self)._check_matrix(X, reset=reset, finite=finite)
+            return matrix.toarray() if issparse(matrix) else matrix
+
+        found, known = open_codes(self, X, plain, reset=reset)
+        if reset:
+            self._check_same_levels(known)
+            self.categories_ = known
+        return found
+
+    def _check_same_levels(self, known: Any) -> None:
+        """Trees that are kept read the codes they were grown on."""
+        if not (self.warm_start and hasattr(self, "forest_")):
+            return
+        old = self.categories_ or [None] * len(known or [])
+        pairs = zip(old, known or [None] * len(old), strict=True)
+        if not all((a is None) == (b is None) and np.array_equal(a, b) for a, b in pairs):
+            raise ValueError("warm_start=True needs the same categories as the fit before")
 
     @abstractmethod
     def _member(self) -> Any:
@@ -81,7 +104,7 @@ class ForestEstimator(Estimator):
         """A tree with this forest's parameters and the facts of the fit."""
         parameters = {name: getattr(self, name) for name in TREE_PARAMETERS}
         model = self._member().set_params(**parameters, splitter=self._splitter)
-        for name in ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_"):
+        for name in FACTS:
             if name in vars(self):
                 setattr(model, name, getattr(self, name))
         model.max_features_ = column_count(self.max_features, self.n_features_in_)
@@ -160,6 +183,7 @@ class ForestEstimator(Estimator):
             ):
                 raise ValueError("forest_ must be a Forest of the fitted number of features")
             self.forest_.check()
+            check_categories(self)
 
     def _bags(self, w: Array) -> Iterator[tuple[int, Any]]:
         """(tree, rows it has not seen), rows of weight 0 left out."""

@@ -67,9 +67,10 @@ def is_coded(growth: Growth, target: Any) -> bool:
     return (
         growth.criterion in CRITERIA
         and growth.threshold == "midpoint"
-        and growth.splitter == "best"
         and growth.max_leaf_nodes is None
         and growth.monotone is None
+        and growth.levels is None
+        and growth.member is None
         and outputs == 1
     )
 
@@ -128,6 +129,7 @@ class CodedGrower:
             self.classes
             and self.n_classes == 2
             and growth.criterion == "gini"
+            and growth.splitter == "best"
             and growth.min_samples_leaf <= 1
             and growth.min_weight_leaf == 0
             and growth.min_impurity_decrease == 0
@@ -200,6 +202,7 @@ class CodedGrower:
             d if growth.max_features is None else growth.max_features,
             least,
             int(self.packable and float(member.bag.weight.sum()) < SMALL),
+            int(growth.splitter == "random"),
             mix(self.sampler.seed, b),
         )
         n = coded.grow_coded(task, self.table, member.bag, self.room, self.out)

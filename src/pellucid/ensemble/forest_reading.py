@@ -94,11 +94,18 @@ def permute_columns(
 
 
 def forest_quantiles(
-    forest: Forest, rows: Any, sampler: Sampler, y: Array, X: Array, quantiles: Array
+    forest: Forest,
+    rows: Any,
+    sampler: Sampler,
+    y: Array,
+    X: Array,
+    quantiles: Array,
+    leaves: Any = None,
 ) -> Array:
     """Quantiles (m, q) of the forest's distribution of y at each row of X.
 
-    ``rows``: the training rows of all leaves, tree after tree, leaf after leaf.
+    ``rows``: the training rows of all leaves, tree after tree, leaf after leaf. ``leaves``
+    (trees, m): those of X where known, negative where a tree shall not count.
     """
     size = np.where(forest.feature < 0, forest.size, 0).astype(np.int64)
     begin = np.cumsum(size) - size
@@ -111,7 +118,7 @@ def forest_quantiles(
     rank = np.empty(len(y), np.int64)
     rank[order] = np.arange(len(y))
     place, values = rank[rows], y[order]
-    leaves = forest.apply(X)
+    leaves = forest.apply(X) if leaves is None else leaves
     out = np.empty((len(X), len(quantiles)))
 
     def block(first: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.compiled import forest_walk as walk
 from pellucid.core.typing import Array
-from pellucid.tree.record import LEAF, Tree
+from pellucid.tree.record import LEAF, NO_LEVELS, NO_SETS, Tree, sound_sets
 
 
 class Forest(NamedTuple):
@@ -31,6 +31,8 @@ class Forest(NamedTuple):
     spread: Array  # (nodes, outputs) of numbers, (nodes, 0) of classes
     n_classes: Any  # (outputs,) int64; 1 for numbers
     n_features: int
+    levels: Any = NO_LEVELS  # as in ``Tree``
+    sets: Any = NO_SETS
 
     @property
     def n_trees(self) -> int:
@@ -40,10 +42,13 @@ class Forest(NamedTuple):
     def width(self) -> int:
         return self.value.shape[1] // len(self.n_classes)
 
-    def nodes(self, t: int) -> tuple[Any, Any, Any, Any]:
+    def nodes(self, t: int) -> tuple[Any, ...]:
         """The arrays that a walk through tree t reads."""
         part = slice(int(self.start[t]), int(self.start[t + 1]))
-        return self.feature[part], self.threshold[part], self.missing_left[part], self.right[part]
+        return (
+            self.feature[part], self.threshold[part], self.missing_left[part], self.right[part],
+            self.levels, self.sets,
+        )  # fmt: skip
 
     def tree(self, t: int) -> Tree:
         """Tree t as scikit-learn lays it out."""
@@ -55,13 +60,17 @@ class Forest(NamedTuple):
             left.astype(np.int32), right, self.feature[part], self.threshold[part],
             self.missing_left[part], self.impurity[part], self.size[part].astype(np.int64),
             self.weight[part], value, self.spread[part], self.n_classes, self.n_features,
+            self.levels, self.sets,
         )  # fmt: skip
 
     def leaf_values(self, t: int) -> Array:
         return self.value[int(self.start[t]) : int(self.start[t + 1])]
 
     def _arrays(self) -> tuple[Any, ...]:
-        return self.start, self.feature, self.threshold, self.missing_left, self.right
+        return (
+            self.start, self.feature, self.threshold, self.missing_left, self.right, self.levels,
+            self.sets,
+        )  # fmt: skip
 
     def sum_values(self, X: Array) -> Array:
         """The values of the leaves, summed over the trees: (n, outputs * classes)."""
@@ -122,6 +131,8 @@ class Forest(NamedTuple):
             or self.value.shape[1] % max(len(self.n_classes), 1)
         ):
             raise ValueError("the arrays of the forest do not fit together")
+        if not sound_sets(self):
+            raise ValueError("the sets of levels of the forest do not fit together")
         for t in range(self.n_trees):
             self.tree(t).check()
 
@@ -131,15 +142,27 @@ def writeable(X: Array) -> Array:
     return X if X.flags.writeable and X.flags.c_contiguous else np.array(X, order="C")
 
 
+def shifted(threshold: Array, feature: Any, levels: Any, words: int) -> Array:
+    """Thresholds when the sets of levels begin ``words`` later."""
+    if words == 0:
+        return threshold
+    asks = (feature >= 0) & (levels[np.maximum(feature, 0)] > 0)
+    return np.where(asks, threshold + words, threshold)
+
+
 def join_trees(trees: Sequence[Tree]) -> Forest:
     """Flat arrays of several trees."""
     first = trees[0]
     sizes = [tree.node_count for tree in trees]
+    words = np.cumsum([0, *(len(tree.sets) for tree in trees)]).tolist()
     return Forest(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate([tree.children_right for tree in trees]),
         np.concatenate([tree.feature for tree in trees]),
-        np.concatenate([tree.threshold for tree in trees]),
+        np.concatenate([
+            shifted(tree.threshold, tree.feature, first.levels, begin)
+            for tree, begin in zip(trees, words, strict=False)
+        ]),
         np.concatenate([tree.missing_go_to_left for tree in trees]),
         np.concatenate([tree.impurity for tree in trees]),
         np.concatenate([tree.n_node_samples for tree in trees]).astype(np.int32),
@@ -148,12 +171,15 @@ def join_trees(trees: Sequence[Tree]) -> Forest:
         np.concatenate([tree.spread for tree in trees]),
         np.array(first.n_classes, np.int64),
         first.n_features,
-    )
+        first.levels,
+        np.concatenate([tree.sets for tree in trees]),
+    )  # fmt: skip
 
 
 def join_forests(a: Forest, b: Forest) -> Forest:
     """The trees of a, then those of b."""
-    names = Forest._fields[1:10]
+    b = b._replace(threshold=shifted(b.threshold, b.feature, b.levels, len(a.sets)))
+    names = (*Forest._fields[1:10], "sets")
     both: dict[str, Any] = {
         name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names
     }

@@ -37,7 +37,10 @@ class Learned(NamedTuple):
 
 def grows_here(template: Any) -> bool:
     """Whether the template is a tree that can share sorted columns."""
-    return type(template) is DecisionTreeClassifier and template.class_weight is None
+    if type(template) is not DecisionTreeClassifier:
+        return False
+    plain = template.categorical_features is None or isinstance(template.categorical_features, str)
+    return plain and template.class_weight is None
 
 
 def is_stump(template: Any) -> bool:

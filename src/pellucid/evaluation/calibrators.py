@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from pellucid.compiled.calibration import pool_adjacent, sigmoid_sums, temperature_sums
+from pellucid.core.backtrack import backtrack
 from pellucid.core.iterate import iterate
 from pellucid.core.typing import Array, IntArray
 
@@ -84,15 +85,16 @@ def fit_sigmoid(f: Array, y: Array, w: Array) -> SigmoidCalibration:
         determinant = haa * hbb - hab * hab
         move = np.array([hab * gb - hbb * ga, hab * ga - haa * gb]) / determinant
         slope = ga * move[0] + gb * move[1]
-        size = 1.0
-        while True:
-            theta = state.theta + size * move
-            new = sums(theta)
-            enough = new[0] <= value + 1e-4 * size * slope + 1e-13 * abs(value)
-            if enough or size < 1e-10:
-                break
-            size /= 2
-        return _Curve(theta, new), float(np.abs(theta - state.theta).max())
+
+        def attempt(t: float) -> tuple[_Curve, float]:
+            theta = state.theta + t * move
+            new = _Curve(theta, sums(theta))
+            return new, float(new.sums[0])
+
+        found = backtrack(attempt, value, slope, most=34, noise=1e-13 * abs(value))
+        if found is None:
+            return state, 0.0  # no shorter step is better: rounding
+        return found.point, float(np.abs(found.point.theta - state.theta).max())
 
     start = np.array([0.0, math.log((positives + 1) / (negatives + 1))])
     run = iterate(step, _Curve(start, sums(start)), max_iter=100, tol=1e-9, name="sigmoid")

@@ -132,7 +132,7 @@ class ModelAveragingStructure(StructureLearner):
                 most = max(LARGE_FAMILY, 8 * score.table.n_rows)
                 graphs, values = all_graphs(score, limits, limit, most)
                 return graphs, np.exp(values - logsumexp(values))
-            climber = Climber(score, limits, limit)
+            climber = Climber(score, limits, limit, False, {})
             start = search_graph(climber, limits.required.copy(), names).state.best_edges
             rng = generator(self.random_state)
             drawn = draw_graphs(score, start, limits, limit, self.n_samples, rng)

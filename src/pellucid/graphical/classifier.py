@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,7 @@ from pellucid.base import Classifier, check_weights, with_callbacks
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, ArrayLike, IntArray
 from pellucid.graphical.completion import posteriors
 from pellucid.graphical.counts import (
@@ -49,6 +49,8 @@ from pellucid.graphical.trees import conditional_information, spanning_forest
 
 ROUNDS, TOLERANCE = 200, 1e-6  # of EM, per row
 CLASS = "class"
+ROWS = 8192  # rows whose look-ups stay in the cache
+JOINED = 4096  # cells of tables that are added up before rows are looked up
 
 
 def tan_edges(table: CodedTable, class_: int) -> list[tuple[int, int]]:
@@ -68,20 +70,67 @@ def class_log_joint(
 ) -> Array:
     """log of the product of the tables that hold the class, (n, K); no cell is missing."""
     n, K = codes.shape[1], int(card[class_])
-    out = np.zeros((n, K))
+    out = np.empty((n, K))
+    parts = joined(class_parts(class_, parents, tables, K), card)
+
+    def work(first: int) -> None:
+        block = codes[:, first : first + ROWS]
+        total = out[first : first + ROWS]
+        total[:] = 0.0
+        for some, logs in parts:
+            at = np.zeros(block.shape[1], np.intp)
+            for u in some:
+                at *= card[u]
+                at += block[u]
+            total += logs.take(at, axis=0)
+
+    blocks = range(0, n, ROWS)
+    for _ in map(work, blocks) if len(blocks) == 1 else map_threads(work, blocks):
+        pass
+    return out
+
+
+def class_parts(
+    class_: int, parents: Sequence[tuple[int, ...]], tables: Sequence[Array], K: int
+) -> list[tuple[tuple[int, ...], Array]]:
+    """The tables that hold the class: their other variables, and log values (cells, K)."""
+    parts = []
     for v, some in enumerate(parents):
         family = (*some, v)
-        if class_ not in family:
-            continue
-        at = np.zeros(n, np.intp)
-        for u in family:
-            if u != class_:
-                at *= card[u]
-                at += codes[u]
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.moveaxis(tables[v], family.index(class_), -1)).reshape(-1, K)
-        out += logs.take(at, axis=0)  # the class last: one row of the table for every row
-    return out
+        if class_ in family:
+            others = tuple(u for u in family if u != class_)
+            with np.errstate(divide="ignore"):
+                logs = np.log(np.moveaxis(tables[v], family.index(class_), -1))
+            parts.append((others, np.ascontiguousarray(logs.reshape(-1, K))))
+    return parts
+
+
+def joined(
+    parts: list[tuple[tuple[int, ...], Array]], card: IntArray
+) -> list[tuple[tuple[int, ...], Array]]:
+    """Neighbouring tables added up into one while it stays small: fewer look-ups for a row."""
+    found: list[tuple[tuple[int, ...], Array]] = []
+    for some, logs in parts:
+        if found and len(found[-1][1]) * len(logs) <= JOINED:
+            before, sums = found.pop()
+            both = (sums[:, None] + logs[None]).reshape(-1, logs.shape[1])
+            some, logs = (*before, *some), both
+        found.append((some, logs))
+    return found
+
+
+def log_shares(joint: Array) -> Array:
+    """Rows of log shares, normalised in place; every row has a finite entry."""
+
+    def work(first: int) -> None:
+        part = joint[first : first + ROWS]
+        part -= part.max(axis=1, keepdims=True)
+        part -= np.log(np.exp(part).sum(axis=1, keepdims=True))
+
+    blocks = range(0, len(joint), ROWS)
+    for _ in map(work, blocks) if len(blocks) == 1 else map_threads(work, blocks):
+        pass
+    return joint
 
 
 class BayesianNetworkClassifier(Classifier):
@@ -162,11 +211,7 @@ class BayesianNetworkClassifier(Classifier):
         kept = np.bincount(c, w, len(self.classes_)) > 0
         if not kept.all():  # a class of weight 0 is absent
             self.classes_, c = self.classes_[kept], (np.cumsum(kept) - 1)[c]
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two classes or more, got one class: "
-                f"{self.classes_[0]!r}"
-            )
+        self._need_classes()
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, max_steps=None,
             attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
@@ -174,6 +219,13 @@ class BayesianNetworkClassifier(Classifier):
         self._fit_table(features, c, w)
         context.end()
         return self
+
+    def _need_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs two classes or more, got one class: "
+                f"{self.classes_[0]!r}"
+            )
 
     def _fit_table(self, features: CodedTable, c: IntArray, w: Array) -> None:
         d = len(features.names)
@@ -188,8 +240,10 @@ class BayesianNetworkClassifier(Classifier):
             complete_table(table)
         dag = self._graph(table, d)
         parents = parents_of(dag, table.names)
-        tables = self._estimate(table, parents)
-        self.states_ = dict(zip(features.names, features.states, strict=True))
+        self._keep(dag, table, parents, self._estimate(table, parents))
+
+    def _keep(self, dag: DAG, table: CodedTable, parents: Any, tables: list[Array]) -> None:
+        self.states_ = dict(zip(table.names[:-1], table.states[:-1], strict=True))
         self.tables_ = tables
         self.network_ = as_network(dag, table, parents, tables)
 
@@ -223,11 +277,11 @@ class BayesianNetworkClassifier(Classifier):
     def _estimate(self, table: CodedTable, parents: list[tuple[int, ...]]) -> list[Array]:
         card = table.card
         families = [(*some, v) for v, some in enumerate(parents)]
-        c = [
-            prior_exponent(self.prior, table.names[f[-1]], tuple(int(card[u]) for u in f))
-            for f in families
-        ]
         if self.missing == "em" and (table.codes < 0).any():
+            c = [
+                prior_exponent(self.prior, table.names[f[-1]], tuple(int(card[u]) for u in f))
+                for f in families
+            ]
             rows = gather(table, parents)
             begin = [learn_table(N + 1e-3, a).values for N, a in zip(rows.complete, c, strict=True)]
             run = fit_em(
@@ -236,10 +290,16 @@ class BayesianNetworkClassifier(Classifier):
             )  # fmt: skip
             self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
             return run.state.tables
-        counts = family_counts(table, families)
-        found = [learn_table(N, a) for N, a in zip(counts, c, strict=True)]
-        warn_unseen({table.names[v]: f.unseen for v, f in enumerate(found)}, stacklevel=5)
-        return [f.values for f in found]
+        return self._tables_of(family_counts(table, families), table.names)
+
+    def _tables_of(self, counts: Sequence[Array], names: Sequence[Any]) -> list[Array]:
+        """Posterior means (or shares) of counts, by variable."""
+        found = {
+            name: learn_table(N, prior_exponent(self.prior, name, N.shape))
+            for name, N in zip(names, counts, strict=True)
+        }
+        warn_unseen({name: f.unseen for name, f in found.items()}, stacklevel=6)
+        return [f.values for f in found.values()]
 
     def _joint(self, X: ArrayLike) -> Array:
         """log P(k | x) of every row."""
@@ -253,9 +313,12 @@ class BayesianNetworkClassifier(Classifier):
         codes = np.concatenate([table.codes, np.full((1, n), -1, np.int16)])
         card = np.append(table.card, K)
         parents = parents_of(self.network_.dag_, (*self.states_, self.class_name_))
-        gaps = (table.codes < 0).any(axis=0)
-        out = np.empty((n, K))
-        if not gaps.all():
+        gaps = table.codes.min(axis=0) < 0
+        if not gaps.any():
+            out = class_log_joint(codes, d, parents, self.tables_, card)
+        else:
+            out = np.empty((n, K))
+        if gaps.any() and not gaps.all():
             full = np.ascontiguousarray(codes[:, ~gaps])
             out[~gaps] = class_log_joint(full, d, parents, self.tables_, card)
         if gaps.any():
@@ -266,7 +329,7 @@ class BayesianNetworkClassifier(Classifier):
         if lost.any():  # every class rules the row out: nothing is left but the prior
             with np.errstate(divide="ignore"):
                 out[lost] = np.log(self._class_prior())
-        return out - logsumexp(out, axis=1, keepdims=True)
+        return log_shares(out)
 
     def _class_prior(self) -> Array:
         return self.network_.query(self.class_name_).values

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from pellucid.graphical import separation
+from pellucid.graphical import intervention, separation
 from pellucid.graphical.equivalence import CPDAG, cpdag, v_structures
 from pellucid.graphical.imap import (
     is_i_map,
@@ -238,6 +238,23 @@ class DAG(_Graph):
         if frozenset(self.nodes) != frozenset(other.nodes):
             return False
         return self.skeleton() == other.skeleton() and self.v_structures() == other.v_structures()
+
+    def do(self, names: Any) -> "DAG":
+        """The graph after setting some nodes: nothing points to them any more."""
+        return intervention.without_causes(self, self._check(names))
+
+    def is_adjustment_set(self, x: Name, y: Name, given: Any = ()) -> bool:
+        """Whether ``given`` satisfies the back-door criterion for the effect of x on y.
+
+        >>> dag = DAG([("z", "x"), ("z", "y"), ("x", "y")])
+        >>> dag.is_adjustment_set("x", "y"), dag.is_adjustment_set("x", "y", "z")
+        (False, True)
+        """
+        return intervention.is_adjustment_set(self, x, y, given)
+
+    def adjustment_sets(self, x: Name, y: Name, hidden: Any = ()) -> list[frozenset[Name]]:
+        """All minimal back-door sets, small ones first, none with a ``hidden`` node."""
+        return intervention.adjustment_sets(self, x, y, hidden)
 
     def cpdag(self) -> CPDAG:
         """The essential graph: directed where all equivalent graphs agree."""

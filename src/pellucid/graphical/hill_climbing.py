@@ -8,11 +8,16 @@ Climbing     take the best move while it gains. Equivalent graphs have equal sco
              neighbours, and all of them are reached by reversing covered edges (u -> v where v
              has the parents of u and u itself). So at the top it walks sideways, always over the
              covered edge turned longest ago, in search of a way up; it never goes down
+Rebuilding   where that ends, each node in turn, then each joined pair, loses all its edges and the
+             climb begins again from there: one compound move, made if the graph it leads to is
+             better. It undoes edges that were put in the wrong direction early and that no single
+             move can turn
 Tabu         take the best move even if it loses, but leave alone the pairs moved lately (unless
              that beats the best graph so far); the best graph seen is the answer
 Restarts     shake the best graph by random legal moves and climb again; keep what is better
 
-Cost         a move counts the rows d times: O(n d) with a small constant.
+Cost         a move counts the rows d times: O(n d) with a small constant; what was counted once
+             for a node and its parents is kept.
 
 References: Heckerman, Geiger & Chickering (1995); Glover (1990); Russell & Norvig, AIMA, ch. 4.
 """
@@ -28,7 +33,9 @@ from pellucid.core.typing import Array, Rng
 from pellucid.graphical.knowledge import Constraints
 from pellucid.graphical.scores import Score
 
-WORDS = {ADD: "add", REMOVE: "remove", REVERSE: "reverse"}
+REBUILD = 4
+WORDS = {ADD: "add", REMOVE: "remove", REVERSE: "reverse", REBUILD: "rebuild"}
+NOTHING = (0, 0, 0, 0.0)
 MANY_ROWS = 20_000  # rows from which two threads share the toggles of one node
 LEVEL, PATIENT = 3, 4  # moves without a better graph, per node, until a search gives up
 MOST_MOVES = 1_000_000
@@ -55,6 +62,7 @@ class SearchState(NamedTuple):
     best_score: float
     best_edges: Any
     idle: int  # moves since the best graph
+    ahead: Any  # the graph after ``next`` where that is a rebuilt node
 
     @property
     def score(self) -> float:
@@ -95,7 +103,18 @@ class Climber(NamedTuple):
     score: Score
     limits: Constraints
     max_parents: int
-    downhill: bool = False
+    downhill: bool
+    rows: dict[tuple[int, bytes], Array]  # rows of S, by node and parents
+
+    def tally(self, edges: Any, S: Array, nodes: Any) -> None:
+        """Rows of S, each counted once only."""
+        keys = {v: (v, edges[:, v].tobytes()) for v in nodes}
+        count_rows(self.score, edges, S, [v for v, key in keys.items() if key not in self.rows])
+        for v, key in keys.items():
+            if key in self.rows:
+                S[v] = self.rows[key]
+            else:
+                self.rows[key] = S[v].copy()
 
     @property
     def length(self) -> int:
@@ -110,29 +129,52 @@ class Climber(NamedTuple):
     def begin(self, edges: Any) -> SearchState:
         d = len(edges)
         S = np.empty((d, d))
-        count_rows(self.score, edges, S, range(d))
+        self.tally(edges, S, range(d))
         bare = SearchState(
-            edges, S, Move(0, 0, 0, 0.0), Move(0, 0, 0, 0.0), np.zeros((d, d), np.int64), 0,
-            float(np.trace(S)), edges, 0,
+            edges, S, Move(*NOTHING), Move(*NOTHING), np.zeros((d, d), np.int64), 0,
+            float(np.trace(S)), edges, 0, edges,
         )  # fmt: skip
         return bare._replace(next=self.choose(bare))
 
-    def choose(self, state: SearchState) -> Move:
-        """The best move; of a climber only one that gains, or a step aside."""
+    def uphill(self, state: SearchState, closed: Any) -> tuple[Move, float]:
+        """The best single move, and the gain that counts as none."""
         score = float(np.trace(state.S))
         least = 1e-9 * max(1.0, abs(score))  # less is rounding
-        closed = state.banned > state.step
-        needed = state.best_score - score + least
-        reach = np.empty(state.edges.shape, bool)
-        if not self.downhill:
-            closed = np.zeros_like(closed)
         found = Move(*best_move(
             state.edges, state.S, self.limits.allowed, self.limits.required, self.max_parents,
-            closed, needed, reach,
+            closed, state.best_score - score + least, np.empty(state.edges.shape, bool),
         ))  # fmt: skip
-        if not found.kind or not np.isfinite(found.gain):
-            return Move(0, 0, 0, 0.0)
-        return found if self.downhill or found.gain > least else self.sideways(state, least)
+        return (found if found.kind and np.isfinite(found.gain) else Move(*NOTHING)), least
+
+    def choose(self, state: SearchState) -> Move:
+        """The best move; of a climber only one that gains, or a step aside."""
+        closed = (state.banned > state.step) & self.downhill
+        found, least = self.uphill(state, closed)
+        if not found.kind or self.downhill or found.gain > least:
+            return found
+        return self.sideways(state, least)
+
+    def rebuild(self, state: SearchState, edges: Any) -> SearchState | None:
+        """The state with a compound move ahead, if taking nodes apart leads to a better graph."""
+        free, open_ = ~self.limits.required, np.zeros_like(edges)
+        single = [(v, v) for v in np.flatnonzero(edges.any(axis=0) | edges.any(axis=1)).tolist()]
+        for u, v in [*single, *map(tuple, np.argwhere(edges).tolist())]:
+            apart = edges.copy()
+            for end in (u, v):
+                apart[end, free[end]] = apart[free[:, end], end] = False
+            S = np.empty_like(state.S)
+            self.tally(apart, S, range(len(S)))
+            trial = state._replace(edges=apart, S=S)
+            found, least = self.uphill(trial, open_)
+            while found.gain > least:
+                new, touched = apply_move(trial.edges, found)
+                self.tally(new, S, touched)
+                trial = trial._replace(edges=new)
+                found, least = self.uphill(trial, open_)
+            if trial.score > state.best_score + least:
+                gain = trial.score - state.score
+                return state._replace(next=Move(REBUILD, u, v, gain), ahead=trial.edges)
+        return None
 
     def sideways(self, state: SearchState, least: float) -> Move:
         """The covered edge turned longest ago, if turning it loses nothing."""
@@ -152,23 +194,37 @@ class Climber(NamedTuple):
         move = state.next
         if not move.kind:
             return state, 0.0
-        edges, touched = apply_move(state.edges, move)
+        new = self.moved(state, move)
+        new = new._replace(next=self.choose(new))
+        if not new.next.kind or new.idle >= self.patience:  # stuck: from here, or from the best
+            found = self.rebuild(new, new.edges)
+            found = self.rebuild(new, new.best_edges) if found is None else found
+            if found is None:
+                return new, 0.0
+            new = found
+        return new, max(abs(new.next.gain), 1e-300)
+
+    def moved(self, state: SearchState, move: Move) -> SearchState:
+        """The state after a move, without the next one."""
+        if move.kind == REBUILD:
+            edges = state.ahead
+            touched = tuple(np.flatnonzero((edges != state.edges).any(axis=0)).tolist())
+        else:
+            edges, touched = apply_move(state.edges, move)
         S = state.S.copy()
-        count_rows(self.score, edges, S, touched)
+        self.tally(edges, S, touched)
         new = state._replace(edges=edges, S=S, last=move, step=state.step + 1)
-        score = new.score
-        better = score > state.best_score + 1e-9 * max(1.0, abs(score))
+        better = new.score > state.best_score + 1e-9 * max(1.0, abs(new.score))
         if better:
-            new = new._replace(best_score=score, best_edges=edges, idle=0)
+            new = new._replace(best_score=new.score, best_edges=edges, idle=0)
         else:
             new = new._replace(idle=state.idle + 1)
+        if move.kind == REBUILD:
+            return new
         banned = state.banned.copy()
         u, v = move.parent, move.child
         banned[u, v] = banned[v, u] = new.step + self.length
-        new = new._replace(banned=banned)
-        new = new._replace(next=self.choose(new))
-        done = not new.next.kind or new.idle >= self.patience
-        return new, 0.0 if done else max(abs(new.next.gain), 1e-300)
+        return new._replace(banned=banned)
 
 
 def search_graph(

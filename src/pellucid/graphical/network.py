@@ -22,7 +22,15 @@ from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.statistics import Source
 from pellucid.core.typing import Array, Map
-from pellucid.graphical import building, fitting, gaussian, rows, sampling
+from pellucid.graphical import (
+    approximate,
+    building,
+    fitting,
+    gaussian,
+    intervention,
+    rows,
+    sampling,
+)
 from pellucid.graphical.arrays import NetworkArrays, network_arrays
 from pellucid.graphical.clique_tree import best_states, build_tree, calibrate, marginals
 from pellucid.graphical.cost import InferenceCost, plan
@@ -217,13 +225,22 @@ class BayesianNetwork(BlockEstimator):
         variables: Any,
         evidence: Mapping[Name, Any] | None = None,
         *,
+        do: Mapping[Name, Any] | None = None,
         max_bytes: float | None = None,
     ) -> Any:
         """P(variables | evidence) as a Factor over exactly these variables in this order.
 
-        A Gaussian network answers with ``names, mean, covariance``. ``max_bytes`` (default: half
-        of the free memory) is what the tables may need in all.
+        A Gaussian network answers with ``names, mean, covariance``. ``do`` sets variables instead
+        of observing them: P(variables | evidence, do(...)). ``max_bytes`` (default: half of the
+        free memory) is what the tables may need in all.
         """
+        if do:
+            self._check_ready()
+            twice = [name for name in do if name in (evidence or {})]
+            if twice:
+                raise ValueError(f"variable {twice[0]!r} is set and observed at the same time")
+            cut = intervention.cut_off(self, do)
+            return cut.query(variables, {**(evidence or {}), **do}, max_bytes=max_bytes)
         if self._is_gaussian():
             return gaussian.condition_normal(self._joint_normal, variables, evidence)
         arrays = self._arrays
@@ -259,6 +276,81 @@ class BayesianNetwork(BlockEstimator):
         """The whole joint distribution, over all variables in the order of the graph."""
         self._check_ready()
         return self.query(self.dag_.nodes)
+
+    def do(self, settings: Mapping[Name, Any]) -> "BayesianNetwork":
+        """The network after setting variables to states: their causes no longer matter.
+
+        >>> from pellucid.graphical import CPT, BayesianNetwork
+        >>> network = BayesianNetwork(cpds=[
+        ...     CPT("z", [0.5, 0.5]),
+        ...     CPT("x", [[0.9, 0.1], [0.2, 0.8]], parents="z"),
+        ...     CPT("y", [[[0.8, 0.2], [0.4, 0.6]], [[0.6, 0.4], [0.1, 0.9]]], parents=["x", "z"])])
+        >>> seen, done = network.query("y", {"x": 1}), network.do({"x": 1}).query("y")
+        >>> seen.values.round(4).tolist(), done.values.round(4).tolist()
+        ([0.1556, 0.8444], [0.35, 0.65])
+        >>> network.effect("y", {"x": 1}, adjust="z").values.round(4).tolist()
+        [0.35, 0.65]
+        """
+        self._need_tables("do (query(..., do=...) serves both kinds)")
+        return intervention.intervened(self, settings)
+
+    def effect(self, variable: Name, do: Mapping[Name, Any], adjust: Any = None) -> Factor:
+        """P(variable | do(x)) for one x from what can be seen: sum_z p(y | x, z) p(z).
+
+        ``adjust`` is the set z, which must satisfy the back-door criterion; None takes a smallest
+        one. The same as ``query(variable, do=...)``, by another way.
+        """
+        self._need_tables("effect")
+        if len(do) != 1:
+            raise ValueError(f"effect sets one variable, got {len(do)}; query(do=...) sets more")
+        ((x, state),) = do.items()
+        (x,), (y,) = names_of([x], self.cpds_), names_of([variable], self.cpds_)
+        if adjust is None:
+            sets = self.dag_.adjustment_sets(x, y)
+            if not sets:
+                raise ValueError(f"no set of variables blocks the back doors of {x!r} and {y!r}")
+            adjust = sets[0]
+        given = frozenset(names_of(adjust, self.cpds_))
+        return intervention.adjusted(self, y, x, state, given)
+
+    def approximate(
+        self,
+        variables: Any,
+        evidence: Mapping[Name, Any] | None = None,
+        *,
+        method: str = "likelihood_weighting",
+        n_samples: int = 100_000,
+        random_state: Any = None,
+    ) -> approximate.ApproximateAnswer:
+        """P(variables | evidence) from draws, with its errors and effective sample size.
+
+        For networks whose exact answer ``cost`` forbids. ``method`` "gibbs" is better where the
+        evidence is improbable, unless tables hold zeros.
+        """
+        self._need_tables("approximate")
+        check.one_of(("likelihood_weighting", "gibbs"), method=method)
+        check.whole(n_samples=n_samples)
+        names = names_of(variables, self._arrays.place)
+        seen, at = evidence_codes(self._arrays, evidence)
+        both = [name for name in names if name in (evidence or {})]
+        if both:
+            raise ValueError(f"variable {both[0]!r} is asked for and observed at the same time")
+        targets = np.array([self._arrays.place[name] for name in names], np.int64)
+        seed = int(generator(random_state).integers(2**63))
+        how = approximate.gibbs if method == "gibbs" else approximate.likelihood_weighting
+        found = how(self._arrays, targets, seen, at, n_samples, seed)
+        if found is None:
+            raise ValueError(
+                f"none of the {n_samples} draws agrees with the evidence: it is impossible, or too "
+                "improbable for sampling"
+            )
+        approximate.warn_few(found, method)
+        scope = {name: self.states_[name] for name in names}
+        shape = [len(states) for states in scope.values()]
+        return approximate.ApproximateAnswer(
+            Factor(scope, found.share.reshape(shape)), found.error.reshape(shape),
+            found.effective, n_samples,
+        )  # fmt: skip
 
     def marginals(self, evidence: Mapping[Name, Any] | None = None) -> dict[Name, Factor]:
         """P(v | evidence) of every unobserved variable, by one pass over a clique tree."""

@@ -113,7 +113,7 @@ class ScoreBasedStructure(StructureLearner):
     ) -> FoundGraph:
         if (limits.required.sum(axis=0) > limit).any():
             raise ValueError(f"more edges are required than max_parents={limit} allows")
-        climber = Climber(score, limits, limit, self.search == "tabu")
+        climber = Climber(score, limits, limit, self.search == "tabu", {})
         names = score.table.names
         label = type(self).__name__
         run = search_graph(climber, limits.required.copy(), names, context=context, name=label)
@@ -163,8 +163,9 @@ class ScoreBasedStructure(StructureLearner):
         check_is_fitted(self)
         how = {
             "hill_climbing": "the best move (add, remove, reverse an edge) while it gains, then "
-            "sideways at the top; a local optimum",
-            "tabu": "the best move of a pair not moved lately, up or down; the best graph seen",
+            "sideways and by rebuilding nodes at the top; a local optimum",
+            "tabu": "the best move of a pair not moved lately, up or down, and rebuilt nodes; the "
+            "best graph seen",
             "chow_liu": "maximum spanning forest of the pairwise gains; the best of all forests",
             "exhaustive": "every graph; the global optimum",
             "exact": "dynamic programming over sets of variables; the global optimum",

@@ -8,6 +8,7 @@ array([3.])
 from pellucid._lazy import lazy_names
 
 _HOME = {
+    "AdaptiveWalk": "adaptive_walk",
     "BayesClassifier": "bayes_classifier",
     "BayesError": "bayes_error",
     "Bernoulli": "discrete",
@@ -31,6 +32,7 @@ _HOME = {
     "GammaPoisson": "gamma_poisson",
     "GaussianWalk": "proposals",
     "GridPosterior": "grid_posterior",
+    "Hamiltonian": "hamiltonian",
     "InverseGamma": "continuous",
     "Laplace": "location_scale",
     "LaplaceApproximation": "laplace",
@@ -45,14 +47,17 @@ _HOME = {
     "Multinomial": "categories",
     "MultivariateNormal": "multivariate_normal",
     "MultivariateNormalMean": "linear_gaussian",
+    "MultivariateStudentT": "normal_inverse_wishart",
     "NegativeBinomial": "discrete",
     "Normal": "normal",
     "NormalInverseGamma": "normal_beliefs",
+    "NormalInverseWishart": "normal_inverse_wishart",
     "NormalMean": "normal_beliefs",
     "NormalVariance": "normal_beliefs",
     "Poisson": "discrete",
     "Posterior": "posteriors",
     "Predictive": "predictive",
+    "PredictiveCheck": "model_check",
     "ScaledDensity": "distribution",
     "StudentT": "location_scale",
     "Uniform": "continuous",
@@ -77,6 +82,7 @@ _HOME = {
     "optimal_prediction": "losses",
     "posterior": "posteriors",
     "posterior_predictive": "predictive",
+    "predictive_check": "model_check",
     "rhat": "diagnostics",
     "study_estimator": "estimator_study",
 }

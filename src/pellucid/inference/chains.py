@@ -8,7 +8,7 @@ No diagnosis can prove that a chain has found its target: ``diagnose`` lists sig
 says that it saw none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -61,6 +61,7 @@ class Chains:
         proposals: Array | None = None,
         circular: bool = False,
         n_nan: int = 0,
+        most_accepted: float = 0.7,
     ) -> None:
         self.draws = draws
         self.warmup = warmup
@@ -69,6 +70,7 @@ class Chains:
         self.proposals = proposals
         self.circular = circular
         self.n_nan = n_nan
+        self.most_accepted = most_accepted
 
     def __repr__(self) -> str:
         m, n, d = self.draws.shape
@@ -118,6 +120,28 @@ class Chains:
     def predictive(self, f: Callable[[Array], Any]) -> Any:
         """The average of f over the draws: predictions are averaged, not parameters."""
         return np.mean([f(theta) for theta in self.flat], axis=0)
+
+    def to_arviz(self, names: Sequence[str] | None = None) -> Any:
+        """The chains as ArviZ's InferenceData: posterior, warm-up and sample statistics.
+
+        ``names``: one per coordinate; x0, x1, ... else. Needs the package arviz.
+        """
+        try:
+            import arviz
+        except ImportError:
+            raise ImportError("to_arviz needs the package arviz: pip install arviz") from None
+        names = [f"x{j}" for j in range(self.draws.shape[2])] if names is None else list(names)
+        if len(names) != self.draws.shape[2]:
+            raise ValueError(f"names must be {self.draws.shape[2]} strings, got {len(names)}")
+        groups = {
+            "posterior": {name: self.draws[:, :, j] for j, name in enumerate(names)},
+            "sample_stats": {"accepted": self.accepted, "lp": self.log_density},
+        }
+        if self.warmup.shape[1]:
+            groups["warmup_posterior"] = {n: self.warmup[:, :, j] for j, n in enumerate(names)}
+        if int(arviz.__version__.split(".")[0]) > 0:
+            return arviz.from_dict(groups)
+        return arviz.from_dict(**groups, save_warmup=True)
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Mean, standard deviation and central interval of every coordinate."""
@@ -170,8 +194,11 @@ class Chains:
                 f"acceptance {rate.min():.3g} < 0.1: correlated parameters or too long steps; "
                 "a smaller or shaped step"
             )
-        if rate.max() > 0.7:
-            found.append(f"acceptance {rate.max():.3g} > 0.7: the steps are short; larger ones")
+        if rate.max() > self.most_accepted:
+            found.append(
+                f"acceptance {rate.max():.3g} > {self.most_accepted:g}: the steps are short; "
+                "larger ones"
+            )
         return found
 
     def _shape(self) -> list[str]:

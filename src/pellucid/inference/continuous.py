@@ -42,6 +42,7 @@ from pellucid.inference.samples import (
     refuse_outside,
     sample_of,
 )  # fmt: skip
+from pellucid.inference.stated_quantiles import beta_quantiles, gamma_quantiles, two_quantiles
 
 
 def times_log(c: float, log_x: Array) -> Array | float:
@@ -320,6 +321,18 @@ class Gamma(HalfLine):
         return rng.gamma(self.shape, self.scale, n)
 
     @classmethod
+    def from_quantiles(cls, low: float, high: float, probability: Any = 0.9) -> Self:
+        """The member with two stated quantiles: a prior from two numbers.
+
+        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
+        P(X <= low) and P(X <= high) themselves.
+
+        >>> Gamma.from_quantiles(1.0, 4.0).interval(0.9).round(6)
+        array([1., 4.])
+        """
+        return cls(*gamma_quantiles(two_quantiles(low, high, probability)))
+
+    @classmethod
     def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
         """n, sum x and sum log x."""
         x, w = sample_of(x, sample_weight)
@@ -494,29 +507,16 @@ class Beta(Spread):
         return rng.beta(self.alpha, self.beta, n)
 
     @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: float = 0.9) -> Self:
-        """The beta distribution with this central interval: a prior from two stated numbers.
+    def from_quantiles(cls, low: float, high: float, probability: Any = 0.9) -> Self:
+        """The member with two stated quantiles: a prior from two numbers.
+
+        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
+        P(X <= low) and P(X <= high) themselves.
 
         >>> Beta.from_quantiles(0.2, 0.6).interval(0.9).round(6)
         array([0.2, 0.6])
         """
-        check.fraction(low=low, high=high, probability=probability)
-        if not low < high:
-            raise ValueError(f"low must be < high, got {low!r}, {high!r}")
-        from scipy.optimize import least_squares
-
-        q = np.array([1 - probability, 1 + probability]) / 2
-        centre, spread = (low + high) / 2, (high - low) / 3.3
-        size = max(centre * (1 - centre) / spread**2 - 1, 0.5)
-
-        def miss(t: Array) -> Array:
-            return betainc(*np.exp(t), np.array([low, high])) - q
-
-        start = np.log([centre * size, (1 - centre) * size])
-        found = least_squares(miss, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
-        if not np.abs(found.fun).max() < 1e-8:
-            raise ValueError(f"no beta distribution has the quantiles {low!r} and {high!r}")
-        return cls(*[float(v) for v in np.exp(found.x)])
+        return cls(*beta_quantiles(two_quantiles(low, high, probability)))
 
     @classmethod
     def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:

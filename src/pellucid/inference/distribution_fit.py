@@ -61,14 +61,14 @@ class DistributionFit:
         z = float(ndtri((1 + level) / 2))
         found: dict[str, Array | None] = {}
         for name in self.free:
-            error, at = self.standard_errors[name], getattr(self.distribution, name)
+            error, at = self.standard_errors[name], self.distribution.parameters[name]
             found[name] = None if error is None else np.array([at - z * error, at + z * error])
         return found
 
     def __str__(self) -> str:
         how = {"mle": "the largest likelihood", "unbiased": "unbiased estimates",
                "moments": "its moments"}[self.method]  # fmt: skip
-        parts = [_reading(name, getattr(self.distribution, name), self.standard_errors[name])
+        parts = [_reading(name, self.distribution.parameters[name], self.standard_errors[name])
                  for name in self.free]  # fmt: skip
         text = f"{type(self.distribution).__name__} by {how}, n = {self.n:g}: {', '.join(parts)}.\n"
         text += f"Log-likelihood {self.log_likelihood:.4g}, AIC {self.aic:.4g}, BIC {self.bic:.4g}."
@@ -99,7 +99,7 @@ def find_family(family: Any) -> Any:
 def count_parameters(law: Any) -> int:
     """Free numbers: probabilities that sum to one have one less."""
     simplex = isinstance(law, categories.Categorical | categories.Multinomial)
-    return sum(np.size(getattr(law, name)) for name in law.free) - simplex
+    return sum(np.size(law.parameters[name]) for name in law.free) - simplex
 
 
 def standard_errors(law: Any, statistics: Any) -> tuple[dict[str, Any], str]:

@@ -8,7 +8,6 @@ on the parameter the score has no mean of zero and the bound does not hold.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,14 +39,19 @@ CLOSED: dict[tuple[str, str], Callable[[Any], float]] = {
 }
 
 
+def moved(law: Any, parameter: str, value: float) -> Any:
+    """The member of the family with this value of one parameter."""
+    return type(law)(**{**law.parameters, parameter: value})
+
+
 def score(law: Any, parameter: str, x: Array) -> Array:
     """d/dt log f(x; t), by extrapolated differences."""
-    at = getattr(law, parameter)
+    at = law.parameters[parameter]
     unit = law.std if parameter == "mean" and np.isfinite(law.std) else abs(at) or 1.0
     rows = []
     for shrink in SHRINK:
         h = shrink * STEP * unit
-        up, down = (replace(law, **{parameter: at + sign * h}) for sign in (1, -1))
+        up, down = (moved(law, parameter, at + sign * h) for sign in (1, -1))
         rows.append((up.log_density(x) - down.log_density(x)) / (2 * h))
     return extrapolate(rows).value
 
@@ -91,7 +95,7 @@ def fisher_information(distribution: Any, parameter: str, n: int = 1) -> float:
             f"the support of {name} depends on its parameters: the expected score is not 0 and "
             "the Fisher information is not defined"
         )
-    free = tuple(p for p in distribution.free if np.ndim(getattr(distribution, p)) == 0)
+    free = tuple(p for p in distribution.free if np.ndim(distribution.parameters[p]) == 0)
     check.one_of(
         (*free, *(p for d, p in CLOSED if d == name and p not in free)), parameter=parameter
     )

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pellucid.core import check
+from pellucid.core.backtrack import backtrack
 from pellucid.core.derivatives import numerical_gradient, numerical_hessian, numerical_jacobian
 from pellucid.core.iterate import Iteration, iterate
 from pellucid.core.random import generator
@@ -100,12 +101,15 @@ def climb(target: Target, x: Array, name: str = "laplace_approximation") -> Iter
         gradient = target.gradient(peak.x)
         move = upward(-target.hessian(peak.x), gradient)
         rise = float(gradient @ move)  # squared Newton decrement, >= 0
-        for halving in range(HALVINGS):
-            x = peak.x + move / 2.0**halving
-            value = target.value(x)
-            if value >= peak.value + 1e-4 * rise / 2.0**halving - 1e-13 * (1 + abs(peak.value)):
-                return Peak(x, value), rise
-        return peak, 0.0  # no step is better: rounding
+
+        def attempt(t: float) -> tuple[Peak, float]:
+            x = peak.x + t * move
+            new = Peak(x, target.value(x))
+            return new, -new.value
+
+        noise = 1e-13 * (1 + abs(peak.value))
+        found = backtrack(attempt, -peak.value, -rise, most=HALVINGS, noise=noise)
+        return (peak, 0.0) if found is None else (found.point, rise)  # None: rounding
 
     def row(peak: Peak) -> dict[str, Any]:
         return {"objective": peak.value, "x": peak.x}

@@ -27,10 +27,11 @@ class VectorBelief(Belief):
 
     mean: Any
     cov: Any
+    _law: MultivariateNormal
 
     @property
     def posterior(self) -> MultivariateNormal:
-        return MultivariateNormal(self.mean, self.cov)
+        return self._law
 
     @property
     def mode(self) -> Array:
@@ -48,6 +49,7 @@ class VectorBelief(Belief):
         law = MultivariateNormal(mean, cov)
         object.__setattr__(self, "mean", law.mean)
         object.__setattr__(self, "cov", law.cov)
+        object.__setattr__(self, "_law", law)
 
     def _reading(self) -> str:
         pairs = zip(self.mean, np.sqrt(self.variance), strict=True)

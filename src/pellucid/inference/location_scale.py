@@ -8,7 +8,7 @@ Largest likelihood: median and mean deviation from it (Laplace); Newton's method
 (mean, log scale[, log df]) for the others, which have no summary shorter than the sample.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,13 +50,13 @@ class LocationScale(Spread):
         return sample_of(x, sample_weight)
 
     def _information(self, statistics: Sample) -> Array:
-        units = np.array([self.scale if name == "mean" else getattr(self, name)
-                          for name in self.free])  # fmt: skip
-        centre = np.array([getattr(self, name) for name in self.free])
+        given = self.parameters
+        units = np.array([self.scale if name == "mean" else given[name] for name in self.free])
+        centre = np.array([given[name] for name in self.free])
 
         def value(u: Array) -> float:
             moved = dict(zip(self.free, centre + units * u, strict=True))
-            return replace(self, **moved)._given(statistics)  # type: ignore[type-var]
+            return type(self)(**{**given, **moved})._given(statistics)
 
         H = numerical_hessian(value, np.zeros(len(units))).value
         return -H / np.outer(units, units)
@@ -217,7 +217,7 @@ class Logistic(LocationScale):
         return np.array([[dot(w, q), mixed], [mixed, last]]) / s**2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class StudentT(LocationScale):
     """Student's t distribution, moved and stretched.
 
@@ -226,7 +226,7 @@ class StudentT(LocationScale):
     df : float
         Degrees of freedom, ``> 0``.
     mean : float, default=0.0
-        The centre (the mean exists for df > 1).
+        The centre, ``location``; the expectation exists for df > 1 only and is NaN else.
     scale : float, default=1.0
         ``> 0``.
 
@@ -235,19 +235,42 @@ class StudentT(LocationScale):
     >>> from pellucid.inference import StudentT
     >>> StudentT(3.0).variance, round(StudentT(3.0).quantile(0.975), 6)
     (3.0, 3.182446)
+    >>> StudentT(1.0).mean, StudentT(1.0).mode  # Cauchy's distribution has no expectation
+    (nan, 0.0)
     """
 
     df: float
-    mean: float = 0.0
-    scale: float = 1.0
+    location: float
+    scale: float
     free: ClassVar[tuple[str, ...]] = ("df", "mean", "scale")
 
-    def __post_init__(self) -> None:
-        check.positive(df=self.df, scale=self.scale)
+    def __init__(self, df: float, mean: float = 0.0, scale: float = 1.0) -> None:
+        check.positive(df=df, scale=scale)
+        for name, value in (("df", df), ("location", mean), ("scale", scale)):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"StudentT(df={self.df!r}, mean={self.location!r}, scale={self.scale!r})"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by the names of the constructor."""
+        return {"df": self.df, "mean": self.location, "scale": self.scale}
+
+    @property
+    def mean(self) -> float:  # type: ignore[override]
+        """NaN for df <= 1, where the integral of x f(x) does not exist."""
+        return self.location if self.df > 1 else np.nan
+
+    @property
+    def mode(self) -> float:
+        return self.location
 
     @property
     def variance(self) -> float:
-        """Infinite for df <= 2."""
+        """Infinite for 1 < df <= 2; NaN for df <= 1, where there is no mean to vary about."""
+        if self.df <= 1:
+            return np.nan
         return self.scale**2 * self.df / (self.df - 2) if self.df > 2 else np.inf
 
     @property
@@ -258,7 +281,7 @@ class StudentT(LocationScale):
 
     def _log_density(self, x: Array) -> Array:
         v = self.df
-        z = np.abs(x - self.mean) / self.scale
+        z = np.abs(x - self.location) / self.scale
         big = z > 1e150
         log1p = np.log1p(np.where(big, 0.0, z) ** 2 / v)
         if big.any():
@@ -266,15 +289,15 @@ class StudentT(LocationScale):
         return -(v + 1) / 2 * log1p - (betaln(v / 2, 0.5) + 0.5 * np.log(v) + np.log(self.scale))
 
     def _cdf(self, x: Array) -> Array:
-        return stdtr(self.df, (x - self.mean) / self.scale)
+        return stdtr(self.df, (x - self.location) / self.scale)
 
     def _quantile(self, q: Array) -> Array:
         inner = stdtrit(self.df, np.clip(q, 1e-300, 1.0))
         ends = np.where(q == 0, -np.inf, np.where(q == 1, np.inf, inner))
-        return self.mean + self.scale * ends
+        return self.location + self.scale * ends
 
     def _draw(self, n: int, rng: Rng) -> Array:
-        return self.mean + self.scale * rng.standard_t(self.df, n)
+        return self.location + self.scale * rng.standard_t(self.df, n)
 
     @classmethod
     def from_statistics(cls, statistics: Sample) -> Self:

@@ -21,13 +21,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpocon
 from scipy.special import gammaincinv
 
 from pellucid.core import check
+from pellucid.core.gram import WIDEST, cross_products
 from pellucid.core.typing import Array, BoolArray, Rng
 from pellucid.inference.distribution import Multivariate, ScaledDensity
 from pellucid.inference.normal import LOG_2PI, Normal
 
+CLEAR = 1e-6  # reciprocal condition above which no eigenvalue can count as zero
 SMALL = 1e-12  # eigenvalues below this share of the largest, times d, count as zero
 ROWS = 4096  # worked on at a time
 NARROW = 16  # dimensions up to which substitution beats the library's solver
@@ -72,9 +75,13 @@ class Observed(NamedTuple):
 
 def psd_root(S: Array, name: str) -> Root:
     """The Cholesky root, or one with fewer columns of a singular matrix; not psd: refused."""
-    if not np.isfinite(S).all() or not np.allclose(S, S.T, rtol=1e-8, atol=1e-12 * _size(S)):
+    gap, size = np.abs(S - S.T), np.abs(S)
+    if not np.isfinite(size).all() or (gap > 1e-8 * size + 1e-12 * size.max(initial=0.0)).any():
         raise ValueError(f"{name} must be a finite symmetric matrix")
     S = (S + S.T) / 2
+    clear = _clear_root(S)
+    if clear is not None:
+        return Root(clear, True)
     values, vectors = np.linalg.eigh(S)
     room = SMALL * len(S) * max(values[-1], 0.0)
     if values[0] < -max(room, 1e-300):
@@ -83,6 +90,18 @@ def psd_root(S: Array, name: str) -> Root:
         return Root(np.asarray(np.linalg.cholesky(S)), True)
     kept = values > room
     return Root(vectors[:, kept] * np.sqrt(values[kept]), False)
+
+
+def _clear_root(S: Array) -> Array | None:
+    """The Cholesky root of a matrix that is far from singular."""
+    if S.size == 0 or not (np.diag(S) > 0).all():
+        return None
+    try:
+        L = np.asarray(np.linalg.cholesky(S))
+    except np.linalg.LinAlgError:
+        return None
+    reciprocal, _ = dpocon(L, np.abs(S).sum(axis=0).max(), uplo="L")
+    return L if reciprocal > CLEAR else None
 
 
 def _size(S: Array) -> float:
@@ -121,23 +140,65 @@ def whitener(noise: Any, n: int) -> tuple[Any, float] | None:
     return (lambda v: solve_triangular(L, v, lower=True)), log_det
 
 
-def observe_normal(mean: Array, L: Array, A: Array, gap: Array, noise: Any) -> Observed:
-    """x = mean + L z given A x + e = A mean + gap; by the smaller of the two systems."""
-    n, r = len(gap), L.shape[1]
+class Products(NamedTuple):
+    """A'R^-1 A, A'R^-1 gap, gap'R^-1 gap and log|R|."""
+
+    inner: Array
+    cross: Array
+    square: float
+    log_det: float
+
+
+def weighed_products(A: Array, gap: Array, noise: Any) -> Products | None:
+    """What the normal equations need, in one read of A; None where R is singular."""
+    n, p = A.shape
+    R = np.asarray(noise, dtype=np.float64)
+    narrow = R.ndim < 2 and R.shape in ((), (n,)) and p <= WIDEST
+    if narrow and (np.isfinite(R) & (R > 0)).all():
+        G = cross_products(A, gap, 1 / R)
+        log_det = float(n * np.log(R)) if R.ndim == 0 else float(np.log(R).sum())
+        return Products(G[:p, :p], G[:p, p], float(G[p, p]), log_det)
     white = whitener(noise, n)
-    if white is None or n < r:
+    if white is None:
+        return None
+    B, v = white[0](A), white[0](gap)
+    return Products(B.T @ B, B.T @ v, float(v @ v), white[1])
+
+
+def observe_normal(
+    mean: Array, L: Array, A: Array, gap: Array, noise: Any, evidence: bool = True
+) -> Observed:
+    """x = mean + L z given A x + e = A mean + gap; by the smaller of the two systems.
+
+    Without ``evidence`` the residuals are not looked at, and log p(y) is NaN.
+    """
+    n, r = len(gap), L.shape[1]
+    seen = weighed_products(A, gap, noise) if n >= r else None
+    if seen is None:
+        _refuse_infinite(A, gap)
         return _by_gain(mean, L, A, gap, noise_matrix(noise, n))
-    whiten, log_det = white
-    B, v = whiten(A) if np.ndim(noise) else A, whiten(gap)
-    scale = 1.0 if np.ndim(noise) else float(np.sqrt(noise))  # of B, one number
-    M = L.T @ (B.T @ B) @ L / scale**2  # W'W: the long product has the least columns
+    if not np.isfinite(seen.square) or not np.isfinite(seen.inner).all():
+        _refuse_infinite(A, gap)
+        raise ValueError("A or y holds numbers whose squares overflow: rescale them")
+    M = L.T @ seen.inner @ L  # W'W: the long product has the least columns
     C = np.linalg.cholesky(np.eye(r) + (M + M.T) / 2)
-    u = cho_solve((C, True), L.T @ (B.T @ v) / scale)
-    left = v - B @ (L @ u) / scale
-    log_g = 2 * float(np.log(np.diag(C)).sum())
-    value = -0.5 * (n * LOG_2PI + log_det + log_g + float(left @ left) + float(u @ u))
+    u = cho_solve((C, True), L.T @ seen.cross)
     root = solve_triangular(C, L.T, lower=True).T
-    return Observed(mean + L @ u, root, value)
+    if not evidence:
+        return Observed(mean + L @ u, root, np.nan)
+    white = whitener(noise, n)
+    assert white is not None
+    left = white[0](gap - A @ (L @ u))
+    log_g = 2 * float(np.log(np.diag(C)).sum())
+    value = n * LOG_2PI + seen.log_det + log_g + float(left @ left) + float(u @ u)
+    return Observed(mean + L @ u, root, -0.5 * value)
+
+
+def _refuse_infinite(A: Array, gap: Array) -> None:
+    if not np.isfinite(A).all():
+        raise ValueError("A must be finite, got NaN or infinity")
+    if not np.isfinite(gap).all():
+        raise ValueError(f"y must be {len(gap)} finite numbers, one for each row of A")
 
 
 def _by_gain(mean: Array, L: Array, A: Array, gap: Array, R: Array) -> Observed:
@@ -313,20 +374,27 @@ class MultivariateNormal(Multivariate):
 
     def observe(self, y: Any, A: Any, b: Any = 0.0, noise_cov: Any = 0.0) -> "MultivariateNormal":
         """The distribution of x given y = A x + b + e with e ~ N(0, noise_cov)."""
-        found = self._observed(y, A, b, noise_cov)
+        found = self._observed(y, A, b, noise_cov, evidence=False)
         return MultivariateNormal(found.mean, found.root @ found.root.T)
 
-    def _observed(self, y: Any, A: Any, b: Any, noise_cov: Any) -> Observed:
-        A = self._rows(A)
-        gap = np.atleast_1d(np.asarray(y, dtype=np.float64)) - (A @ self.mean + b)
-        if gap.shape != (len(A),) or not np.isfinite(gap).all():
+    def _observed(self, y: Any, A: Any, b: Any, noise_cov: Any, evidence: bool = True) -> Observed:
+        A = self._columns(A)
+        centre = A @ self.mean + b if self.mean.any() else b
+        gap = np.atleast_1d(np.asarray(y, dtype=np.float64)) - centre
+        if gap.shape != (len(A),):
             raise ValueError(f"y must be {len(A)} finite numbers, one for each row of A")
-        return observe_normal(self.mean, self._factor.L, A, gap, noise_cov)
+        return observe_normal(self.mean, self._factor.L, A, gap, noise_cov, evidence)
+
+    def _columns(self, A: Any) -> Array:
+        A = np.atleast_2d(np.asarray(A, dtype=np.float64))
+        if A.ndim != 2 or A.shape[1] != len(self.mean):
+            raise ValueError(f"A must be finite with {len(self.mean)} columns, got {A.shape}")
+        return A
 
     def _rows(self, A: Any) -> Array:
-        A = np.atleast_2d(np.asarray(A, dtype=np.float64))
-        if A.ndim != 2 or A.shape[1] != len(self.mean) or not np.isfinite(A).all():
-            raise ValueError(f"A must be finite with {len(self.mean)} columns, got {A.shape}")
+        A = self._columns(A)
+        if not np.isfinite(A).all():
+            raise ValueError("A must be finite, got NaN or infinity")
         return A
 
     def product(self, other: "MultivariateNormal") -> ScaledDensity:

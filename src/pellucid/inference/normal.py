@@ -16,6 +16,7 @@ from pellucid.core import check
 from pellucid.core.typing import Array, Rng
 from pellucid.inference.distribution import ScaledDensity, Univariate
 from pellucid.inference.samples import Moments, Sample, dot, refuse_constant, sample_of
+from pellucid.inference.stated_quantiles import normal_quantiles, two_quantiles
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -75,6 +76,18 @@ class Normal(Univariate):
 
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.normal(self.mean, self.std, n)
+
+    @classmethod
+    def from_quantiles(cls, low: float, high: float, probability: Any = 0.9) -> Self:
+        """The member with two stated quantiles: a prior from two numbers.
+
+        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
+        P(X <= low) and P(X <= high) themselves.
+
+        >>> Normal.from_quantiles(-1.0, 3.0, 0.95).interval().round(6)
+        array([-1.,  3.])
+        """
+        return cls(*normal_quantiles(two_quantiles(low, high, probability)))
 
     def product(self, other: "Normal") -> ScaledDensity:
         """This density times another one: again normal, up to a factor."""

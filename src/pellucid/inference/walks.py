@@ -24,11 +24,14 @@ import numpy as np
 from pellucid.core import check
 from pellucid.core.random import generator, stream
 from pellucid.core.typing import Array, BoolArray, Rng
+from pellucid.inference.adaptive_walk import LEAST_BURN, AdaptiveWalk, EachWalk, windows
 from pellucid.inference.chains import Chains
+from pellucid.inference.hamiltonian import Hamiltonian, hamiltonian_walk
 from pellucid.inference.proposals import GaussianWalk
 
 BLOCK = 512  # steps whose noise is drawn at a time
 TRIES = 50  # places to start from before the given one is taken
+NEAR = 0.2  # steps by which the starts of Hamiltonian chains are dispersed
 SPREAD = 5  # steps of the proposal by which dispersed starts are moved
 
 Density = Callable[[Array], Array]  # (m, d) -> (m,)
@@ -71,6 +74,9 @@ def rows_of(log_density: Callable[[Any], Any], vectorized: bool) -> Density:
 
 def random_steps(proposal: Any, streams: list[Streams], n: int, d: int) -> Array | None:
     """The noise of the next n steps of every chain, (n, m, d); None where it depends on x."""
+    if isinstance(proposal, EachWalk):
+        both = zip(proposal.each, streams, strict=True)
+        return np.stack([own.steps(s.where, n, d) for own, s in both], axis=1)
     if not hasattr(proposal, "steps"):
         return None
     return np.stack([proposal.steps(s.where, n, d) for s in streams], axis=1)
@@ -89,7 +95,7 @@ def walk(
     draws, accepted = np.empty((n_steps, m, d)), np.empty((n_steps, m), bool)
     values, tried = np.empty((n_steps, m)), np.empty((n_steps, m, d)) if keep else None
     value = density(x)
-    symmetric = isinstance(proposal, GaussianWalk)
+    symmetric = isinstance(proposal, GaussianWalk | EachWalk)
     for start in range(0, n_steps, BLOCK):
         steps = random_steps(proposal, streams, BLOCK, d)
         log_u = np.log1p(-np.stack([s.whether.random(BLOCK) for s in streams], axis=1))
@@ -113,6 +119,43 @@ def walk(
         np.ascontiguousarray(draws.swapaxes(0, 1)), accepted.T.copy(), values.T.copy(),
         None if tried is None else np.ascontiguousarray(tried.swapaxes(0, 1)), n_nan,
     )  # fmt: skip
+
+
+def adaptive_walk(
+    density: Density, x: Array, proposal: AdaptiveWalk, streams: list[Streams], n_burn: int,
+    n_draws: int, keep: bool,
+) -> Walk:  # fmt: skip
+    """A burn-in whose windows teach every chain its steps, then the draws."""
+    known = [proposal.begin(x.shape[1]) for _ in x]
+    parts = []
+    for length in windows(n_burn):
+        steps = EachWalk(tuple(one.walk() for one in known))
+        parts.append(walk(density, x, steps, streams, length, keep))
+        x = parts[-1].draws[:, -1]
+        seen = zip(known, parts[-1].draws, parts[-1].accepted, strict=True)
+        known = [proposal.learn(one, draws, yes) for one, draws, yes in seen]
+    steps = EachWalk(tuple(one.walk() for one in known))
+    parts.append(walk(density, x, steps, streams, n_draws, keep))
+    joined = [np.concatenate([part[i] for part in parts], axis=1) for i in range(3)]
+    tried = np.concatenate([part.proposals for part in parts], axis=1) if keep else None
+    return Walk(*joined, tried, sum(part.n_nan for part in parts))
+
+
+def along_the_gradient(
+    density: Density, gradient: Any, x: Array, proposal: Hamiltonian, streams: list[Streams],
+    n_burn: int, n_draws: int, keep: bool, vectorized: bool,
+) -> Walk:  # fmt: skip
+    """Hamiltonian moves in place of random ones."""
+
+    def slopes(X: Array) -> Array:
+        g = np.asarray(gradient(X) if vectorized else [gradient(row) for row in X], np.float64)
+        if g.shape != X.shape:
+            raise ValueError(f"gradient must have the shape {X.shape} of its points, got {g.shape}")
+        return g
+
+    path = hamiltonian_walk(density, slopes, x, proposal, streams, n_burn, n_draws)
+    draws, accepted, values, tried = (np.ascontiguousarray(a.swapaxes(0, 1)) for a in path[:4])
+    return Walk(draws, accepted, values, tried if keep else None, path.n_nan)
 
 
 def ratios(proposal: Any, y: Array, x: Array) -> Array:
@@ -172,6 +215,7 @@ def metropolis_hastings(
     vectorized: bool = False,
     keep_proposals: bool = False,
     random_state: Any = None,
+    gradient: Callable[[Any], Any] | None = None,
 ) -> Chains:
     """Draw from a density known up to a factor, by several chains.
 
@@ -184,14 +228,16 @@ def metropolis_hastings(
         One point, around which the chains are dispersed, or one row per chain.
     n_draws, n_burn, n_chains : int, default=1000, 1000, 4
         Draws kept per chain, draws before them, chains.
-    proposal : GaussianWalk, LogNormalWalk or object, default=None
-        None is ``GaussianWalk(1.0)``. An object needs ``sample(x, rng)`` and
-        ``log_ratio(new, old)`` = log q(old | new) - log q(new | old).
+    proposal : GaussianWalk, LogNormalWalk, AdaptiveWalk, Hamiltonian or object, default=None
+        None is ``GaussianWalk(1.0)``, or ``Hamiltonian()`` with a gradient. An object needs
+        ``sample(x, rng)`` and ``log_ratio(new, old)`` = log q(old | new) - log q(new | old).
     vectorized : bool, default=False
         Whether the density takes all chains at once: far faster.
     keep_proposals : bool, default=False
         Keep also where each chain tried to go.
     random_state : None, int, RandomState or Generator, default=None
+    gradient : callable, default=None
+        Of the log density, rows to rows with ``vectorized``; for ``Hamiltonian``.
 
     Returns
     -------
@@ -211,17 +257,35 @@ def metropolis_hastings(
     check.whole(n_draws=n_draws, n_chains=n_chains)
     check.whole(at_least=0, n_burn=n_burn)
     check.boolean(vectorized=vectorized, keep_proposals=keep_proposals)
-    proposal = GaussianWalk() if proposal is None else proposal
+    if proposal is None:
+        proposal = GaussianWalk() if gradient is None else Hamiltonian()
+    flowing, learning = isinstance(proposal, Hamiltonian), isinstance(proposal, AdaptiveWalk)
+    if flowing and not callable(gradient):
+        raise ValueError("a Hamiltonian proposal needs gradient=, that of the log density")
+    learning_flow = flowing and proposal.step_size is None
+    if (learning or learning_flow) and n_burn < LEAST_BURN:
+        raise ValueError(
+            f"{type(proposal).__name__} learns in the burn-in: n_burn must be >= {LEAST_BURN}, "
+            f"got {n_burn}"
+        )
+    spread = GaussianWalk(NEAR) if flowing else proposal
     for method in ("sample", "log_ratio"):
-        if not callable(getattr(proposal, method, None)):
+        if not callable(getattr(spread, method, None)):
             raise ValueError(f"proposal must have sample(x, rng) and log_ratio(new, old), not just "
                              f"those of {type(proposal).__name__}")  # fmt: skip
     seed = int(generator(random_state).integers(2**62))
     density = rows_of(log_density, vectorized)
     rngs = [stream(seed, c, 2) for c in range(n_chains)]
-    x = starting_points(density, start, n_chains, proposal, rngs)
+    x = starting_points(density, start, n_chains, spread, rngs)
     streams = [Streams(stream(seed, c, 0), stream(seed, c, 1)) for c in range(n_chains)]
-    run = walk(density, x, proposal, streams, n_burn + n_draws, keep_proposals)
+    if flowing:
+        run = along_the_gradient(
+            density, gradient, x, proposal, streams, n_burn, n_draws, keep_proposals, vectorized
+        )
+    elif learning:
+        run = adaptive_walk(density, x, proposal, streams, n_burn, n_draws, keep_proposals)
+    else:
+        run = walk(density, x, proposal, streams, n_burn + n_draws, keep_proposals)
     if run.n_nan:
         warnings.warn(
             f"log_density was NaN for {run.n_nan} proposals; they were rejected", stacklevel=2
@@ -235,4 +299,5 @@ def metropolis_hastings(
         proposals=tried,
         circular=isinstance(proposal, GaussianWalk) and np.ndim(proposal.scale) < 2,
         n_nan=run.n_nan,
+        most_accepted=1.0 if flowing else 0.7,
     )

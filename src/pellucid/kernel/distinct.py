@@ -38,8 +38,8 @@ def own_rows(w: Array) -> Distinct:
     return Distinct(first, kind, w[first])
 
 
-def distinct_rows(X: Any, y: Array, w: Array) -> Distinct:
-    """Rows with the same x and y are one kind.
+def distinct_rows(X: Any, y: Array, w: Array, *, by_class: bool = False) -> Distinct:
+    """Rows with the same x and y are one kind; ``by_class``: those of the smallest y come first.
 
     >>> found = distinct_rows(np.array([[1.0], [2.0], [1.0]]), np.zeros(3), np.array([1.0, 1, 2]))
     >>> found.first, found.kind, found.w
@@ -47,9 +47,13 @@ def distinct_rows(X: Any, y: Array, w: Array) -> Distinct:
     """
     live = np.flatnonzero(w > 0)
     mark = row_marks(X)[live] + 0.7548776662466927 * y[live]
-    _, first, kind = np.unique(mark, return_index=True, return_inverse=True)
-    first = live[first]
-    if not same_rows(X, y, live, first[kind]):  # two rows that only share their mark
+    order = np.lexsort((mark, y[live])) if by_class else np.argsort(mark, kind="stable")
+    ordered = mark[order]
+    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    kind = np.empty(len(live), dtype=np.intp)
+    kind[order] = np.cumsum(new) - 1
+    first = live[order[new]]
+    if len(first) < len(live) and not same_rows(X, y, live, first[kind]):  # only marks are shared
         return own_rows(w)
     kinds = np.full(len(w), -1)
     kinds[live] = kind

@@ -33,6 +33,8 @@ class Pair(NamedTuple):
 class PairClassifier(Classifier, SupportVectorMachine):
     """A leaf states the problem of two classes and what its solution means."""
 
+    _by_class = True
+
     class_weight: Any
     decision_function_shape: str
     break_ties: bool

@@ -217,7 +217,8 @@ class Machine:
             self.cache = np.empty((rows, m), np.float32)
             self.slot, self.owner = np.full(m, -1, np.int32), np.full(rows, -1, np.int32)
         self.used, self.count = np.zeros(len(self.owner), np.uint8), np.zeros(4, np.int64)
-        self.room, self.best = np.empty((2, LANES)), np.empty(LANES, np.float32)
+        lanes = min(LANES, m)  # a segment has at most one variable per row
+        self.room, self.best = np.empty((2, lanes)), np.empty(lanes, np.float32)
         groups = self.problem.n_groups
         self.tops, self.lows = np.empty(groups), np.empty(groups)
         self.at = np.zeros(groups, np.int64)

@@ -36,6 +36,7 @@ class SupportVectorMachine(Estimator):
     """A leaf states its quadratic programmes and reads its attributes off the solutions."""
 
     _accepts_sparse = True
+    _by_class = False  # put the rows of a class side by side
 
     kernel: Any
     degree: int
@@ -83,7 +84,7 @@ class SupportVectorMachine(Estimator):
             few = K[np.ix_(found.first, found.first)]
             self.kernel_: Kernel = PrecomputedKernel()
             return Opened(X, y, w, found, Gram(self.kernel_, few, few))
-        found = distinct_rows(X, y, w)
+        found = distinct_rows(X, y, w, by_class=self._by_class)
         part = X[found.first]
         if issparse(part) and part.shape[0] * part.shape[1] <= DENSE_CELLS:
             part = part.toarray()

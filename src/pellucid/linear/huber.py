@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core import check
+from pellucid.core.backtrack import backtrack
 from pellucid.core.iterate import FitContext
 from pellucid.core.leastsquares import finite, joint_moments
 from pellucid.core.linalg import EPS
@@ -183,15 +184,17 @@ def huber_step(data: HuberData, state: HuberState) -> tuple[HuberState, float]:
     (theta, s), change = state.at, image(data, direction[:-1])
     fall = -direction[-1] / s
     t = min(1.0, FALL / fall) if fall > 0 else 1.0  # the scale stays positive
-    for _ in range(60):
+
+    def attempt(t: float) -> tuple[tuple[Parameters, Array, float], float]:
         at = Parameters(theta + t * direction[:-1], max(s + t * direction[-1], data.floor))
         r = state.residuals - t * change
         value = objective_of(data, r, at)
-        if value <= state.objective - 1e-4 * t * promise:
-            break
-        t /= 2
-    else:
+        return (at, r, value), value
+
+    found = backtrack(attempt, state.objective, -promise, start=t)
+    if found is None:
         return state, 0.0  # no representable decrease is left
+    at, r, value = found.point
     inlier = np.abs(r) <= data.epsilon * at.scale
     gram = inlier_gram(data, inlier, state.inlier, state.gram)
     return HuberState(at, r, inlier, gram, value), gap

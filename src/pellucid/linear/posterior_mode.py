@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from pellucid.core.backtrack import backtrack
 from pellucid.core.statistics import LEAF_ROWS, Rows, is_unit
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
@@ -135,12 +136,16 @@ def newton_step(
     move = cho_solve(cho_factor(hessian), gradient)
     rise = float(gradient @ move)
     slack = 1e-13 * (1 + abs(value))  # rounding of the value
-    for halvings in range(HALVINGS):
-        theta = mode.theta + move / 2.0**halvings
+
+    def attempt(t: float) -> tuple[tuple[Array, Terms], float]:
+        theta = mode.theta + t * move
         terms = posterior_terms(rows, n_classes, fit_intercept, prior, theta)
-        if terms.value >= value + 1e-4 * rise / 2.0**halvings - slack:
-            return Mode(theta, terms, halvings), rise
-    return mode, 0.0  # no point nearby is better: rounding
+        return (theta, terms), -terms.value
+
+    found = backtrack(attempt, -value, -rise, most=HALVINGS, noise=slack)
+    if found is None:
+        return mode, 0.0  # no point nearby is better: rounding
+    return Mode(*found.point, found.shortened), rise
 
 
 def log_evidence(mode: Mode) -> float:

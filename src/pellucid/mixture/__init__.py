@@ -3,6 +3,7 @@
 from pellucid._lazy import lazy_names
 
 _HOME = {
+    "BayesianGaussianMixture": "bayesian_mixture",
     "BernoulliComponent": "components",
     "CategoricalComponent": "components",
     "DensityOutlier": "density_outlier",

@@ -27,6 +27,7 @@ from pellucid.mixture.gaussians import (
     factors_of,
     maximise,
 )
+from pellucid.mixture.missing_cells import expectation_missing
 
 
 class State(NamedTuple):
@@ -54,6 +55,7 @@ class Climb(NamedTuple):
     max_iter: int
     tol: float
     name: str
+    missing: bool = False  # some cells are NaN
 
 
 Update = Callable[[State], tuple[Gaussians, Any]]
@@ -86,7 +88,9 @@ def climb(
     why = ""
 
     def expect(model: Gaussians) -> Sums:
-        return expectation(task.source, task.map_, factors_of(model, task.structure, floor))
+        factors = factors_of(model, task.structure, floor)
+        sums = expectation_missing if task.missing else expectation
+        return sums(task.source, task.map_, factors)
 
     def step(state: State) -> tuple[State, float]:
         nonlocal why

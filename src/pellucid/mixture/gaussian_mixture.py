@@ -7,6 +7,7 @@ Algorithm    E: r_ik = p(k | x_i).   M: weighted shares, means and covariances (
              O(n k p^2) a round, O(n k p) for diagonal and spherical covariances
 Limit        with S = e I fixed and e -> 0, r becomes the assignment of k-means, whatever pi
 Memory       a round is a sum over the rows, so files larger than memory serve (``fit_blocks``)
+Gaps         NaN cells are summed out exactly (``missing_cells``): l is that of the observed cells
 
 The structures and both steps are in ``gaussians``, the starts in ``starts``, the loop in ``em``.
 
@@ -38,6 +39,9 @@ from pellucid.mixture.starts import (
 
 class GaussianMixture(GaussianModel):
     """A mixture of normal densities, fitted by EM.
+
+    Cells may be NaN (missing at random): EM takes their expectations, all methods use the density
+    of the observed cells, and ``impute`` fills them.
 
     Parameters
     ----------

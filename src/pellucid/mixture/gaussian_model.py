@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator
 from pellucid.cluster.kmeans import RAW, problem_of
 from pellucid.core import check
+from pellucid.core.gaps import filled
 from pellucid.core.iterate import ConvergenceWarning, FitContext, Iteration
 from pellucid.core.random import generator
 from pellucid.core.records import Card
@@ -28,15 +28,19 @@ from pellucid.mixture.gaussians import (
     Factors,
     Gaussians,
     count_parameters,
-    expectation,
+    draw_rows,
     factors_of,
     full_covariances,
-    log_joint,
     make_factors,
     precision_roots,
     shape_of,
 )
 from pellucid.mixture.gradients import MixtureGradient
+from pellucid.mixture.missing_cells import (
+    expectation_missing,
+    fill_missing,
+    log_joint_observed,
+)
 from pellucid.mixture.starts import (
     STARTS,
     Beginning,
@@ -66,6 +70,8 @@ def parameters_of(model: Gaussians, structure: str) -> dict[str, Any]:
 
 class GaussianModel(MixtureModel, BlockEstimator):
     """Gaussian mixtures; a leaf says how one start is improved."""
+
+    _accepts_nan = True
 
     covariance_type: str
     n_components: int
@@ -107,6 +113,9 @@ class GaussianModel(MixtureModel, BlockEstimator):
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
         """Fit from any source of rows; the best of several starts is kept."""
         problem = problem_of(source, map_, RAW)
+        rows, missing = problem.source, bool(np.isnan(problem.box.mean).any())
+        if missing:
+            problem = problem_of(filled(rows, map_, self._feature_names())[0], map_, RAW)
         box, structure = problem.box, self.covariance_type
         if self.n_components > max(box.n_rows, box.weight):  # a weight of 3 is three rows
             raise ValueError(
@@ -115,8 +124,8 @@ class GaussianModel(MixtureModel, BlockEstimator):
             )
         begin = Beginning(problem, map_, self.n_components, structure, self._reg())
         task = Climb(
-            problem.source, map_, box.weight, box.scatter / box.weight, structure, self.max_iter,
-            self.tol, type(self).__name__,
+            rows, map_, box.weight, box.scatter / box.weight, structure, self.max_iter, self.tol,
+            type(self).__name__, missing,
         )  # fmt: skip
         context = FitContext(
             self,
@@ -205,15 +214,27 @@ class GaussianModel(MixtureModel, BlockEstimator):
         )
 
     def _log_joint(self, X: Any) -> Array:
-        return log_joint(X, self._factors())
+        return log_joint_observed(X, self._factors())
 
     def component_log_density(self, X: ArrayLike) -> Array:
         """log N(x; mu_k, S_k), shape (n, k)."""
         rows = self._check_input(X)
         ones = np.ones(len(self.weights_))
-        return log_joint(
+        return log_joint_observed(
             rows, make_factors(ones, self.means_, self.precisions_cholesky_, self.covariance_type)
         )
+
+    def impute(self, X: ArrayLike) -> Array:
+        """X with every NaN replaced by its mean given the observed cells of the row.
+
+        >>> from pellucid import GaussianMixture
+        >>> model = GaussianMixture.from_parameters([1.0], [[0.0, 1.0]], [[[1.0, 0.5], [0.5, 1.0]]])
+        >>> model.impute([[2.0, np.nan]])
+        array([[2., 2.]])
+        """
+        rows = self._check_input(X)
+        with single_threaded_blas():
+            return fill_missing(rows, self._factors(), self.weights_)
 
     def gradient(self, X: ArrayLike) -> MixtureGradient:
         """The gradient of the total log-likelihood in weights, means and covariances.
@@ -226,7 +247,7 @@ class GaussianModel(MixtureModel, BlockEstimator):
         S = full_covariances(self.covariances_, self.covariance_type, k, p)
         full = Gaussians(self.weights_, self.means_, S)
         source = Rows(rows, None, unit_weights(len(rows)))
-        sums = expectation(source, map_threads, factors_of(full, "full"))
+        sums = expectation_missing(source, map_threads, factors_of(full, "full"))
         Q = np.linalg.inv(S)
         ratio = np.exp(self.component_log_density(rows) - self.score_samples(rows)[:, None])
         return MixtureGradient(
@@ -240,19 +261,10 @@ class GaussianModel(MixtureModel, BlockEstimator):
         check_is_fitted(self)
         check.whole(n_samples=n_samples)
         rng = generator(self.random_state if random_state is None else random_state)
-        k, p = self.means_.shape
-        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        roots, structure = self.precisions_cholesky_, self.covariance_type
-        parts = []
-        for j, count in enumerate(counts):
-            z = rng.standard_normal((count, p))
-            if structure in DENSE:
-                U = roots[j] if structure == "full" else roots
-                z = solve_triangular(U.T, z.T, lower=True).T if count else z
-            else:
-                z = z / (roots if structure.startswith("tied") else roots[j])
-            parts.append(self.means_[j] + z)
-        return np.vstack(parts), np.repeat(np.arange(k), counts)
+        return draw_rows(
+            self.weights_, self.means_, self.precisions_cholesky_, self.covariance_type,
+            n_samples, rng,
+        )  # fmt: skip
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k, p = self.n_components, self.n_features_in_

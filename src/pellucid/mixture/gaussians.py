@@ -20,7 +20,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from pellucid.cluster.kmeans import RAW
 from pellucid.cluster.passes import dense_rows
@@ -29,7 +29,7 @@ from pellucid.core.linalg import EPS
 from pellucid.core.simd import LANES
 from pellucid.core.statistics import LEAF_ROWS, Rows, Source, Statistic, reduce_rows
 from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, Map
+from pellucid.core.typing import Array, IntArray, Map, Rng
 
 STRUCTURES = ("full", "tied", "diag", "tied_diag", "spherical", "tied_spherical")
 DENSE = ("full", "tied")
@@ -252,3 +252,21 @@ def full_covariances(covariances: Array, structure: str, k: int, p: int) -> Arra
         return np.array(np.broadcast_to(covariances, (k, p, p)))
     wide = covariances[:, None] if structure == "spherical" else covariances
     return np.broadcast_to(wide, (k, p))[:, :, None] * np.eye(p)
+
+
+def draw_rows(
+    weights: Array, means: Array, roots: Array, structure: str, n: int, rng: Rng
+) -> tuple[Array, IntArray]:  # fmt: skip
+    """n rows of a mixture and the component of each, ordered by component."""
+    k, p = means.shape
+    counts = rng.multinomial(n, weights / weights.sum())
+    parts = []
+    for j, count in enumerate(counts):
+        z = rng.standard_normal((count, p))
+        if structure in DENSE:
+            U = roots[j] if structure == "full" else roots
+            z = solve_triangular(U.T, z.T, lower=True).T if count else z
+        else:
+            z = z / (roots if structure.startswith("tied") else roots[j])
+        parts.append(means[j] + z)
+    return np.vstack(parts), np.repeat(np.arange(k), counts)

@@ -173,6 +173,10 @@ class Beginning(NamedTuple):
         statistic = Statistic(partial(leaf_groups, C), merge_groups)
         return reduce_rows(statistic, self.problem.source, self.map_)
 
+    def moments(self) -> Moments:
+        """The moments of all rows."""
+        return self._groups(self.problem.box.mean[None])[-1]
+
     def _from_groups(self, groups: list[Moments], C: Array) -> Gaussians:
         *own, every = groups
         N = np.array([g.weight for g in own])
@@ -199,7 +203,7 @@ class Beginning(NamedTuple):
 
     def _pooled(self, every: Moments | None = None) -> Array:
         """The covariance of all rows in the structure."""
-        every = self._groups(self.problem.box.mean[None])[-1] if every is None else every
+        every = self.moments() if every is None else every
         p = len(every.mean)
         scatter = every.scatter if self.structure in DENSE else np.diag(every.scatter)
         C = structured(scatter[None], np.array([every.weight]), self.structure, self.reg)

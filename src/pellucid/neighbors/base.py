@@ -1,23 +1,23 @@
 """What every model of neighbours shares: the door, the index and the questions to it."""
 
 import warnings
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
-from sklearn.utils.validation import check_is_fitted
+from scipy.sparse import issparse
 
 from pellucid.base import Estimator
 from pellucid.core import check
+from pellucid.core.frames import is_frame
 from pellucid.core.random import generator
 from pellucid.core.threads import limit_threads, thread_count
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.typing import Array
 from pellucid.neighbors.lsh import LSHIndex
-from pellucid.neighbors.metrics import Mahalanobis, Metric, Minkowski, resolve
+from pellucid.neighbors.metrics import Gower, Mahalanobis, Metric, Minkowski, resolve
+from pellucid.neighbors.mixed import is_gower, learn_words, numbers, settle_gower
 from pellucid.neighbors.search import Index
 
 METHODS = ("auto", "ball_tree", "kd_tree", "brute")
@@ -45,8 +45,8 @@ def effective(metric: Any, p: Any, keywords: dict | None) -> tuple[Any, dict[str
     keywords = dict(keywords or {})
     if isinstance(metric, Minkowski):
         metric, keywords = "minkowski", {"p": metric.p, "w": metric.w}
-    elif isinstance(metric, Mahalanobis):
-        return "mahalanobis", keywords
+    elif isinstance(metric, Mahalanobis | Gower):
+        return type(metric).__name__.lower(), keywords
     if metric not in ("minkowski", "p") or not isinstance(metric, str):
         return metric, keywords
     order, w = keywords.pop("p", 2 if p is None else p), keywords.pop("w", None)
@@ -76,7 +76,7 @@ class NeighborsModel(Estimator):
     """Keeps the training rows, asks the index; a leaf says what the neighbours mean."""
 
     _accepts_sparse = True
-    n_neighbors: Any
+    n_neighbors: Any = None
     algorithm: Any
     leaf_size: int
     p: Any
@@ -86,7 +86,8 @@ class NeighborsModel(Estimator):
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return isinstance(self.metric, str) and self.metric == "nan_euclidean"
+        skips = isinstance(self.metric, str) and self.metric == "nan_euclidean"
+        return skips or is_gower(self.metric)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -141,8 +142,25 @@ class NeighborsModel(Estimator):
 
     _lenient = False  # whether more neighbours than rows may be asked for
 
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        """Under Gower's distance the words of a frame become codes; see ``mixed``."""
+        gower = is_gower(self.metric)
+        if gower and reset:
+            self._words = None
+        if not (gower and is_frame(X)):
+            return super()._check_matrix(X, reset=reset, finite=finite)
+        columns = self._check_columns(X, reset=reset)
+        if reset:
+            self._words = learn_words(columns)
+        known = self._words if self._words is not None else [None] * len(columns)
+        return numbers(columns, known)
+
     @property
     def _index_metric(self) -> Metric:
+        if is_gower(self.metric):
+            names = getattr(self, "feature_names_in_", None)
+            metric = settle_gower(self.metric, self._words, names, self.metric_params or {})
+            return resolve(metric, self._fit_X)
         return resolve(self.metric, self._fit_X, self.p, self.metric_params)
 
     def _method(self, metric: Metric) -> str:
@@ -186,80 +204,6 @@ class NeighborsModel(Estimator):
         X = self._check_matrix(X, reset=False, finite=True)
         return known_distances(X) if self._precomputed else X
 
-    def _count(self, n_neighbors: Any, own: bool) -> int:
-        """How many neighbours are asked for; ``own``: a row does not count as its own."""
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        there = self.n_samples_fit_ - own
-        if isinstance(k, str):
-            check.one_of(("all",), n_neighbors=k)
-            return max(there, 1)
-        if k is not None and not isinstance(k, Integral):
-            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
-        check.whole(n_neighbors=k)
-        k = int(k or 1)
-        if k > there:
-            raise ValueError(
-                f"Expected n_neighbors <= n_samples_fit ({'others only: ' if own else ''}{there}),"
-                f" got n_neighbors = {k}"
-            )
-        return k
-
-    def _nearest(self, Q: Any, k: int) -> tuple[Array, IntArray]:
-        """Of queries that passed the door; None: the training rows, each without itself."""
-        with jobs(self.n_jobs):
-            if Q is not None:
-                return self._checked(self._index.nearest(Q, k))
-            distance, index = self._index.nearest(self._fit_X, min(k + 1, self.n_samples_fit_))
-        own = index == np.arange(len(index))[:, None]
-        own[~own.any(axis=1), -1] = True  # its equals fill the list: leave the last one out
-        shape = (len(index), index.shape[1] - 1)
-        return self._checked((distance[~own].reshape(shape), index[~own].reshape(shape)))
-
-    def _checked(self, found: tuple[Array, IntArray]) -> tuple[Array, IntArray]:
-        if self._precomputed and np.isinf(found[0]).any():
-            raise ValueError(
-                f"some rows have fewer than {found[0].shape[1]} precomputed neighbours"
-            )
-        return found
-
-    def kneighbors(
-        self, X: Any = None, n_neighbors: Any = None, return_distance: bool = True
-    ) -> Any:
-        """Distances and indices of the nearest training rows, nearest first.
-
-        X None: of the training rows themselves, a row not being its own neighbour. Rows at equal
-        distance come in the order of the training table.
-        """
-        check_is_fitted(self)
-        k = self._count(n_neighbors, own=X is None)
-        Q = None if X is None else self._check_questions(X)
-        distance, index = self._nearest(Q, k)
-        return (distance, index) if return_distance else index
-
-    def kneighbors_graph(
-        self, X: Any = None, n_neighbors: Any = None, mode: str = "connectivity"
-    ) -> csr_matrix:
-        """A sparse matrix (queries, training rows) of ones, or of distances."""
-        check.one_of(("connectivity", "distance"), mode=mode)
-        distance, index = self.kneighbors(X, n_neighbors)
-        m, k = index.shape
-        values = distance.ravel() if mode == "distance" else np.ones(m * k)
-        first = np.arange(0, m * k + 1, k)
-        return csr_matrix((values, index.ravel(), first), shape=(m, self.n_samples_fit_))
-
-    def _answers(self, X: Any) -> Iterator[tuple[Any, Array, IntArray]]:
-        """(queries, distances, indices) of what a prediction needs, a few queries at a time."""
-        check_is_fitted(self)
-        k = self._count(None, own=X is None)
-        if X is None:
-            yield None, *self._nearest(None, k)
-            return
-        Q = self._check_questions(X)
-        step = max(1, ANSWERS // k)
-        for start in range(0, Q.shape[0], step):
-            part = Q[start : start + step]
-            yield part, *self._nearest(part, k)
-
     def _spreads(self) -> dict[str, float]:
         """How unequal the columns are: the widest rules a distance."""
         if issparse(self._fit_X) or self._precomputed:
@@ -269,9 +213,3 @@ class NeighborsModel(Estimator):
         if not len(deviation):
             return {}
         return {"widest column by narrowest": float(deviation.max() / deviation.min())}
-
-    def _edge(self) -> dict[str, float]:
-        """The share of each column's range that k of n rows take up, were they uniform."""
-        k = self.n_samples_fit_ if isinstance(self.n_neighbors, str) else self.n_neighbors or 1
-        share = k / self.n_samples_fit_
-        return {"edge of a neighbourhood": float(share ** (1 / self.n_features_in_))}

@@ -23,7 +23,7 @@ from pellucid.core.iterate import FitContext
 from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, IntArray, Rng
-from pellucid.neighbors.base import NeighborsModel
+from pellucid.neighbors.nearest_search import NearestQuestions
 from pellucid.neighbors.weights import check_rule, neighbour_weights
 
 TIES = ("lowest", "random", "nearest")
@@ -98,7 +98,18 @@ def winners(
     return winner
 
 
-class KNeighborsClassifier(NeighborsModel, Classifier):
+def label_codes(y: Any, n: int, estimator: Any) -> tuple[bool, Any, Any]:
+    """(whether y has several columns, classes, codes (n,) or (n, outputs)); classes per column."""
+    frame = not isinstance(y, np.ndarray) and is_frame(y) and hasattr(y, "to_numpy")
+    values = np.asarray(y.to_numpy() if frame else y)
+    if not (values.ndim == 2 and values.shape[1] > 1):
+        return False, *encode_labels(check_labels(y, n, estimator))
+    check_classification_targets(values)
+    pairs = [encode_labels(check_labels(column, n, estimator)) for column in values.T]
+    return True, [classes for classes, _ in pairs], np.column_stack([codes for _, codes in pairs])
+
+
+class KNeighborsClassifier(NearestQuestions, Classifier):
     """Classification by the vote of the nearest training rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -118,7 +129,7 @@ class KNeighborsClassifier(NeighborsModel, Classifier):
         Rows in a leaf of the tree at most; it never holds more than 16.
     p : float, default=2
         The order of 'minkowski', ``> 0``.
-    metric : str, callable, Minkowski or Mahalanobis, default='minkowski'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
         A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
     metric_params : dict, default=None
         Further keywords of the metric: w, V, VI, or those of a callable.
@@ -179,17 +190,8 @@ class KNeighborsClassifier(NeighborsModel, Classifier):
         return tags
 
     def _check_target(self, y: Any, n: int) -> Any:
-        """Codes (n,), or (n, outputs) when y has several columns."""
-        frame = not isinstance(y, np.ndarray) and is_frame(y) and hasattr(y, "to_numpy")
-        values = np.asarray(y.to_numpy() if frame else y)
-        self.outputs_2d_ = values.ndim == 2 and values.shape[1] > 1
-        if not self.outputs_2d_:
-            self.classes_, codes = encode_labels(check_labels(y, n, self))
-            return codes
-        check_classification_targets(values)
-        pairs = [encode_labels(check_labels(column, n, self)) for column in values.T]
-        self.classes_ = [classes for classes, _ in pairs]
-        return np.column_stack([codes for _, codes in pairs])
+        self.outputs_2d_, self.classes_, codes = label_codes(y, n, self)
+        return codes
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:

@@ -82,7 +82,7 @@ class CondensedNearestNeighbour(Classifier):
     ----------
     n_neighbors : int, default=1
         Voters among the kept rows.
-    metric : str, callable, Minkowski or Mahalanobis, default='euclidean'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='euclidean'
     order : {'given', 'random'}, default='given'
         The order of the rows in a pass, and whether a class starts with its first row or any.
     random_state : int, RandomState, Generator or None, default=None

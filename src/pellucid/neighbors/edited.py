@@ -50,7 +50,7 @@ class EditedNearestNeighbours(Classifier):
         Neighbours that judge a row, and that vote in ``predict``.
     kind : {'mode', 'all'}, default='mode'
         'mode': a row goes if its class loses the vote; 'all': unless all agree with it.
-    metric : str, callable, Minkowski or Mahalanobis, default='euclidean'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='euclidean'
     repeat : bool, default=False
         Edit what is left until nothing changes.
 

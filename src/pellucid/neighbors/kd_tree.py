@@ -12,7 +12,7 @@ import numpy as np
 from pellucid.core import check
 from pellucid.core.typing import Array, IntArray
 from pellucid.neighbors.metrics import resolve
-from pellucid.neighbors.nearest import ragged
+from pellucid.neighbors.radius_search import ragged
 from pellucid.neighbors.search import Index
 from pellucid.neighbors.similarities import matrix
 

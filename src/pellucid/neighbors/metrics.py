@@ -1,5 +1,6 @@
 """The metrics of ``core.metrics``, where users of neighbours look for them."""
 
+from pellucid.core.gower import Gower
 from pellucid.core.metrics import (
     Mahalanobis,
     Metric,
@@ -11,6 +12,7 @@ from pellucid.core.metrics import (
 )
 
 __all__ = [
+    "Gower",
     "Mahalanobis",
     "Metric",
     "Minkowski",

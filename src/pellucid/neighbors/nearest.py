@@ -5,27 +5,16 @@ The search itself is in ``search`` and its kernels; this is the shell.
 
 from typing import Any, Self
 
-import numpy as np
-from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.base import NeighborsModel, jobs
+from pellucid.neighbors.nearest_search import NearestQuestions
+from pellucid.neighbors.radius_search import RadiusQuestions
 
 
-def ragged(values: Any, first: IntArray) -> Any:
-    """An array of arrays: values cut at ``first``."""
-    out = np.empty(len(first) - 1, dtype=object)
-    for i in range(len(out)):
-        out[i] = values[first[i] : first[i + 1]]
-    return out
-
-
-class NearestNeighbors(NeighborsModel):
+class NearestNeighbors(NearestQuestions, RadiusQuestions):
     """Find the nearest training rows of any rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -43,7 +32,7 @@ class NearestNeighbors(NeighborsModel):
         LSHIndex is approximate.
     leaf_size : int, default=30
         Rows in a leaf of the tree at most; it never holds more than 16. No answer depends on it.
-    metric : str, callable, Minkowski or Mahalanobis, default='minkowski'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
         A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
     p : float, default=2
         The order of 'minkowski', ``> 0``.
@@ -92,61 +81,12 @@ class NearestNeighbors(NeighborsModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        self._check_parameters()
-        if self.radius is not None:
-            check.non_negative(radius=self.radius)
+        self._check_radius()
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
         self._set_rows(rows.X)
         context.end()
         return self
-
-    def radius_neighbors(
-        self, X: Any = None, radius: Any = None, return_distance: bool = True,
-        sort_results: bool = False,
-    ) -> Any:  # fmt: skip
-        """Arrays of distances and indices of all rows within the radius, one pair per query.
-
-        They come by index, or nearest first with ``sort_results``; X None: the training rows, a
-        row not being its own neighbour.
-        """
-        check_is_fitted(self)
-        radius = self.radius if radius is None else radius
-        check.non_negative(radius=radius)
-        if sort_results and not return_distance:
-            raise ValueError("return_distance must be True if sort_results is True")
-        first, distance, index = self._within(X, float(radius))
-        if sort_results:
-            row = np.repeat(np.arange(len(first) - 1), np.diff(first))
-            order = np.lexsort((index, distance, row))
-            distance, index = distance[order], index[order]
-        if not return_distance:
-            return ragged(index, first)
-        return ragged(distance, first), ragged(index, first)
-
-    def _within(self, X: Any, radius: float) -> tuple[IntArray, Array, IntArray]:
-        Q = self._fit_X if X is None else self._check_questions(X)
-        with jobs(self.n_jobs):
-            first, distance, index = self._index.within(Q, np.full(Q.shape[0], radius))
-        if X is None:
-            row = np.repeat(np.arange(len(first) - 1), np.diff(first))
-            other = index != row
-            count = np.bincount(row[other], minlength=len(first) - 1)
-            first = np.append(0, np.cumsum(count))
-            distance, index = distance[other], index[other]
-        return first, distance, index
-
-    def radius_neighbors_graph(
-        self, X: Any = None, radius: Any = None, mode: str = "connectivity",
-        sort_results: bool = False,
-    ) -> csr_matrix:  # fmt: skip
-        """A sparse matrix (queries, training rows) of ones, or of distances."""
-        check.one_of(("connectivity", "distance"), mode=mode)
-        distance, index = self.radius_neighbors(X, radius, sort_results=sort_results)
-        first = np.append(0, np.cumsum([len(row) for row in index]))
-        columns = np.concatenate(list(index))
-        values = np.concatenate(list(distance)) if mode == "distance" else np.ones(len(columns))
-        return csr_matrix((values, columns, first), shape=(len(index), self.n_samples_fit_))
 
     def card(self) -> Card:
         check_is_fitted(self)

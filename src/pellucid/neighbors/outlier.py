@@ -23,7 +23,6 @@ from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.base import NeighborsModel
 
 SMALL = 1e-10  # keeps the density of repeated rows finite, as in scikit-learn
 
@@ -69,7 +68,7 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         How to search; see NearestNeighbors.
     leaf_size : int, default=30
         Rows in a leaf of the tree at most; it never holds more than 16.
-    metric : str, callable, Minkowski or Mahalanobis, default='minkowski'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
         A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
     p : float, default=2
         The order of 'minkowski', ``> 0``.

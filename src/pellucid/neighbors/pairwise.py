@@ -1,5 +1,6 @@
 """The matrix of distances between rows, for every metric of the registry."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from pellucid.core.distances import pairwise_hamming
 from pellucid.core.typing import Array
 from pellucid.neighbors.base import jobs, known_distances
 from pellucid.neighbors.metrics import resolve
+from pellucid.neighbors.mixed import is_gower, pair_of_tables
 from pellucid.neighbors.search import Index
 from pellucid.neighbors.similarities import matrix
 
@@ -31,6 +33,20 @@ def text_distances(X: Any, Y: Any) -> Array:
     return pairwise_hamming(codes[: len(A)], codes[len(A) :])
 
 
+def mixed_distances(X: Any, Y: Any, metric: Any, keywords: dict) -> Array:
+    """Gower's distances of tables that may mix numbers and words; NaN, warned, for no cell."""
+    A, B, found = pair_of_tables(X, Y, metric, keywords)
+    D = Index(B, resolve(found, B), "brute").distances(A)
+    unknown = int(np.isnan(D).sum())
+    if unknown:
+        warnings.warn(
+            f"{unknown} pairs of rows share no cell: their distance is NaN",
+            UserWarning,
+            stacklevel=3,
+        )
+    return D
+
+
 def pairwise_distances(
     X: Any, Y: Any = None, metric: Any = "euclidean", *, n_jobs: int | None = None, **keywords: Any
 ) -> Array:
@@ -42,11 +58,11 @@ def pairwise_distances(
         Under 'hamming' also words.
     Y : array or sparse matrix of shape (m, p), default=None
         None: X itself.
-    metric : str, callable, Minkowski or Mahalanobis, default='euclidean'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='euclidean'
         minkowski, euclidean, sqeuclidean, manhattan, chebyshev, cosine (1 - cos), correlation,
         hamming (share of DIFFERENT entries), jaccard (1 - similarity) and other distances of
         truth values, seuclidean (columns divided by their deviation), mahalanobis, canberra,
-        braycurtis, haversine, nan_euclidean, precomputed.
+        braycurtis, haversine, nan_euclidean, gower (also of frames with words), precomputed.
     n_jobs : int, default=None
         Threads; None and -1: all that the library may use. The answer is the same.
     **keywords
@@ -65,6 +81,8 @@ def pairwise_distances(
     """
     if isinstance(metric, str) and metric == "hamming" and is_text(X):
         return text_distances(X, Y)
+    if is_gower(metric):
+        return mixed_distances(X, Y, metric, keywords)
     missing = isinstance(metric, str) and metric == "nan_euclidean"
     A = door(X, "X", missing)
     B = A if Y is None else door(Y, "Y", missing)

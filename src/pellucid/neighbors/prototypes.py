@@ -109,7 +109,7 @@ class NearestPrototypes(Classifier):
         Representatives per class; a class with fewer different rows has fewer.
     method : {'mean', 'medoid', 'kmeans'}, default='mean'
         'mean' gives one per class; several need 'kmeans' or 'medoid'.
-    metric : str, callable, Minkowski or Mahalanobis, default='euclidean'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='euclidean'
         Of the classification, and of the medoids.
     random_state : int, RandomState, Generator or None, default=None
         For 'kmeans'.

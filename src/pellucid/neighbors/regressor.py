@@ -17,7 +17,7 @@ from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array
-from pellucid.neighbors.base import NeighborsModel
+from pellucid.neighbors.nearest_search import NearestQuestions
 from pellucid.neighbors.weights import check_rule, neighbour_weights
 
 
@@ -53,7 +53,7 @@ def weighted_median(values: Array, weights: Array | None) -> Array:
     return 0.5 * (ends[0] + ends[1])
 
 
-class KNeighborsRegressor(NeighborsModel, Regressor):
+class KNeighborsRegressor(NearestQuestions, Regressor):
     """Regression by the average of the nearest training rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -72,7 +72,7 @@ class KNeighborsRegressor(NeighborsModel, Regressor):
         Rows in a leaf of the tree at most; it never holds more than 16.
     p : float, default=2
         The order of 'minkowski', ``> 0``.
-    metric : str, callable, Minkowski or Mahalanobis, default='minkowski'
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
         A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
     metric_params : dict, default=None
         Further keywords of the metric: w, V, VI, or those of a callable.

@@ -29,6 +29,7 @@ def inverse_distances(distance: Array) -> Array:
     zero = distance == 0
     with np.errstate(divide="ignore"):
         weights = 1.0 / distance
+    weights[np.isinf(distance).all(axis=1)] = 1.0  # no distance is known: all count alike
     return np.where(zero.any(axis=1, keepdims=True), zero.astype(np.float64), weights)
 
 

@@ -5,6 +5,7 @@ r"""Activations a = g(z) and their derivatives, written in z and a.
     tanh        tanh z                1 - a^2
     relu        max(z, 0)             [z > 0], 0 at 0
     leaky_relu  max(z, 0.01 z)        [z > 0] + 0.01 [z <= 0]
+    gelu        z P(Z < z), Z ~ N(0, 1)   P(Z < z) + z exp(-z^2 / 2) / sqrt(2 pi)
     exp         exp z                 a
     softmax     exp z_k / sum exp z   pullback a (d - sum a d): a unit depends on all of its row
     step, sign  [z > 0], +-1          none: for fixed networks
@@ -16,12 +17,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 from pellucid.core import check
 from pellucid.core.typing import Array
 
 LEAK = 0.01
+ROOT_2PI = float(np.sqrt(2 * np.pi))
 
 
 class Activation(NamedTuple):
@@ -95,6 +97,11 @@ ACTIVATIONS = {
             "leaky_relu",
             lambda z: np.where(z > 0, z, LEAK * z),
             lambda z, a: np.where(z > 0, 1.0, LEAK),
+        ),
+        Activation(
+            "gelu",
+            lambda z: z * ndtr(z),
+            lambda z, a: ndtr(z) + z * np.exp(-0.5 * z * z) / ROOT_2PI,
         ),
         Activation("exp", np.exp, lambda z, a: a),
         Activation("softmax", softmax, None, _softmax_pullback),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array
+from pellucid.core.typing import Array, Rng
 from pellucid.neural.activate import Activate
 from pellucid.neural.activations import get_activation
 from pellucid.neural.layer import Layer, Params, Shape
@@ -22,6 +22,9 @@ from pellucid.neural.objectives import NetworkLoss
 
 PART_ROWS = 1000  # of a batch that one thread takes: smaller parts cost more than they bring
 PART_WORK = 1 << 21  # multiply-adds below which a batch stays in one piece
+FEW_ROWS, MUCH_WORK = 64, 1 << 23  # the least of both that pays for a part of a smaller batch
+
+Noise = list[Params] | None  # of each operation, where some are noisy
 
 
 class Plan(NamedTuple):
@@ -34,6 +37,7 @@ class Plan(NamedTuple):
     loss: NetworkLoss
     linked: bool  # the last operation is the link of the loss
     couples: bool
+    noisy: bool
 
     @property
     def size(self) -> int:
@@ -45,6 +49,11 @@ class Plan(NamedTuple):
             tuple(vector[start:stop].reshape(shape) for start, stop, shape in place)
             for place in self.places
         ]
+
+    def noise(self, n: int, rng: Rng) -> Noise:
+        """What n rows of a batch meet at random, operation by operation."""
+        shapes = zip(self.ops, self.shapes, strict=False)
+        return [op.noise(n, shape, rng) if op.noisy else () for op, shape in shapes]
 
 
 class Backprop(NamedTuple):
@@ -74,7 +83,8 @@ def make_plan(
     last = ops[-1]
     linked = isinstance(last, Activate) and get_activation(last.activation).name == loss.link
     couples = any(op.couples_rows for op in ops)
-    return Plan(ops, owner, shapes, tuple(places), loss, linked, couples)
+    noisy = any(op.noisy for op in ops)
+    return Plan(ops, owner, shapes, tuple(places), loss, linked, couples, noisy)
 
 
 def infer(plan: Plan, vector: Array, states: Any, x: Array) -> Array:
@@ -102,9 +112,12 @@ def training_value(plan: Plan, vector: Array, states: Any, x: Array, t: Array, w
     return total / float(w.sum()) if plan.loss.reduction == "mean" else total
 
 
-def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: float) -> Backprop:
+def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: float,
+             noise: Noise = None) -> Backprop:  # fmt: skip
     """Loss and gradient: ``scale`` times the sum over the rows, weighted by w."""
     params, saved, before = plan.params(vector), [], x
+    if noise is not None:
+        params = [q or p for p, q in zip(params, noise, strict=True)]
     for op, p in zip(plan.ops, params, strict=True):
         before = x
         x, keep = op.forward(p, x)
@@ -126,23 +139,30 @@ def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: flo
 
 def cut(plan: Plan, n: int) -> list[slice]:
     """The parts of a batch of n rows: a matter of the work alone."""
-    if plan.couples or n < 2 * PART_ROWS or n * plan.size < PART_WORK:
+    work = n * plan.size
+    count = n // PART_ROWS if work >= PART_WORK else 1
+    if count < 2:
+        count = min(n // FEW_ROWS, work // MUCH_WORK)
+    if plan.couples or count < 2:
         return [slice(0, n)]
-    count = n // PART_ROWS
     edges = [n * k // count for k in range(count + 1)]
     return [slice(a, b) for a, b in pairwise(edges)]
 
 
-def batch_gradient(plan: Plan, vector: Array, x: Array, t: Array, w: Array) -> Backprop:
+def batch_gradient(
+    plan: Plan, vector: Array, x: Array, t: Array, w: Array, noise: Noise = None
+) -> Backprop:
     """Loss and gradient of a batch, by threads where it is large."""
     scale = 1.0 / float(w.sum()) if plan.loss.reduction == "mean" else 1.0
     parts = cut(plan, len(x))
     if len(parts) == 1:
         with single_threaded_blas():
-            return backprop(plan, vector, x, t, w, scale)
+            return backprop(plan, vector, x, t, w, scale, noise)
 
     def one(part: slice) -> Backprop:
-        return backprop(plan, vector, x[part], t[part], w[part], scale)
+        mine = None if noise is None else [tuple(a[part] for a in p) for p in noise]
+        with np.errstate(all="ignore"):  # of this thread; a loss that is not finite is seen later
+            return backprop(plan, vector, x[part], t[part], w[part], scale, mine)
 
     found = list(map_threads(one, parts))
     total = found[0].vector

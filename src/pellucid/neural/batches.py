@@ -24,6 +24,7 @@ class Data(NamedTuple):
     T: Array
     visits: Visits
     shuffle: bool
+    seed: int = 0  # of the order, and of noise
 
     @property
     def n(self) -> int:
@@ -66,7 +67,7 @@ def plan_data(X: Any, T: Array, weight: Array, shuffle: bool, seed: int) -> Data
         k = T.shape[1]
         one = T[:, 0].copy() if k == 1 else T @ np.sqrt(np.arange(2.0, k + 2))
         shuffled = plan_visits(X, one, w, seed)
-    return Data(X, T, shuffled, shuffle)
+    return Data(X, T, shuffled, shuffle, seed)
 
 
 def hold_out(data: Data, fraction: float, labels: IntArray | None) -> tuple[Data, Data]:

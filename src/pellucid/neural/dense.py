@@ -67,7 +67,7 @@ class Dense(Layer):
     units : int
     activation : str, Activation or list, default="relu"
         A name, a record, or one of them for each unit.
-    init : str, UniformInit or NormalInit, default="glorot_uniform"
+    init : str, UniformInit, NormalInit or HeInit, default="glorot_uniform"
         How the weights, of shape (inputs, units), are drawn.
     use_bias : bool, default=True
 

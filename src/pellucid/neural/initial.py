@@ -4,7 +4,9 @@ r"""Random weights to start from.
     he_uniform      U(-r, r), r^2 = 6 / n_in              he_normal      N(0, 2 / n_in)
 
 The first two keep the size of signals and gradients through layers of tanh or logistic units, the
-others through relu. Equal weights would stay equal for ever: zeros are warned of.
+others through relu. ``HeInit`` has their variants, with variance 2 / ((1 + slope^2) n): n = n_in
+keeps the size of the signals, n = n_out that of the gradients; slope is that of a leaky relu below
+0. Equal weights would stay equal for ever: zeros are warned of.
 
 References: Glorot & Bengio (2010); He, Zhang, Ren & Sun (2015).
 """
@@ -56,9 +58,51 @@ class NormalInit(BaseEstimator):
         return self.scale * rng.standard_normal(shape)
 
 
+class HeInit(BaseEstimator):
+    """Weights for relu units: variance 2 / ((1 + slope^2) n).
+
+    Parameters
+    ----------
+    distribution : {"normal", "uniform"}, default="normal"
+    fan : {"in", "out"}, default="in"
+        n: the inputs (the forward signal keeps its size) or the units (the gradient does).
+    slope : float, default=0.0
+        Of a leaky relu below 0.
+
+    Examples
+    --------
+    >>> W = HeInit("uniform", fan="out").draw((3, 6), np.random.default_rng(0))
+    >>> bool(abs(W).max() <= 1.0)
+    True
+    """
+
+    bias = False
+
+    def __init__(
+        self, distribution: str = "normal", *, fan: str = "in", slope: float = 0.0
+    ) -> None:
+        self.distribution = distribution
+        self.fan = fan
+        self.slope = slope
+
+    def draw(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        check.one_of(("normal", "uniform"), distribution=self.distribution)
+        check.one_of(("in", "out"), fan=self.fan)
+        check.non_negative(slope=self.slope)
+        n = shape[0] if self.fan == "in" else shape[1]
+        return _drawn(shape, 2 / ((1 + self.slope**2) * n), self.distribution == "uniform", rng)
+
+
+def _drawn(shape: tuple[int, ...], variance: float, uniform: bool, rng: Rng) -> Array:
+    if uniform:
+        bound = np.sqrt(3 * variance)
+        return rng.uniform(-bound, bound, shape)
+    return np.sqrt(variance) * rng.standard_normal(shape)
+
+
 def draw_weights(shape: tuple[int, int], init: Any, rng: Rng) -> Array:
     """Weights of shape (inputs, units)."""
-    if isinstance(init, UniformInit | NormalInit):
+    if isinstance(init, UniformInit | NormalInit | HeInit):
         return init.draw(shape, rng)
     check.one_of(INITS, init=init)
     n_in, n_out = shape
@@ -70,10 +114,7 @@ def draw_weights(shape: tuple[int, int], init: Any, rng: Rng) -> Array:
         )
         return np.zeros(shape)
     variance = 2 / (n_in + n_out) if init.startswith("glorot") else 2 / n_in
-    if init.endswith("uniform"):
-        bound = np.sqrt(3 * variance)
-        return rng.uniform(-bound, bound, shape)
-    return np.sqrt(variance) * rng.standard_normal(shape)
+    return _drawn(shape, variance, init.endswith("uniform"), rng)
 
 
 def draw_biases(units: int, init: Any, rng: Rng) -> Array:
@@ -90,7 +131,7 @@ def initial_weights(
     Parameters
     ----------
     shape : (inputs, units)
-    init : str, UniformInit or NormalInit, default="glorot_uniform"
+    init : str, UniformInit, NormalInit or HeInit, default="glorot_uniform"
         glorot_uniform, glorot_normal, he_uniform, he_normal or zeros.
     random_state : None, int, RandomState or Generator
 

@@ -32,6 +32,7 @@ class Layer(BaseEstimator):
     """
 
     couples_rows = False  # whether a row's output depends on the other rows of its batch
+    noisy = False  # whether training passes ``noise`` in the place of parameters
 
     def parts(self) -> tuple["Layer", ...]:
         """The simple layers that this one stands for."""
@@ -43,6 +44,10 @@ class Layer(BaseEstimator):
 
     def draw(self, shape: Shape, rng: Rng) -> Params:
         """Parameters to start from, for rows of this shape."""
+        return ()
+
+    def noise(self, n: int, shape: Shape, rng: Rng) -> Params:
+        """Random numbers, a row each, that ``forward`` takes as p in training where ``noisy``."""
         return ()
 
     def forward(self, p: Params, x: Array) -> tuple[Array, Any]:

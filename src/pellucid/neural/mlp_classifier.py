@@ -40,7 +40,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         Units of the hidden layers; layers of ``pellucid.neural``; or a network whose weights are
         the start. ``()``: softmax regression.
     activation : str, Activation or list, default="relu"
-        identity, logistic, tanh, relu, leaky_relu; a list has one for each hidden layer.
+        identity, logistic, tanh, relu, leaky_relu, gelu; a list has one for each hidden layer.
     solver : {"adam", "sgd", "lbfgs"} or GradientDescent, default="adam"
         An object brings its own batch size, rate, epochs and stopping. "adam" and "sgd" compute
         the gradients of large problems in float32 (the weights stay float64); an object never.
@@ -58,7 +58,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     tol : float, default=1e-4
         Progress that counts; ``n_iter_no_change`` epochs without it end the fit.
     verbose : bool, default=False
-        Accepted for scikit-learn's sake; see ``history_`` and scikit-learn's ProgressBar.
+        Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     momentum, nesterovs_momentum : float, bool, default=0.9, True

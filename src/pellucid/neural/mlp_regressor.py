@@ -46,7 +46,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     random_state : None, int, RandomState or Generator
     tol : float, default=1e-4
     verbose : bool, default=False
-        Accepted for scikit-learn's sake.
+        Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
     warm_start : bool, default=False
     momentum, nesterovs_momentum : float, bool, default=0.9, True
     early_stopping : bool or EarlyStopping, default=False

@@ -64,6 +64,7 @@ class MultilayerPerceptron(Estimator):
     warm_start: bool
     hidden_layer_sizes: Any
     max_fun: int
+    verbose: Any
     layers_: list[Layer]
     vector_: Array
     states_: list[Any]
@@ -176,7 +177,7 @@ class MultilayerPerceptron(Estimator):
             settings = settings._replace(patience=self.early_stopping.n_iter_no_change - 1)
         trainer = Trainer(
             network.plan, data, settings, get_alpha(self.alpha), None, score,
-            None if early is None else early.tol,
+            None if early is None else early.tol, bool(self.verbose),
         )  # fmt: skip
         self._trainer = trainer
         memory = getattr(self, "_memory", None) if once and again else None
@@ -225,7 +226,7 @@ class MultilayerPerceptron(Estimator):
         self._trainer = trainer
         found = lbfgs_run(
             trainer, network.vector, max_iter=self.max_iter, tol=self.tol, max_fun=self.max_fun,
-            context=context,
+            context=context, verbose=bool(self.verbose),
         )  # fmt: skip
         del self._trainer
         self.vector_, self.states_ = found.x, list(network.states)
@@ -246,6 +247,7 @@ class MultilayerPerceptron(Estimator):
         found = {
             "vector_": vector, "states_": list(state.states) if trained else self._no_states(),
             "n_iter_": 1, "history_": History(), "loss_curve_": [], "t_": 0,
+            "loss_": float(state.objective if trained else state.value),
         }  # fmt: skip
         for name in ("layers_", "out_activation_", "n_outputs_", "n_layers_", "classes_",
                      "n_features_in_", "feature_names_in_"):  # fmt: skip

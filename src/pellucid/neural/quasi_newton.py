@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.iterate import ConvergenceWarning, History
+from pellucid.core.tell import tell
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array
 from pellucid.neural.trainer import Trainer
@@ -29,13 +30,16 @@ class _Remembered:
 
 
 def lbfgs_run(
-    trainer: Trainer, start: Array, *, max_iter: int, tol: float, max_fun: int, context: Any = None
-) -> Any:
+    trainer: Trainer, start: Array, *, max_iter: int, tol: float, max_fun: int, context: Any = None,
+    verbose: bool = False,
+) -> Any:  # fmt: skip
     """Minimise by L-BFGS; returns the solver's ``Minimum`` (history columns: objective, ...)."""
     if trainer.penalty.l1:
         raise ValueError("solver='lbfgs' needs a smooth penalty: use L2, or a GradientDescent")
     if trainer.plan.couples:
         raise ValueError("solver='lbfgs' cannot train batch normalisation: use adam or sgd")
+    if trainer.plan.noisy:
+        raise ValueError("solver='lbfgs' cannot train with Dropout: use adam or sgd")
     remembered = _Remembered(trainer)
     f = Objective(
         lambda v: remembered.both(v)[0], lambda v: remembered.both(v)[1], lambda v: np.eye(len(v))
@@ -44,6 +48,8 @@ def lbfgs_run(
 
     class Limit:
         def step(self, i: int, state: Any) -> bool:
+            if verbose:
+                tell(f"Iteration {i}, loss = {state.value:.8f}")
             asked = context is not None and context.step(i, state)
             return asked or remembered.count >= max_fun
 

@@ -16,15 +16,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from pellucid.compiled.epochs import ADAGRAD, ADAM, MOMENTUM, NESTEROV, RMSPROP, update
 from pellucid.core.iterate import ConvergenceWarning, Iteration, iterate
 from pellucid.core.penalties import soft_threshold
+from pellucid.core.tell import tell
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array
 from pellucid.neural.backprop import Plan, batch_gradient, training_value
 from pellucid.neural.batches import Data
 from pellucid.neural.dense import Affine
+from pellucid.neural.dropout import noise_source
 from pellucid.solvers.gradient_descent import SMALLEST_RATE
 from pellucid.solvers.minimum import RUNAWAY
 from pellucid.solvers.rules import Memory, Rule
@@ -116,6 +119,7 @@ class Trainer:
         score: Scorer | None = None,
         validation: Scorer | None = None,
         early_tol: float | None = None,
+        verbose: bool = False,
     ) -> None:
         work = float(data.n) * plan.size
         large = settings.batch_size is not None and work >= SINGLE_WORK and not plan.couples
@@ -123,6 +127,7 @@ class Trainer:
         data = data._replace(X=data.X.astype(self.kind, copy=False))
         self.plan, self.data, self.settings, self.penalty = plan, data, settings, penalty
         self.score, self.validation = score, validation
+        self.verbose, self.told = verbose, 0
         self.early_tol = early_tol  # not None: the validation score decides when to stop
         self.mask = weight_mask(plan)
         self.weights = weight_parts(plan)
@@ -143,19 +148,23 @@ class Trainer:
         share, value = 1 / total if per_row else 1.0, 0.0
         for part in self.weights:
             w = vector[part]
-            value += share * l2 * float(w @ w)
+            if l2:
+                value += share * l2 * float(w @ w)
             if l1:
                 value += share * l1 * float(np.abs(w).sum())
-            if gradient is not None:
-                gradient[part] += (2 * share * l2) * w
+            if gradient is not None and l2:
+                daxpy(w, gradient[part], a=2 * share * l2)  # gradient += 2 share l2 w, in place
         return value
 
     def batch(
-        self, vector: Array, rows: tuple[Array, Array, Array]
+        self, vector: Array, rows: tuple[Array, Array, Array], epoch: int = 0, number: int = 0
     ) -> tuple[float, Array, list[Any]]:
         """Penalised loss, gradient of its smooth part, and what the layers saved."""
         x, t, w = rows
-        back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), x, t, w)
+        noise = None
+        if self.plan.noisy:
+            noise = self.plan.noise(len(x), noise_source(self.data.seed, epoch, number))
+        back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), x, t, w, noise)
         gradient = back.vector
         value = self.penalised(vector, float(w.sum()), gradient)
         return back.value + value, gradient, back.saved
@@ -206,7 +215,17 @@ class Trainer:
         limit = RUNAWAY * max(1.0, abs(self.start_value))
         if not new.objective <= limit or not np.isfinite(new.vector).all():
             return state, np.inf
-        return self.settle(state, self.judged(new))
+        new = self.judged(new)
+        if self.verbose:
+            self.tell_epoch(new)
+        return self.settle(state, new)
+
+    def tell_epoch(self, state: TrainState) -> None:
+        """scikit-learn's lines of an epoch."""
+        self.told += 1
+        tell(f"Iteration {self.told}, loss = {state.objective:.8f}")
+        if self.validation is not None:
+            tell(f"Validation score: {state.validation_score:f}")
 
     def moved(self, vector: Array, g: Array, rate: float, memory: Memory, total: float) -> Memory:
         """One update in place: the rule, then the L1 penalty's proximal step."""
@@ -236,12 +255,12 @@ class Trainer:
         rate = state.share * float(self.settings.rate(memory.t))
         g = state.gradient
         if self.code.rule == NESTEROV:
-            g = self.batch(self.looked(vector, memory), self.all_rows)[1]
+            g = self.batch(self.looked(vector, memory), self.all_rows, state.epoch, 1)[1]
         assert g is not None
         memory = self.moved(vector, g, rate, memory, float(self.all_rows[2].sum()))
         states, value, gradient = state.states, np.inf, g
         if np.isfinite(vector).all():
-            value, gradient, saved = self.batch(vector, self.all_rows)
+            value, gradient, saved = self.batch(vector, self.all_rows, state.epoch + 1)
             states = self.next_states(states, saved)
         return state._replace(
             vector=vector, states=states, memory=memory, objective=value, gradient=gradient,
@@ -267,13 +286,12 @@ class Trainer:
         for k in range(count):
             rows = self.data.take(order[k * size : (k + 1) * size])
             at = self.looked(vector, memory)
-            loss, g, saved = self.batch(at, rows)
+            loss, g, saved = self.batch(at, rows, state.epoch + 1, k)
             part = len(rows[0]) / n
             value += part * loss
             memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
             states = self.next_states(states, saved)
-            g *= part
-            mean += g
+            daxpy(g, mean, a=part)  # mean += part g, in place
         return state._replace(
             vector=vector, states=states, memory=memory, objective=value, gradient=mean,
             norms=self.norms(mean), rate=float(rates[-1]), rows_seen=state.rows_seen + n,
@@ -319,9 +337,22 @@ class Trainer:
         adaptive = self.settings.rate.patience is not None
         if waited > self.settings.patience:
             if not adaptive or new.rate <= SMALLEST_RATE:
+                self.tell_end("Learning rate too small. Stopping." if adaptive else "Stopping.")
                 return new, 0.0
             new = new._replace(share=new.share / self.settings.rate.factor, waited=0)
+            rate = new.share * float(self.settings.rate(new.memory.t))
+            self.tell_end(f"Setting learning rate to {rate:f}")
         return new, self.gap(old, new)
+
+    def tell_end(self, what: str) -> None:
+        """scikit-learn's line about epochs without progress."""
+        if not self.verbose:
+            return
+        judged = self.early_tol is not None
+        tol = self.early_tol if judged else self.settings.tol
+        who = "Validation score" if judged else "Training loss"
+        tell(f"{who} did not improve more than tol={tol or 0.0:f} for "
+              f"{self.settings.patience:.0f} consecutive epochs. {what}")  # fmt: skip
 
     @property
     def progress(self) -> bool:

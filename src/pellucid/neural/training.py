@@ -33,6 +33,8 @@ def descent_settings(solver: GradientDescent, n: int) -> Settings:
     """The settings of a ``GradientDescent``."""
     if isinstance(solver.learning_rate, LineSearch) or solver.learning_rate == "auto":
         raise ValueError("a network needs a learning rate or a schedule, got a line search or auto")
+    if solver.average is not False:
+        raise ValueError(f"a network keeps its last weights: average={solver.average} has no use")
     check.whole(max_iter=solver.max_iter)
     if solver.batch_size is not None:
         check.whole(batch_size=solver.batch_size)

@@ -71,7 +71,8 @@ def _depths(model: Any, names: tuple[str, ...]) -> tuple[IntArray, list[list[tup
     for parent, child, condition in edges(model, names):
         depth[child] = depth[parent] + 1
         value = condition.value
-        said = str(value) if condition.op == "=" else f"{condition.op} {value:.4g}"
+        plain = condition.op in ("=", "in")
+        said = condition.said if plain else f"{condition.op} {value:.4g}"
         children[parent].append((child, said.replace("<=", "≤")))
     return depth, children
 

@@ -78,6 +78,18 @@ def margin(values: Array, share: float = 0.06) -> tuple[float, float]:
     return low - room, high + room
 
 
+def scale_of(*values: Array) -> str:
+    """The scale of an axis: logarithmic where positive numbers spread over a factor of ten.
+
+    >>> scale_of(np.array([0.1, 5.0])), scale_of(np.array([1.0, 2.0]))
+    ('log', 'linear')
+    """
+    every = np.concatenate([np.ravel(v) for v in values])
+    every = every[np.isfinite(every)]
+    wide = len(every) and every.min() >= 0 and (every > 0).any()
+    return "log" if wide and every.max() >= 10 * every[every > 0].min() else "linear"
+
+
 def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) -> None:
     """A title, and under it a note; folded at ``width`` characters, or where the axes end."""
     if width is None:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.typing import Array, BoolArray, IntArray
 from pellucid.reinforcement.mdp import MDP
 
 TURNS = {"up": (0, 1), "right": (1, 0), "down": (0, -1), "left": (-1, 0)}  # on paper
@@ -53,7 +53,37 @@ def actions_of(mdp: MDP, policy: Any) -> IntArray:
     actions = found.astype(np.intp)
     if ((actions < 0) | (actions >= mdp.n_actions)).any():
         raise ValueError(f"policy must hold actions 0 to {mdp.n_actions - 1}")
-    return np.where(mdp.terminal, -1, actions)
+    return np.where(mdp.terminal | nothing_to_choose(mdp), -1, actions)
+
+
+def nothing_to_choose(mdp: MDP) -> BoolArray:
+    """States where all actions do the same thing, such as the holes of FrozenLake."""
+    P, r, A = mdp.transitions, mdp.rewards, mdp.n_actions
+    if A == 1:
+        return np.zeros(mdp.n_states, bool)
+    alike = (r == r[:, :1]).all(axis=1)
+    for a in range(1, A):
+        apart = P[a::A] - P[::A]
+        alike &= np.asarray(abs(apart).sum(axis=1)).ravel() == 0
+    return alike
+
+
+def met(mdp: MDP) -> BoolArray:
+    """States that some walk from the start gets to."""
+    P, A = mdp.transitions, mdp.n_actions
+    found, n = mdp.start > 0, 0
+    while found.sum() > n:
+        n = int(found.sum())
+        found = found | (np.repeat(found, A).astype(np.float64) @ P > 0)
+    return found
+
+
+def drawn_ends(mdp: MDP) -> BoolArray:
+    """Ends, and states from which every action ends at once and for nothing."""
+    P, A = mdp.transitions, mdp.n_actions
+    over = (P @ mdp.terminal.astype(np.float64)).reshape(-1, A).min(axis=1) > 1 - 1e-12
+    free = (mdp.rewards == 0).all(axis=1)
+    return mdp.terminal | (nothing_to_choose(mdp) & over & free)
 
 
 def cells_of(mdp: MDP, shape: Any = None) -> IntArray | None:

@@ -13,6 +13,7 @@ _HOME = {
     "LinearApproximator": "approximator",
     "LinearProgramming": "linear_programming",
     "MDP": "mdp",
+    "MonteCarloLearning": "monte_carlo",
     "OptimisticExploration": "exploration",
     "PolicyGradient": "policy_gradient",
     "PolicyIteration": "policy_iteration",

@@ -12,6 +12,8 @@ import numpy as np
 
 from pellucid.compiled import agents as compiled
 from pellucid.compiled.agents import Control, choose, learn, pick, run_control
+from pellucid.compiled.windows import approach, run_windows
+from pellucid.core import check
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, BoolArray, IntArray
 from pellucid.reinforcement.agents import Agent, Sizes
@@ -31,6 +33,7 @@ from pellucid.reinforcement.exploration import (
     rate_at,
     step_size_note,
 )
+from pellucid.reinforcement.windows import Window, mean_size
 from pellucid.reinforcement.worlds import Place, Simulation
 
 
@@ -41,6 +44,7 @@ class ActionValueAgent(Agent):
     exploration: Any
     approximator: Any = None
     initial_value: float
+    n_steps: int = 1
     _kind: int
 
     @property
@@ -59,6 +63,7 @@ class ActionValueAgent(Agent):
         return self
 
     def _check_parameters(self) -> None:
+        check.whole(n_steps=self.n_steps)
         check_approximator(self.approximator)
         check_step_size(self.step_size, tabular=self.approximator is None)
         settings = exploration_settings(self.exploration)
@@ -71,6 +76,7 @@ class ActionValueAgent(Agent):
 
     def _begin(self, place: Place) -> None:
         S, A = place.n_states, place.n_actions
+        self.waiting_: list[Any] = []  # steps given to ``update`` whose windows are open
         if self.approximator is not None:
             self.approximator.check(S)
             self.allowed_ = place.allowed
@@ -97,7 +103,11 @@ class ActionValueAgent(Agent):
         self, state: Any, action: int, reward: float, next_state: Any, *,
         next_action: int | None = None, terminated: bool = False,
     ) -> float:  # fmt: skip
-        """Learn from one step; the temporal-difference error."""
+        """Learn from one step; the temporal-difference error.
+
+        With ``n_steps`` > 1 the step learned from is the one n - 1 steps ago (0 if there is none
+        yet); ``end_episode()`` closes the windows of an episode that is cut off.
+        """
         self._fitted()
         a = self._action_number("action", action)
         a2 = 0
@@ -107,7 +117,15 @@ class ActionValueAgent(Agent):
             raise ValueError("SARSA learns from the action then taken: give next_action")
         x = self._see(self._input("state", state))
         x2 = x if terminated else self._see(self._input("next_state", next_state))
-        return self._update(x, a, float(reward), x2, a2, bool(terminated))
+        if self.n_steps == 1:
+            return self._update(x, a, float(reward), x2, a2, bool(terminated))
+        after = None if terminated else (x2, a2)
+        return mean_size(self._window().step(self.waiting_, (x, a), reward, after))
+
+    def end_episode(self) -> float:
+        """The episode is cut off: learn from the steps that wait; their mean absolute error."""
+        self._fitted()
+        return mean_size(self._window().settle(self.waiting_))
 
     def _see(self, observation: Any) -> Any:
         """A state's number; with an approximator its features and the actions available."""
@@ -146,12 +164,40 @@ class ActionValueAgent(Agent):
             row = self.weights_ @ x2[0]
             ahead = float(row[a2] if self._kind == compiled.SARSA else row[x2[1]].max())
         error = r + self.discount * ahead - value
-        self._scale = self._scale.seeing(r, *([] if self.visits_.any() else [value]))
-        if not abs(value) <= self._worst:  # NaN too
-            self._worst = abs(value)
+        self._notice(value, r)
         self.visits_[a] += 1
         self.weights_[a] += rate_at(self.step_size, int(self.visits_[a])) * error * phi
         return error
+
+    def _notice(self, value: float, r: float) -> None:
+        """Keep how large values are and how large they can be."""
+        self._scale = self._scale.seeing(r, *([] if self.visits_.any() else [value]))
+        if not abs(value) <= self._worst:  # NaN too
+            self._worst = abs(value)
+
+    # --- windows of several steps (SARSA) ----------------------------------------------------
+
+    def _window(self) -> Window:
+        return Window(self.n_steps, self.discount, self._value, self._approach)
+
+    def _value(self, pair: Any) -> float:
+        x, a = pair
+        return float(self.q_[x, a] if self.approximator is None else self.weights_[a] @ x[0])
+
+    def _approach(self, pair: Any, G: float) -> float:
+        """Move the value of a pair towards the return G; the error."""
+        x, a = pair
+        if self.approximator is None:
+            rate = rate_at(self.step_size, int(self.visits_[x, a]) + 1)
+            cell = x * self.n_actions_ + a
+            return float(
+                approach(self.q_.reshape(-1), self.visits_.reshape(-1), NONE, cell, G, rate)
+            )
+        value = self._value(pair)
+        self._notice(value, G)
+        self.visits_[a] += 1
+        self.weights_[a] += rate_at(self.step_size, int(self.visits_[a])) * (G - value) * x[0]
+        return G - value
 
     def _choose(self, x: Any, episode: int) -> int:
         words = self.random_words_
@@ -178,31 +224,44 @@ class ActionValueAgent(Agent):
         fast = isinstance(place, Simulation) and self.approximator is None
         if not fast or rate is None or rule is None:
             return self._walk(place, first)
-        log = np.empty((stop - first, 3))
-        done = run_control(
-            place.world, self.q_, self.pair_, self.visits_, self.random_words_,
-            rule._replace(rate=rate), first, stop, int(self.max_steps), budget, log,
-        )  # fmt: skip
+        log, rule = np.empty((stop - first, 3)), rule._replace(rate=rate)
+        if self.n_steps > 1:
+            done = run_windows(
+                place.world, np.zeros((0, 1)), rule, self.q_, self.visits_, self.q_.reshape(-1),
+                self.visits_.reshape(-1), NONE, np.zeros(0, bool), self.random_words_,
+                int(self.n_steps), first, stop, int(self.max_steps), budget, log,
+            )  # fmt: skip
+        else:
+            done = run_control(
+                place.world, self.q_, self.pair_, self.visits_, self.random_words_, rule, first,
+                stop, int(self.max_steps), budget, log,
+            )  # fmt: skip
         return log[: done - first]
 
     def _walk(self, place: Any, episode: int) -> Array:
         """One episode, step by step."""
         words, early = self.random_words_, self._kind == compiled.SARSA
         x = self._see(place.reset(words))
-        a, total, errors, t = self._choose(x, episode), 0.0, 0.0, 0
+        a, total, t = self._choose(x, episode), 0.0, 0
+        errors: list[float] = []
+        window, waiting = self._window(), list[Any]()
         while t < self.max_steps:
             seen, r, terminated, truncated = place.step(a, words)
             t += 1
             x2 = x if terminated else self._see(seen)
             a2 = self._choose(x2, episode) if early and not terminated else 0
-            errors += abs(self._update(x, a, r, x2, a2, terminated))
+            if self.n_steps == 1:
+                errors.append(self._update(x, a, r, x2, a2, terminated))
+            else:
+                errors += window.step(waiting, (x, a), r, None if terminated else (x2, a2))
             total += r
             if terminated or truncated or self._diverged():
                 break
             if not early and t < self.max_steps:
                 a2 = self._choose(x2, episode)
             x, a = x2, a2
-        return np.array([[total, t, errors / t]])
+        errors += window.settle(waiting)
+        return np.array([[total, t, mean_size(errors)]])
 
     def _snapshot(self) -> dict[str, Any]:
         self._worst = 0.0
@@ -279,4 +338,5 @@ class ActionValueAgent(Agent):
 
 
 _ALL = np.ones(2**16, bool)
+NONE = np.zeros(0)  # no sums of squares
 DEFAULT_EXPLORATION = EpsilonGreedy(0.1)

@@ -128,6 +128,7 @@ class DeepQNetwork(Agent):
             )  # fmt: skip
         else:
             online = deepcopy(self.network)
+        online.values(np.zeros((1, place.n_inputs)))  # networks that wait for their first states
         self.networks_ = Networks(online, deepcopy(online))
         self.networks_.target.copy_from(online)
         self.memory_ = empty_memory(self.replay.capacity, place.n_inputs)

@@ -2,10 +2,11 @@
 
     Q(s, a) <- Q(s, a) + a [r + g Q(s', a') - Q(s, a)],   a' the action then taken
 
-Because a' includes the random moves of exploration, the policy keeps clear of cliffs while it
-learns.
+With windows of n steps the target is r_t + ... + g^(n-1) r_(t+n-1) + g^n Q(s_(t+n), a_(t+n)): news
+of a reward reaches n pairs at once. Because a' includes the random moves of exploration, the policy
+keeps clear of cliffs while it learns.
 
-References: Rummery & Niranjan (1994); Sutton & Barto (2018), section 6.4.
+References: Rummery & Niranjan (1994); Sutton & Barto (2018), sections 6.4 and 7.2.
 """
 
 from typing import Any
@@ -30,6 +31,8 @@ class SARSA(ActionValueAgent):
     max_steps : int, default=1000
         Steps after which an episode is cut off: that is truncation, the next state keeps its value.
     initial_value : float, default=0.0
+    n_steps : int, default=1
+        Rewards that are added up before the value of a pair is looked at.
     random_state : None, int, RandomState or Generator
 
     Attributes
@@ -57,12 +60,17 @@ class SARSA(ActionValueAgent):
     """
 
     _kind = SARSA_TARGET
-    _target = "r + g Q(s', a') with the action then taken"
+
+    @property
+    def _target(self) -> str:
+        first = "r" if self.n_steps == 1 else f"{self.n_steps} rewards"
+        return f"{first} + g Q(s', a') with the action then taken"
 
     def __init__(
         self, *, discount: float = 0.9, step_size: Any = 0.1,
         exploration: Any = DEFAULT_EXPLORATION, approximator: Any = None, n_episodes: int = 500,
-        max_steps: int = 1000, initial_value: float = 0.0, random_state: Any = None,
+        max_steps: int = 1000, initial_value: float = 0.0, n_steps: int = 1,
+        random_state: Any = None,
     ) -> None:  # fmt: skip
         self.discount = discount
         self.step_size = step_size
@@ -71,4 +79,5 @@ class SARSA(ActionValueAgent):
         self.n_episodes = n_episodes
         self.max_steps = max_steps
         self.initial_value = initial_value
+        self.n_steps = n_steps
         self.random_state = random_state

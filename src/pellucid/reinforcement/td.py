@@ -2,18 +2,28 @@ r"""Temporal-difference learning: the values of a given policy from experience a
 
     d = r + g U(s') - U(s),   U(s) <- U(s) + a d                   TD(0); after the end g U(s') = 0
     e(s) <- e(s) + 1,  U <- U + a d e,  e <- g lambda e            TD(lambda), e the traces
+    U(s_t) <- U(s_t) + a [r_t + ... + g^(n-1) r_(t+n-1) + g^n U(s_(t+n)) - U(s_t)]     n steps
 
 lambda = 1 weighs whole returns like Monte-Carlo evaluation, lambda = 0 looks one step ahead. With
 step sizes such as 1/n a table converges to the utilities of the policy.
 
-References: Sutton (1988); Sutton & Barto (2018), chapters 6 and 12.
+References: Sutton (1988); Sutton & Barto (2018), chapters 6, 7 and 12.
 """
 
 from typing import Any, Self
 
 import numpy as np
 
-from pellucid.compiled.agents import evaluate_step, locate, run_evaluation, uniform
+from pellucid.compiled.agents import (
+    SARSA,
+    Control,
+    evaluate_step,
+    locate,
+    run_evaluation,
+    uniform,
+)
+from pellucid.compiled.windows import approach, run_windows
+from pellucid.core import check
 from pellucid.core.records import Card
 from pellucid.core.typing import Array
 from pellucid.reinforcement.agents import Agent, Sizes
@@ -31,6 +41,7 @@ from pellucid.reinforcement.exploration import (
     step_size_note,
 )
 from pellucid.reinforcement.policies import cumulative_policy
+from pellucid.reinforcement.windows import Window, mean_size
 from pellucid.reinforcement.worlds import Place, Simulation
 
 
@@ -52,6 +63,8 @@ class TDLearning(Agent):
     initial_value : float, default=0.0
     trace_decay : float in [0, 1], default=0.0
         lambda of TD(lambda).
+    n_steps : int, default=1
+        Rewards that are added up before the value of a state is looked at; without traces.
     random_state : None, int, RandomState or Generator
 
     Attributes
@@ -74,7 +87,8 @@ class TDLearning(Agent):
     def __init__(
         self, policy: Any = None, *, discount: float = 0.9, step_size: Any = 0.1,
         approximator: Any = None, n_episodes: int = 500, max_steps: int = 1000,
-        initial_value: float = 0.0, trace_decay: float = 0.0, random_state: Any = None,
+        initial_value: float = 0.0, trace_decay: float = 0.0, n_steps: int = 1,
+        random_state: Any = None,
     ) -> None:  # fmt: skip
         self.policy = policy
         self.discount = discount
@@ -84,6 +98,7 @@ class TDLearning(Agent):
         self.max_steps = max_steps
         self.initial_value = initial_value
         self.trace_decay = trace_decay
+        self.n_steps = n_steps
         self.random_state = random_state
 
     def reset(self, n_states: int, n_actions: int | None = None) -> Self:
@@ -97,10 +112,17 @@ class TDLearning(Agent):
         check_step_size(self.step_size, tabular=self.approximator is None)
         if not 0 <= self.trace_decay <= 1:
             raise ValueError(f"trace_decay must be between 0 and 1, got {self.trace_decay!r}")
+        check.whole(n_steps=self.n_steps)
+        if self.n_steps > 1 and self.trace_decay:
+            raise ValueError(
+                "give n_steps or trace_decay, not both: traces already weigh windows of all "
+                f"lengths, got n_steps={self.n_steps!r} and trace_decay={self.trace_decay!r}"
+            )
         check_initial_value(self.initial_value, self.approximator)
 
     def _begin(self, place: Place) -> None:
         S = place.n_states
+        self.waiting_: list[Any] = []  # steps given to ``update`` whose windows are open
         if self.approximator is None:
             if S is None:
                 raise ValueError(
@@ -123,11 +145,22 @@ class TDLearning(Agent):
         self, state: Any, action: Any, reward: float, next_state: Any, *,
         next_action: Any = None, terminated: bool = False,
     ) -> float:  # fmt: skip
-        """Learn from one step; the temporal-difference error. Actions are not looked at."""
+        """Learn from one step; the temporal-difference error. Actions are not looked at.
+
+        With ``n_steps`` > 1 the step learned from is the one n - 1 steps ago (0 if there is none
+        yet); ``end_episode()`` closes the windows of an episode that is cut off.
+        """
         self._fitted()
         x = self._see(self._input("state", state))
         x2 = x if terminated else self._see(self._input("next_state", next_state))
-        return self._update(x, float(reward), x2, bool(terminated))
+        if self.n_steps == 1:
+            return self._update(x, float(reward), x2, bool(terminated))
+        return mean_size(self._window().step(self.waiting_, x, reward, None if terminated else x2))
+
+    def end_episode(self) -> float:
+        """The episode is cut off: learn from the steps that wait; their mean absolute error."""
+        self._fitted()
+        return mean_size(self._window().settle(self.waiting_))
 
     def _see(self, observation: Any) -> Any:
         """A state's number, or its features."""
@@ -156,14 +189,35 @@ class TDLearning(Agent):
         value = float(self.weights_ @ phi)
         ahead = 0.0 if ended else float(self.weights_ @ phi2)
         error = r + self.discount * ahead - value
-        self._scale = self._scale.seeing(r, *([] if self.visits_[0] else [value]))
-        if not abs(value) <= self._worst:  # NaN too
-            self._worst = abs(value)
+        self._notice(value, r)
         self.visits_[0] += 1
         self.traces_ += phi
         self.weights_ += rate_at(self.step_size, int(self.visits_[0])) * error * self.traces_
         self.traces_ *= 0.0 if ended else self.discount * self.trace_decay
         return error
+
+    def _notice(self, value: float, r: float) -> None:
+        """Keep how large values are and how large they can be."""
+        self._scale = self._scale.seeing(r, *([] if self.visits_[0] else [value]))
+        if not abs(value) <= self._worst:  # NaN too
+            self._worst = abs(value)
+
+    def _window(self) -> Window:
+        return Window(self.n_steps, self.discount, self._value, self._approach)
+
+    def _value(self, x: Any) -> float:
+        return float(self.values_[x] if self.approximator is None else self.weights_ @ x)
+
+    def _approach(self, x: Any, G: float) -> float:
+        """Move the value of x towards the return G; the error."""
+        if self.approximator is None:
+            rate = rate_at(self.step_size, int(self.visits_[x]) + 1)
+            return float(approach(self.values_, self.visits_, _NONE, x, G, rate))
+        value = self._value(x)
+        self._notice(value, G)
+        self.visits_[0] += 1
+        self.weights_ += rate_at(self.step_size, int(self.visits_[0])) * (G - value) * x
+        return G - value
 
     # --- episodes --------------------------------------------------------------------------
 
@@ -175,6 +229,14 @@ class TDLearning(Agent):
         if not simulated or rate is None or chances is None:
             return self._walk(place, chances)
         log = np.empty((stop - first, 3))
+        if self.n_steps > 1:
+            rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
+            done = run_windows(
+                place.world, chances, rule, _TABLE, _TRIES, self.values_, self.visits_, _NONE,
+                _UNSEEN, self.random_words_, int(self.n_steps), first, stop, int(self.max_steps),
+                budget, log,
+            )  # fmt: skip
+            return log[: done - first]
         done = run_evaluation(
             place.world, chances, self.values_, self.visits_, self.traces_, self.random_words_,
             float(self.discount), rate, float(self.trace_decay), first, stop, int(self.max_steps),
@@ -186,7 +248,9 @@ class TDLearning(Agent):
         """One episode, step by step."""
         words = self.random_words_
         seen = place.reset(words)
-        x, total, errors, t = self._see(seen), 0.0, 0.0, 0
+        x, total, t = self._see(seen), 0.0, 0
+        errors: list[float] = []
+        window, waiting = self._window(), list[Any]()
         self.traces_[:] = 0.0
         while t < self.max_steps:
             if chances is None:
@@ -198,12 +262,16 @@ class TDLearning(Agent):
             seen, r, terminated, truncated = place.step(a, words)
             t += 1
             x2 = x if terminated else self._see(seen)
-            errors += abs(self._update(x, r, x2, terminated))
+            if self.n_steps == 1:
+                errors.append(self._update(x, r, x2, terminated))
+            else:
+                errors += window.step(waiting, x, r, None if terminated else x2)
             total += r
             if terminated or truncated or self._diverged():
                 break
             x = x2
-        return np.array([[total, t, errors / t]])
+        errors += window.settle(waiting)
+        return np.array([[total, t, mean_size(errors)]])
 
     def _snapshot(self) -> dict[str, Any]:
         self._worst = 0.0
@@ -249,7 +317,8 @@ class TDLearning(Agent):
     def card(self) -> Card:
         self._fitted()
         what = "a table" if self.approximator is None else "weighted sums of features"
-        rule = "one step ahead" if not self.trace_decay else f"lambda = {self.trace_decay:g}"
+        rule = "one step ahead" if self.n_steps == 1 else f"{self.n_steps} steps ahead"
+        rule = f"lambda = {self.trace_decay:g}" if self.trace_decay else rule
         who = "random moves" if self.policy is None else "the given policy"
         return Card(
             f"values U(s) of {who} as {what}",
@@ -258,3 +327,8 @@ class TDLearning(Agent):
             self._recent(),
             warnings=step_size_note(self.step_size),
         )
+
+
+# what the compiled loop of control has and evaluation has not
+_NONE, _UNSEEN = np.zeros(0), np.zeros(0, bool)
+_TABLE, _TRIES = np.zeros((0, 1)), np.zeros((0, 1), np.int64)

@@ -7,6 +7,9 @@ Bound        B is a contraction: |B U - B V| <= g |U - V| in the largest coordin
              sweep that changed U by at most c,   |U - U*| <= c g / (1 - g).
              The same holds for sweeps in place.
 
+States that do the same thing in another place share one small table of probabilities
+(``compiled.mdp_patterns``): the sweeps of a grid world hardly read anything but the values.
+
 ``in_place="marked"`` gets to the same kind of point faster: states are renumbered by their
 distance to the reward, so that one sweep carries a value far; an action that may stay is solved
 for; a state is visited only if a successor of it has moved by more than a threshold; the start is
@@ -17,12 +20,20 @@ states concerned are marked again with half the threshold.
 References: Bellman (1957); Puterman (1994), ch. 6; Wingate & Seppi (2005) for the marking.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from pellucid.base import with_callbacks
+from pellucid.compiled.mdp_patterns import (
+    LANES,
+    MOST,
+    pattern_sweep,
+    share_patterns,
+    successors,
+)
 from pellucid.compiled.mdp_sweeps import marked_sweep, predecessors, renumber, sweep
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
@@ -51,6 +62,14 @@ class Rows(NamedTuple):
     p: Array
     r: Array
     g: float
+
+
+class Sweeps(NamedTuple):
+    """One way to compute B U: ``kernel(*arrays, U, W, first, last)`` returns max |W - U|."""
+
+    kernel: Callable[..., float]
+    arrays: tuple[Any, ...]
+    n_outcomes: int
 
 
 class State(NamedTuple):
@@ -86,22 +105,43 @@ def rows_of_mdp(mdp: MDP) -> Rows:
     return Rows(P.indptr, P.indices, P.data, mdp.rewards.ravel(), mdp.discount)
 
 
-def synchronous(rows: Rows, U: Array) -> tuple[Array, float]:
+def plain_sweeps(rows: Rows) -> Sweeps:
+    return Sweeps(sweep, tuple(rows), len(rows.p))
+
+
+def shared_sweeps(rows: Rows, S: int) -> Sweeps:
+    """By shared patterns, if the actions of a state lead to the same few states."""
+    A, nnz = len(rows.r) // S, len(rows.p)
+    groups = -(-A // LANES)
+    first, after = np.empty(S + 1, np.uint32), np.empty(nnz // (2 * groups) + MOST, np.uint32)
+    n = successors(rows.indptr, rows.indices, A, MOST, first, after)
+    if n < 0:
+        return plain_sweeps(rows)
+    after = after[:n].copy()
+    table, pattern = np.empty(((n + S) * groups, LANES)), np.empty(S, np.uint32)
+    slots = np.full(1 << (2 * S).bit_length(), -1, np.int32)
+    used = share_patterns(*rows[:4], first, after, slots, pattern, table)
+    arrays = (after, first, pattern, table[:used].copy(), groups, rows.g)
+    return Sweeps(pattern_sweep, arrays, nnz)
+
+
+def synchronous(table: Sweeps, U: Array) -> tuple[Array, float]:
     """B U and max |B U - U|; large tables by threads, each with its own states."""
     W = np.empty_like(U)
-    if len(rows.p) < THREADED or thread_count() == 1:
-        return W, sweep(*rows, U, W, 0, len(U))
+    if table.n_outcomes < THREADED or thread_count() == 1:
+        return W, table.kernel(*table.arrays, U, W, 0, len(U))
     ends = np.linspace(0, len(U), 4 * thread_count() + 1).astype(int)
-    return W, max(map_threads(lambda span: sweep(*rows, U, W, *span), pairwise(ends)))
+    spans = pairwise(ends)
+    return W, max(map_threads(lambda span: table.kernel(*table.arrays, U, W, *span), spans))
 
 
-def sweep_step(rows: Rows, state: State, *, in_place: bool) -> tuple[State, float]:
+def sweep_step(table: Sweeps, state: State, *, in_place: bool) -> tuple[State, float]:
     """One sweep over all states."""
     if in_place:
         U = state.values.copy()
-        change = sweep(*rows, U, U, 0, len(U))
+        change = table.kernel(*table.arrays, U, U, 0, len(U))
     else:
-        U, change = synchronous(rows, state.values)
+        U, change = synchronous(table, state.values)
     return State(U, change, len(U)), change
 
 
@@ -138,7 +178,7 @@ def marked_step(table: Order, state: Marks, tol: float) -> tuple[Marks, float]:
         )
         moved = Marks(U, change, visited, state.marked, waiting, state.threshold)
         return moved, max(change, tol)  # only a sweep over all states may end the loop
-    W, change = synchronous(rows, U)
+    W, change = synchronous(plain_sweeps(rows), U)
     if change < tol:
         return Marks(W, change, len(U), state.marked, 0, state.threshold), change
     threshold = state.threshold / 2
@@ -217,13 +257,13 @@ class ValueIteration(StationaryPlanner):
         return self
 
     def _run_sweeps(self, mdp: MDP) -> None:
-        rows = rows_of_mdp(mdp)
+        table = shared_sweeps(rows_of_mdp(mdp), mdp.n_states)
         zero = np.zeros(mdp.n_states)
         U = zero if self.initial is None else mdp._values(self.initial).copy()
         in_place = bool(self.in_place)
 
         def step(state: State) -> tuple[State, float]:
-            return sweep_step(rows, state, in_place=in_place)
+            return sweep_step(table, state, in_place=in_place)
 
         self._finish(mdp, step, State(U, np.inf, 0), np.arange(0))
 

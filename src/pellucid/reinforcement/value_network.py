@@ -132,9 +132,8 @@ class ValueNetwork(BaseEstimator):
         """One step of Adam towards the targets; the loss before it."""
         loss, slope = self.gradient(states, actions, targets)
         self.n_updates_ += 1
-        rule, a, b, eps = self._work.adam
         adapt(
-            rule, a, b, eps, self.vector_, slope, float(self.learning_rate), self.mean_,
+            *self._work.adam, self.vector_, slope, float(self.learning_rate), self.mean_,
             self.square_, self.n_updates_,
         )  # fmt: skip
         return loss

@@ -6,6 +6,7 @@ _HOME = {
     "render": "rendering",
     "script": "scripts",
     "to_json": "rendering",
+    "to_source": "source",
     "write": "writing",
 }
 

@@ -236,17 +236,19 @@ def whiskers(
     label: str,
     alt: str,
     bars: bool = False,
+    zero: bool = True,
 ) -> Markup:
-    """Named estimates with intervals, one under the other, with a line at zero."""
+    """Named estimates with intervals, one under the other, with a line at zero unless unwanted."""
     row, left = 24, min(260, 30 + 7 * max((len(short(n)) for n in names), default=4))
-    xlim = limits([0.0, *estimates, *lows, *highs])
+    xlim = limits([*([0.0] if zero else []), *estimates, *lows, *highs])
     height = row * len(names) + 50
     f = Frame(xlim, (0, 1), width=680, height=height, left=left, bottom=44, top=4)
     for at in f._x_ticks():
         x = f.x(at)
         f.shapes.append(f'<path class="grid" d="M{x:.1f} {f.top}V{f.bottom}"/>')
         f.text(x, f.bottom + 17, number(at), "middle")
-    f.shapes.append(f'<path class="axis" d="M{f.x(0.0):.1f} {f.top}V{f.bottom}"/>')
+    if zero:
+        f.shapes.append(f'<path class="axis" d="M{f.x(0.0):.1f} {f.top}V{f.bottom}"/>')
     f.text((f.left + f.right) / 2, height - 5, label, "middle", "title")
     for i, name in enumerate(names):
         y, value = f.top + row * (i + 0.5), estimates[i]

@@ -5,8 +5,10 @@ from pellucid._lazy import lazy_names
 _HOME: dict[str, str] = {
     "AdaGrad": "rules",
     "Adam": "rules",
+    "AdamW": "rules",
     "Adaptive": "schedules",
     "Backtracking": "line_search",
+    "Clipped": "rules",
     "Constant": "schedules",
     "CoordinateDescent": "coordinate",
     "Cosine": "schedules",

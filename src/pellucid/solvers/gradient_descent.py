@@ -8,7 +8,11 @@ stochastic one needs a falling rate (``Schedule.robbins_monro``) to settle.
 
 Linear objectives with L1/L2 penalties run their epochs compiled (``compiled.epochs``).
 
-References: Cauchy (1847); Robbins & Monro (1951); Bottou, Curtis & Nocedal (2018).
+``average`` returns the mean of the points instead of the last one: with a rate that falls more
+slowly than 1/t it has the smallest possible asymptotic variance.
+
+References: Cauchy (1847); Robbins & Monro (1951); Polyak & Juditsky (1992); Bottou, Curtis &
+Nocedal (2018).
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +36,7 @@ from pellucid.solvers.minimum import (
     warn_slow,
 )
 from pellucid.solvers.objective import LinearObjective, Objective
-from pellucid.solvers.rules import Memory, Rule, get_rule
+from pellucid.solvers.rules import Memory, Rule, get_rule, look, stepped
 from pellucid.solvers.schedules import Constant, Schedule
 
 STOPS = ("gradient", "step", "value", None)
@@ -51,6 +55,7 @@ class State(NamedTuple):
     waited: int  # epochs without progress
     best_x: Array
     best_value: float
+    mean: Array  # of the points so far, empty without averaging
 
 
 def negated(objective: Any) -> Objective:
@@ -95,7 +100,7 @@ class GradientDescent(BaseEstimator):
     ----------
     learning_rate : float, schedule, line search or "auto", default=0.01
         "auto" is 1/L, L the Lipschitz constant of the gradient.
-    rule : Momentum, AdaGrad, RMSProp, Adam or None, default=None
+    rule : Momentum, AdaGrad, RMSProp, Adam, AdamW, Clipped or None, default=None
         How a gradient becomes a step; None: w - rate * gradient.
     batch_size : int or None, default=None
         Rows per update: None all of them, 1 stochastic, else mini-batches.
@@ -108,6 +113,9 @@ class GradientDescent(BaseEstimator):
     shuffle : bool, default=True
         A new random order of the rows in every epoch.
     random_state : None, int, RandomState or Generator
+    average : bool or int, default=False
+        Return the mean of the points after all updates (True) or from this update on (Polyak and
+        Ruppert); the history shows the points themselves.
 
     Examples
     --------
@@ -128,6 +136,7 @@ class GradientDescent(BaseEstimator):
         stop: str | None = "gradient",
         shuffle: bool = True,
         random_state: Any = None,
+        average: bool | int = False,
     ) -> None:
         self.learning_rate = learning_rate
         self.rule = rule
@@ -137,6 +146,7 @@ class GradientDescent(BaseEstimator):
         self.stop = stop
         self.shuffle = shuffle
         self.random_state = random_state
+        self.average = average
 
     def maximise(self, objective: Any, start: Any, record: str | None = "epoch") -> Minimum:
         """Climb instead: values, gradients and certificate are those of the objective itself."""
@@ -177,7 +187,7 @@ class GradientDescent(BaseEstimator):
         if record == "update":
             run = run._replace(history=descent.path)
         warn_slow(type(self).__name__, run, descent.gap, tol, 3)
-        x = state.best_x if run.reason == "diverged" else state.x
+        x = state.best_x if run.reason == "diverged" else descent.answer(state)
         return conclude(objective, x, run, n_updates=state.memory.t, tol=tol)
 
     def _check(self, objective: Any, record: str | None) -> None:
@@ -189,6 +199,8 @@ class GradientDescent(BaseEstimator):
         if record is not None:
             check.one_of(("epoch", "update"), record=record)
         check.boolean(shuffle=self.shuffle)
+        if not isinstance(self.average, bool):
+            check.whole(average=self.average)
         searching = isinstance(self.learning_rate, LineSearch)
         if searching and (self.rule is not None or self.batch_size is not None):
             raise ValueError("a line search needs rule=None and batch_size=None (all rows)")
@@ -216,9 +228,11 @@ class Descent:
     ) -> None:
         self.solver, self.objective, self.rate, self.rng = solver, objective, rate, rng
         self.rule = get_rule(solver.rule)
+        self.code = self.rule.code()
         self.path: Any = History() if path else None
         self.gap = self.last_rate = np.inf
         self.start_value = np.inf
+        self.first = None if solver.average is False else int(solver.average)
         penalty = getattr(objective, "penalty", None)
         simple = penalty is None or isinstance(penalty, L1L2)
         self.compiled = isinstance(objective, LinearObjective) and simple
@@ -229,7 +243,8 @@ class Descent:
             raise ValueError(f"the value at the start must be a finite number, got {value}")
         self.start_value = value
         rate = 0.0 if isinstance(self.rate, LineSearch) else self.rate(0)
-        state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value)
+        mean = np.zeros(len(x) if self.first is not None else 0)
+        state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value, mean)
         self.note(x, value, rate, 0)
         return state
 
@@ -242,15 +257,18 @@ class Descent:
         with np.errstate(all="ignore"):
             if self.solver.batch_size is None:
                 x, memory, rate = self.whole(state)
+                mean = self.averaged(state.mean, x, memory.t)
             else:
-                x, memory, rate = self.epoch(state)
+                x, memory, rate, mean = self.epoch(state)
             self.last_rate = rate
             value, g = self.objective.value_gradient(x)
         if runs_away(value, self.start_value) or not np.isfinite(x).all():
             return state, np.inf
         if self.solver.batch_size is None:
             self.note(x, value, rate, memory.t)
-        new = State(x, value, g, memory, rate, state.share, 0, state.best_x, state.best_value)
+        new = state._replace(
+            x=x, value=value, gradient=g, memory=memory, rate=rate, waited=0, mean=mean
+        )
         if value < state.best_value:
             new = new._replace(best_x=x, best_value=value)
         self.gap = self.measure(state, new)
@@ -264,12 +282,24 @@ class Descent:
             t = self.rate.search(self.objective, x, state.value, state.gradient, d)
             return x + t * d, memory._replace(t=memory.t + 1), t
         rate = state.share * self.rate(memory.t)
-        at = self.rule.look(x, memory)
+        at = look(self.code, x, memory)
         g = state.gradient if at is x else self.objective.gradient(at)
-        x, memory = self.rule.step(x, g, rate, memory)
+        x, memory = stepped(self.code, x, g, rate, memory)
         return x, memory, rate
 
-    def epoch(self, state: State) -> tuple[Array, Memory, float]:
+    def averaged(self, mean: Array, x: Array, t: int) -> Array:
+        """The mean with the point after update t = 1, 2, ..."""
+        if self.first is None or t < self.first:
+            return mean
+        return mean + (x - mean) / (t - self.first + 1)
+
+    def answer(self, state: State) -> Array:
+        """What is returned: the last point or the mean."""
+        if self.first is None or state.memory.t < self.first:
+            return state.x
+        return state.mean
+
+    def epoch(self, state: State) -> tuple[Array, Memory, float, Array]:
         """One pass over the rows in batches."""
         n, size = self.objective.n_samples, self.solver.batch_size
         assert size is not None
@@ -277,37 +307,39 @@ class Descent:
         t = state.memory.t
         rates = state.share * np.asarray(self.rate(t + np.arange(-(-n // size))), dtype=np.float64)
         run = self.compiled_epoch if self.compiled else self.plain_epoch
-        x, memory = run(state, order, size, rates)
-        return x, memory, float(rates[-1])
+        x, memory, mean = run(state, order, size, rates)
+        return x, memory, float(rates[-1]), mean
 
     def plain_epoch(
         self, state: State, order: Array, size: int, rates: Array
-    ) -> tuple[Array, Memory]:
-        x, memory = state.x, state.memory
+    ) -> tuple[Array, Memory, Array]:
+        x, memory, mean = state.x, state.memory, state.mean
         for k, rate in enumerate(rates):
             rows = order[k * size : (k + 1) * size]
-            g = self.objective.gradient(self.rule.look(x, memory), rows)
-            x, memory = self.rule.step(x, g, float(rate), memory)
+            g = self.objective.gradient(look(self.code, x, memory), rows)
+            x, memory = stepped(self.code, x, g, float(rate), memory)
+            mean = self.averaged(mean, x, memory.t)
             if self.path is not None:
                 self.note(x, self.objective.value(x), float(rate), memory.t)
-        return x, memory
+        return x, memory, mean
 
     def compiled_epoch(
         self, state: State, order: Array, size: int, rates: Array
-    ) -> tuple[Array, Memory]:
-        f, code = self.objective, self.rule.code()
+    ) -> tuple[Array, Memory, Array]:
+        f, code = self.objective, self.code
         x, m, r = state.x.copy(), state.memory.m.copy(), state.memory.r.copy()
         path = np.empty((len(rates) if self.path is not None else 0, len(x)))
-        unbiased = f.batch == "unbiased"
+        unbiased, mean = f.batch == "unbiased", state.mean.copy()
         factor = f.s * len(f.X) if unbiased else f.half
         l1, l2 = (f.penalty.l1, f.penalty.l2) if f.penalty is not None else (0.0, 0.0)
         rule_epoch(
             f.X, f.y, f.weights, order, size, rates, x, m, r, state.memory.t, f.loss.code,
             f.loss.epsilon, factor, unbiased, l1, l2, f.price, *code, path,
+            mean, state.memory.t + 1 - (self.first or 1),
         )  # fmt: skip
         for k, w in enumerate(path):
             self.note(w, f.value(w), float(rates[k]), state.memory.t + k + 1)
-        return x, Memory(m, r, state.memory.t + len(rates))
+        return x, Memory(m, r, state.memory.t + len(rates)), mean
 
     def measure(self, old: State, new: State) -> float:
         """The quantity that ``stop`` names."""

@@ -16,6 +16,7 @@ from scipy.optimize import line_search
 from sklearn.base import BaseEstimator
 
 from pellucid.core import check
+from pellucid.core.backtrack import backtrack
 from pellucid.core.typing import Array
 
 
@@ -60,13 +61,15 @@ class Backtracking(LineSearch):
         check.fraction(factor=self.factor, c=self.c)
 
     def search(self, objective: Any, x: Array, value: float, g: Array, d: Array) -> float:
-        t, slope = float(self.start), float(g @ d)
-        for _ in range(100):
+        def attempt(t: float) -> tuple[None, float]:
             new = objective.value(x + t * d)
-            if np.isfinite(new) and new <= value + self.c * t * slope:
-                return t
-            t *= self.factor
-        return 0.0
+            return None, new if np.isfinite(new) else np.nan
+
+        slope, start = float(g @ d), float(self.start)
+        found = backtrack(
+            attempt, value, slope, start=start, factor=self.factor, c=self.c, most=100
+        )
+        return 0.0 if found is None else found.t
 
 
 class Wolfe(LineSearch):

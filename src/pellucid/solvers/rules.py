@@ -6,12 +6,14 @@ r"""Update rules: how a gradient g and a rate eta move the parameters w.
     RMSProp    r <- rho r + (1 - rho) g^2,  w <- w - eta g / sqrt(r + eps)
     Adam       m <- b1 m + (1 - b1) g,  r <- b2 r + (1 - b2) g^2,
                w <- w - eta (m / (1 - b1^t)) / (sqrt(r / (1 - b2^t)) + eps)
+    AdamW      w <- (1 - eta decay) w first, then Adam: the decay does not pass through r
+    Clipped    g <- g min(1, c / |g|) first, then any of these
 
 The formulas are in ``compiled.epochs.update``, which these records, the compiled epochs and the
 neural families share.
 
 References: Polyak (1964); Nesterov (1983); Duchi, Hazan & Singer (2011); Tieleman & Hinton (2012);
-Kingma & Ba (2015).
+Kingma & Ba (2015); Loshchilov & Hutter (2019); Pascanu, Mikolov & Bengio (2013) for clipping.
 """
 
 from typing import NamedTuple
@@ -39,6 +41,22 @@ class RuleCode(NamedTuple):
     a: float
     b: float
     eps: float
+    decay: float = 0.0  # of the weights, per unit of rate
+    clip: float = float("inf")  # largest length of a gradient
+
+
+def look(code: RuleCode, w: Array, memory: Memory) -> Array:
+    """The point at which the rule takes the gradient."""
+    return w + code.a * memory.m if code.rule == NESTEROV else w
+
+
+def stepped(code: RuleCode, w: Array, g: Array, eta: float, memory: Memory) -> tuple[Array, Memory]:
+    """One update by a rule whose parameters were checked before."""
+    new, (m, r, t) = w.copy(), memory
+    if code.rule != PLAIN:  # the plain rule remembers nothing
+        m, r = m.copy(), r.copy()
+    update(*code, new, np.ascontiguousarray(g), float(eta), m, r, t + 1)
+    return new, Memory(m, r, t + 1)
 
 
 class Rule(BaseEstimator):
@@ -58,15 +76,11 @@ class Rule(BaseEstimator):
 
     def look(self, w: Array, memory: Memory) -> Array:
         """The point at which the gradient is taken."""
-        code = self.code()
-        return w + code.a * memory.m if code.rule == NESTEROV else w
+        return look(self.code(), w, memory)
 
     def step(self, w: Array, g: Array, eta: float, memory: Memory) -> tuple[Array, Memory]:
         """The parameters and the memory after one update; the arguments stay as they are."""
-        new, m, r = w.copy(), memory.m.copy(), memory.r.copy()
-        rule, a, b, eps = self.code()
-        update(rule, a, b, eps, new, np.ascontiguousarray(g), float(eta), m, r, memory.t + 1)
-        return new, Memory(m, r, memory.t + 1)
+        return stepped(self.code(), w, g, eta, memory)
 
 
 class Momentum(Rule):
@@ -177,12 +191,71 @@ class Adam(Rule):
         return RuleCode(ADAM, float(self.beta1), float(self.beta2), float(self.eps))
 
 
+class AdamW(Adam):
+    """Adam with decoupled weight decay: every weight shrinks by the factor 1 - rate * decay.
+
+    Parameters
+    ----------
+    beta1, beta2, eps : float, default=0.9, 0.999, 1e-8
+        As in ``Adam``.
+    weight_decay : float, default=0.01
+
+    Examples
+    --------
+    >>> from pellucid.solvers import AdamW
+    >>> rule = AdamW(weight_decay=0.5)
+    >>> rule.step(np.ones(1), np.array([2.0]), 0.1, rule.start(1))[0].round(6)
+    array([0.85])
+    """
+
+    def __init__(
+        self,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(beta1, beta2, eps)
+        self.weight_decay = weight_decay
+
+    def code(self) -> RuleCode:
+        check.non_negative(weight_decay=self.weight_decay)
+        return super().code()._replace(decay=float(self.weight_decay))
+
+
+class Clipped(Rule):
+    """Gradients longer than ``norm`` are cut to it before the rule sees them.
+
+    Parameters
+    ----------
+    norm : float, default=1.0
+        Largest length of the whole gradient.
+    rule : Momentum, AdaGrad, RMSProp, Adam, AdamW or None, default=None
+        What follows; None: the plain step.
+
+    Examples
+    --------
+    >>> from pellucid.solvers import Clipped
+    >>> rule = Clipped(1.0)
+    >>> rule.step(np.zeros(2), np.array([30.0, 40.0]), 1.0, rule.start(2))[0].round(6)
+    array([-0.6, -0.8])
+    """
+
+    def __init__(self, norm: float = 1.0, rule: Rule | None = None) -> None:
+        self.norm = norm
+        self.rule = rule
+
+    def code(self) -> RuleCode:
+        check.positive(norm=self.norm)
+        return get_rule(self.rule).code()._replace(clip=float(self.norm))
+
+
 def get_rule(rule: Rule | None) -> Rule:
     """The rule of a ``rule=`` parameter; None is the plain one."""
     if rule is None:
         return Rule()
     if not isinstance(rule, Rule):
         raise ValueError(
-            f"rule must be None, Momentum, AdaGrad, RMSProp or Adam, got {rule!r}"
+            f"rule must be None, Momentum, AdaGrad, RMSProp, Adam, AdamW or Clipped, got {rule!r}"
         )  # fmt: skip
     return rule

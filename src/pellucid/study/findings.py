@@ -302,7 +302,8 @@ FINDINGS: dict[str, Rule] = {
     "PEL408": Rule(
         "warning",
         "Step too large",
-        "The step size exceeds 2 / lambda_max of the Hessian.",
+        "The step of a network exceeds 2 (1 + momentum) / lambda_max of the Hessian; with adam, "
+        "whose steps scale themselves, the loss ends a tenth above its lowest value.",
         "Gradient descent then moves away from the minimum.",
         "Lower the step size, or scale the inputs.",
     ),

@@ -37,9 +37,9 @@ class Facts(NamedTuple):
 def fit_findings(facts: Facts) -> list[Finding]:
     """Every finding that holds, in order of code."""
     rules = (
-        _bound, _diagnosed, _linear, _separated, _guessing, _constant, _unconverged, _residuals,
-        _informative, _classes, _zero_counts, _singular, _ties, _calibration, _threshold,
-        _spread, _outside,
+        _bound, _diagnosed, _linear, _separated, _guessing, _constant, _unconverged, _networks,
+        _residuals, _informative, _classes, _zero_counts, _singular, _ties, _calibration,
+        _threshold, _spread, _outside,
     )  # fmt: skip
     found: list[Finding] = []
     for rule in rules:
@@ -105,6 +105,16 @@ def _unconverged(facts: Facts) -> list[Finding]:
     if not names:
         return []
     return [finding("PEL407", [name for name, _ in names], folds=dict(names))]
+
+
+def _networks(facts: Facts) -> list[Finding]:
+    """Steps too large and gradients that vanish, where a network was tried."""
+    nets = [one for one in facts.trained.outcomes if hasattr(one.models[0], "network_")]
+    if not nets:
+        return []
+    from pellucid.study.network_checks import network_findings  # loads the networks
+
+    return network_findings(nets, facts.shop)
 
 
 def _residuals(facts: Facts) -> list[Finding]:

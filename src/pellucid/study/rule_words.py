@@ -47,7 +47,7 @@ def in_words(
         return truth[name][op == ">"]
     if name in numbers and isinstance(value, float):
         value = value * numbers[name].scale + numbers[name].shift
-    return f"{name} {op} {show(value)}"
+    return str(condition) if op == "in" else f"{name} {op} {show(value)}"
 
 
 def tree_rules(tree: Any, features: Any, names: list[str]) -> dict[str, Any]:

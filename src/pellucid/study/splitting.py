@@ -151,16 +151,11 @@ def _classes(columns: dict[str, Column], task: Task, rows: IntArray) -> IntArray
 
 def _by_time(time: Column, owner: Column | None, rows: IntArray, plan: Plan) -> SplitRecord:
     """The latest rows judge; nobody learns from the future."""
-    moment = _moments(time)[rows]
-    if owner is not None:
-        code = np.unique(_codes(owner)[rows], return_inverse=True)[1]
-        last = np.full(int(code.max()) + 1, -1, dtype=np.intp)
-        np.maximum.at(last, code, moment)
-        moment = last[code]  # a group is as late as its last row
+    moment = _row_moments(time, owner, rows)
     order = np.argsort(moment, kind="stable")
     at = moment[order]
     n_test = ceil(plan.test_size * len(rows))
-    cut = _edge(at, len(rows) - n_test)
+    cut = nearest_change(at, len(rows) - n_test)
     if cut is None:
         raise ValueError(f"{time.name!r} has one value only: there is no before and after")
     train, test = rows[order[:cut]], rows[order[cut:]]
@@ -176,6 +171,36 @@ def _by_time(time: Column, owner: Column | None, rows: IntArray, plan: Plan) -> 
     return SplitRecord("sequential", train, test, tuple(folds), reason)
 
 
+def _row_moments(time: Column, owner: Column | None, rows: IntArray) -> IntArray:
+    """Ranks of the moments of these rows; a group is as late as its last row."""
+    moment = _moments(time)[rows]
+    if owner is None:
+        return moment
+    code = np.unique(_codes(owner)[rows], return_inverse=True)[1]
+    last = np.full(int(code.max()) + 1, -1, dtype=np.intp)
+    np.maximum.at(last, code, moment)
+    return last[code]
+
+
+def row_units(frame: pl.DataFrame, task: Task, plan: Plan, rows: IntArray) -> IntArray:
+    """What must not be torn apart: the moments of these rows where time orders them, else groups.
+
+    >>> frame = pl.DataFrame({"day": [3, 1, 1, 2], "who": ["a", "b", "a", "b"], "y": [1, 2, 3, 4]})
+    >>> task = Task("regression", ("y",), (), None, "rmse", False, 0, "", ())
+    >>> row_units(frame, task, Plan(time="day"), np.arange(4)).tolist()
+    [3, 1, 1, 2]
+    >>> row_units(frame, task, Plan(groups="who"), np.array([0, 1, 3])).tolist()
+    [0, 1, 1]
+    """
+    columns = read_columns(frame)
+    owner = plan.query or plan.groups
+    time = plan.time or _implied_time(columns, task, plan)
+    if time is not None:
+        return _row_moments(columns[time], columns[owner] if owner else None, rows)
+    codes = np.arange(frame.height) if owner is None else _codes(columns[owner])
+    return np.unique(codes[rows], return_inverse=True)[1]
+
+
 def _moments(column: Column) -> IntArray:
     """Ranks of the times; rows without one come first."""
     if column.kind not in ("date", "whole", "number"):
@@ -185,8 +210,12 @@ def _moments(column: Column) -> IntArray:
     return column.cells.rank("dense").fill_null(0).to_numpy().astype(np.intp)
 
 
-def _edge(at: IntArray, cut: int) -> int | None:
-    """The change of moment nearest to ``cut``, None where there is none."""
+def nearest_change(at: IntArray, cut: int) -> int | None:
+    """The change of moment nearest to ``cut``, None where there is none.
+
+    >>> nearest_change(np.array([0, 0, 0, 1, 1]), 1), nearest_change(np.array([2, 2]), 1)
+    (3, None)
+    """
     changes = np.flatnonzero(np.diff(at)) + 1
     if not len(changes):
         return None
@@ -203,8 +232,8 @@ def _forward(train: IntArray, at: IntArray) -> Folds:
     folds: Folds = []
     previous = 0
     for _, judge in splitter.split(train):
-        start = _edge(at, int(judge[0]))
-        end = len(train) if judge[-1] == len(train) - 1 else _edge(at, int(judge[-1]) + 1)
+        start = nearest_change(at, int(judge[0]))
+        end = len(train) if judge[-1] == len(train) - 1 else nearest_change(at, int(judge[-1]) + 1)
         if start is None or end is None or start < max(previous, 1) or end <= start:
             continue
         folds.append((train[:start], train[start:end]))

@@ -29,6 +29,8 @@ _HOME = {
     "gain_ratio": "splits",
     "impurity": "splits",
     "information_gain": "splits",
+    "pessimistic_errors": "pessimistic",
+    "pessimistic_prune": "pessimistic",
     "reduced_error_prune": "reduced_error",
     "split_information": "splits",
 }

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,6 +17,7 @@ from pellucid.compiled.presort import presort
 from pellucid.core import check
 from pellucid.core.random import generator
 from pellucid.core.typing import Array, ArrayLike
+from pellucid.features.category_table import check_categories, open_codes
 from pellucid.tree.growing import Growth, grow_tree
 from pellucid.tree.pruning import prune_at, pruning_path
 from pellucid.tree.record import Tree
@@ -23,6 +25,7 @@ from pellucid.tree.rules import Explanation, explain_cart
 from pellucid.tree.splits import THRESHOLDS, SplitSearch
 
 SPLITTERS = ("best", "random")
+MOST_GROUPS = 63  # of columns that may interact
 
 
 def row_count(name: str, value: Any, n: int, *, least: int) -> int:
@@ -63,9 +66,46 @@ def column_count(value: Any, d: int) -> int:
     )
 
 
+def level_counts(categories: Any) -> Any:
+    """How many levels each column has, 0 for numbers; None where there are no categories.
+
+    >>> level_counts([None, np.array(["a", "b"])])
+    array([0, 2])
+    """
+    if categories is None:
+        return None
+    return np.array([0 if values is None else len(values) for values in categories], np.int64)
+
+
+def interaction_bits(groups: Any, d: int) -> Any:
+    """For every column the bits of the groups it is in; columns in none form one more group.
+
+    >>> interaction_bits([{0, 1}], 3)
+    array([1, 1, 2])
+    """
+    if groups is None:
+        return None
+    if isinstance(groups, str):
+        check.one_of(("pairwise", "no_interactions"), interaction_cst=groups)
+        sizes = 1 if groups == "no_interactions" else 2
+        groups = [*combinations(range(d), min(sizes, d))]
+    sets = [{int(j) for j in group} for group in groups]
+    if not all(0 <= j < d for group in sets for j in group):
+        raise ValueError(f"interaction_cst must name columns in 0..{d - 1}, got {groups!r}")
+    rest = set(range(d)).difference(*sets) if sets else set(range(d))
+    sets = [*sets, rest] if rest else sets
+    if len(sets) > MOST_GROUPS:
+        raise ValueError(f"interaction_cst may have {MOST_GROUPS} groups, got {len(sets)}")
+    bits = np.zeros(d, np.int64)
+    for k, group in enumerate(sets):
+        bits[list(group)] |= np.int64(1) << k
+    return bits
+
+
 class CartTree(Estimator):
     """A binary tree of questions ``x_j <= t``; a leaf class says what its targets are."""
 
+    categories_: list[Any] | None = None  # all columns are numbers
     _accepts_nan = True
     _accepts_sparse = True
     _criteria: tuple[str, ...]
@@ -76,9 +116,16 @@ class CartTree(Estimator):
         return tags
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
-        """Sparse tables become dense: the columns are sorted anyway."""
-        X = super()._check_matrix(X, reset=reset, finite=finite)
-        return X.toarray() if issparse(X) else X
+        """Sparse tables become dense: the columns are sorted anyway. Categories become codes."""
+
+        def plain() -> Any:
+            matrix = super(CartTree, self)._check_matrix(X, reset=reset, finite=finite)
+            return matrix.toarray() if issparse(matrix) else matrix
+
+        found, known = open_codes(self, X, plain, reset=reset)
+        if reset:
+            self.categories_ = known
+        return found
 
     @abstractmethod
     def _monotone(self, constraints: Any) -> Any:
@@ -129,6 +176,8 @@ class CartTree(Estimator):
             max_leaf_nodes=ask.max_leaf_nodes,
             min_impurity_decrease=ask.min_impurity_decrease,
             monotone=self._monotone_cst(ask.monotonic_cst),
+            levels=level_counts(self.categories_),
+            member=interaction_bits(self.interaction_cst, self.n_features_in_),
         )
 
     def _monotone_cst(self, given: Any) -> Any:
@@ -144,6 +193,12 @@ class CartTree(Estimator):
             raise ValueError(
                 "monotonic_cst must be None or an array-like of -1, 0 or 1, got "
                 f"{np.unique(constraints).tolist()}"
+            )
+        levels = level_counts(self.categories_)
+        if levels is not None and constraints[levels > 0].any():
+            j = int(np.flatnonzero((levels > 0) & (constraints != 0))[0])
+            raise ValueError(
+                f"monotonic_cst needs columns with an order, {self._column_name(j)} is a category"
             )
         return self._monotone(constraints)
 
@@ -164,6 +219,7 @@ class CartTree(Estimator):
             if not isinstance(self.tree_, Tree) or self.tree_.n_features != self.n_features_in_:
                 raise ValueError("tree_ must be a Tree of the fitted number of features")
             self.tree_.check()
+            check_categories(self)
 
     def apply(self, X: ArrayLike) -> Any:
         """The number of the leaf of every row."""
@@ -196,7 +252,7 @@ class CartTree(Estimator):
     def explain(self, X: ArrayLike) -> list[Explanation]:
         """The path of each row: its nodes, its conditions, its leaf's value."""
         rows = self._check_input(X)
-        return explain_cart(self.tree_, rows, self._feature_names())
+        return explain_cart(self, rows, self._feature_names())
 
     @property
     def feature_importances_(self) -> Array:

@@ -62,11 +62,18 @@ class DecisionTreeClassifier(CartTree, Classifier):
     monotonic_cst : array-like of -1, 0, 1, default=None
         Whether the probability of the second of two classes falls, is free or grows with each
         feature.
+    categorical_features : "from_dtype", mask, column numbers, names or None
+        Columns whose values are names without order: a question asks whether the value is in a
+        set. "from_dtype": the category columns of a frame.
+    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
+        Columns that may meet on a path from the root to a leaf; a column in none of the sets may
+        meet the others that are in none.
 
     Attributes
     ----------
     tree_ : Tree
         The nodes as arrays, with scikit-learn's names.
+    categories_ : list of the sorted values of every category column (None for numbers), or None
     classes_, n_classes_ : labels and their number; lists for several outputs
     feature_importances_ : ndarray of shape (n_features,)
     max_features_, n_outputs_ : int
@@ -100,6 +107,8 @@ class DecisionTreeClassifier(CartTree, Classifier):
         class_weight: Any = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        interaction_cst: Any = None,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -114,6 +123,8 @@ class DecisionTreeClassifier(CartTree, Classifier):
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:

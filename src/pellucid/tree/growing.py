@@ -19,6 +19,7 @@ from scipy.special import xlogy
 from pellucid.compiled import tree_search as search
 from pellucid.compiled.presort import Presorted, presort, sorted_keys
 from pellucid.compiled.tree_growth import Nodes, grow
+from pellucid.compiled.tree_levels import fill_sets
 from pellucid.compiled.tree_search import Limits, Problem
 from pellucid.compiled.tree_walk import leaf_of_rows, merge_spreads, sum_up
 from pellucid.core.impurities import class_impurity
@@ -59,6 +60,8 @@ class Growth(NamedTuple):
     max_leaf_nodes: int | None = None
     min_impurity_decrease: float = 0.0
     monotone: Any = None  # (d,) of -1, 0, 1 for the value of the node (classes: share of the first)
+    levels: Any = None  # (d,) of whole numbers: levels of a column of codes, 0 for numbers
+    member: Any = None  # (d,) int64: bits of the groups of columns that may meet on a path
 
 
 class Whole(NamedTuple):
@@ -126,6 +129,7 @@ def make_problem(data: Presorted, target: Any, w: Array, growth: Growth) -> Prob
     n = len(w)
     missing = _any_missing(data, keys, row_bits + code_bits)
     simple = len(weight.values) == 0 and o == 1 and growth.monotone is None and not missing
+    simple = simple and growth.levels is None
     simple = simple and growth.splitter == "best" and growth.threshold != "label_change"
     fast = simple and (code_bits == 1 or criterion == search.SQUARED)
     by_count = simple and o == 1 and criterion in (search.GINI, search.ENTROPY)
@@ -135,11 +139,14 @@ def make_problem(data: Presorted, target: Any, w: Array, growth: Growth) -> Prob
         terms = xlogy(np.arange(m + 1.0), np.arange(m + 1.0)) / np.log(2.0)
         table_unit = unit_for(2.0 * float(terms[-1]), ROOM)
         table = np.rint(terms / table_unit).astype(np.int64)
-    monotone = np.zeros(0) if growth.monotone is None else growth.monotone
+    monotone, levels, member = (
+        np.zeros(0) if v is None else v for v in (growth.monotone, growth.levels, growth.member)
+    )
     return Problem(
         X=data.X, keys=keys, row_bits=row_bits, code_bits=code_bits, missing=data.missing,
         stat=stat, weight=weight.values, offset=offset.astype(np.int64), target=plain,
-        monotone=np.asarray(monotone, np.int8),
+        monotone=np.asarray(monotone, np.int8), levels=np.array(levels, np.int64),
+        member=np.array(member, np.int64),
         table=table, table_unit=table_unit, counted=int(counted),
         criterion=criterion, rule=RULES[growth.threshold], random=int(growth.splitter == "random"),
         stat_unit=float(stat_unit), weight_unit=weight.unit, center=float(center), fast=int(fast),
@@ -236,7 +243,45 @@ def grow_tree(data: Presorted, target: Any, w: Array, growth: Growth, seed: int 
     nodes = grow(P, limits, growth.max_leaf_nodes)
     leaf = np.full(len(w), LEAF, np.int64)
     leaf_of_rows(P.keys[0], P.code_bits, P.row_bits, nodes.feature, nodes.start, nodes.stop, leaf)
-    return finish(nodes, leaf, target, w, growth, P)
+    tree = finish(nodes, leaf, target, w, growth, P)
+    if growth.levels is None:
+        return tree
+    mask = (1 << P.row_bits) - 1
+    spans = (nodes.start, nodes.stop)
+    return with_sets(tree, P.levels, data.X, P.keys[0], P.code_bits, mask, *spans)
+
+
+def with_sets(
+    tree: Tree, levels: Any, X: Array, rows: Any, bits: int, mask: int, start: Any, stop: Any
+) -> Tree:
+    """The sets of levels that go left; the threshold of such a node is where its set begins."""
+    found = set_places(tree.feature, levels)
+    sets = np.zeros(found.size, np.uint64)
+    fill_sets(
+        X, rows, bits, mask, tree.children_left, tree.feature, start, stop,
+        tree.weighted_n_node_samples, levels, found.begin, tree.missing_go_to_left, sets,
+    )  # fmt: skip
+    threshold = np.where(found.asks, found.begin, tree.threshold)
+    return tree._replace(threshold=threshold, levels=levels, sets=sets)
+
+
+class Places(NamedTuple):
+    """Where the sets of the nodes lie."""
+
+    asks: Any  # (nodes,) bool: the node asks about levels
+    begin: Any  # (nodes,) int64
+    size: int  # words in all
+
+
+def set_places(feature: Any, levels: Any) -> Places:
+    """Words of 64 bits for every node that asks about levels, one after the other.
+
+    >>> set_places(np.array([0, -1, 1]), np.array([70, 0])).begin.tolist()
+    [0, 2, 2]
+    """
+    words = np.where(feature >= 0, -(-levels[np.maximum(feature, 0)] // 64), 0)
+    end = np.cumsum(words)
+    return Places(words > 0, end - words, int(end[-1]))
 
 
 def finish(nodes: Nodes, leaf: Any, target: Any, w: Array, growth: Growth, P: Problem) -> Tree:
@@ -330,3 +375,7 @@ def warm() -> None:
     for target, criterion in ((y, "squared_error"), (labels, "gini"), (labels, "entropy")):
         grow_tree(full, target, np.ones(4), Growth(criterion))
         grow_tree(full, target, np.ones(4), Growth(criterion, max_leaf_nodes=3))
+    codes = presort(np.array([[0.0], [1.0], [2.0], [np.nan]]))
+    for criterion in ("squared_error", "absolute_error"):
+        growth = Growth(criterion, levels=np.array([3]), max_leaf_nodes=3)
+        grow_tree(codes, y, np.ones(4), growth)

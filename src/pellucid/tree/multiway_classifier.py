@@ -5,10 +5,12 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.base import Classifier, check_weights, with_callbacks
+from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.tree.multiway_base import MultiwayBase
+from pellucid.tree.pessimistic import pessimistic_prune
 
 
 class MultiwayTreeClassifier(MultiwayBase, Classifier):
@@ -31,6 +33,10 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         A row without the value goes to all children in fractions, or counts as the most common
         value at the node (numeric: goes to the larger side).
     random_state : accepted without effect; nothing here is random
+    pruning : {None, "pessimistic"}, default=None
+        "pessimistic": C4.5's pruning after growth, see ``pessimistic_prune``.
+    confidence_factor : float in (0, 1), default=0.25
+        Of the pruning; smaller prunes more.
 
     Attributes
     ----------
@@ -66,6 +72,8 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         categorical_features: Any = "from_dtype",
         missing: str = "fractions",
         random_state: Any = None,
+        pruning: str | None = None,
+        confidence_factor: float = 0.25,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -74,17 +82,24 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         self.categorical_features = categorical_features
         self.missing = missing
         self.random_state = random_state
+        self.pruning = pruning
+        self.confidence_factor = confidence_factor
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )
+        if self.pruning is not None:
+            check.one_of(("pessimistic",), pruning=self.pruning)
+        check.fraction(confidence_factor=self.confidence_factor)
         table = self._read(X)
         n = len(table.columns[0])
         codes = self._check_target(y, n)
         w = np.array(check_weights(sample_weight, np.empty((n, 0))))
         self.tree_ = self._grow(table, np.empty(0), codes, len(self.classes_), w)
+        if self.pruning is not None:
+            self.tree_ = pessimistic_prune(self, confidence_factor=self.confidence_factor).tree_
         context.end()
         return self
 
@@ -107,6 +122,11 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         with np.errstate(divide="ignore"):  # a class that is not in the leaf
             return np.log(self.predict_proba(X))
 
+    def _size_rule(self) -> str:
+        if self.pruning is None:
+            return "no penalty on size (prune with reduced_error_prune or pessimistic_prune)"
+        return f"then pessimistic pruning at confidence factor {self.confidence_factor:g}"
+
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers.
 
@@ -117,8 +137,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         return Card(
             representation=f"a disjunction of conjunctions: {numbers['leaves']} paths of tests, "
             "one branch per category, each with the class shares of its examples",
-            evaluation=f"merit of a question: {self.criterion}; no penalty on size (prune with "
-            "reduced_error_prune)",
+            evaluation=f"merit of a question: {self.criterion}; {self._size_rule()}",
             optimisation=self._optimisation(),
             numbers=numbers,
         )

@@ -10,13 +10,16 @@ from pellucid.core.typing import Array
 
 LEAF = -1  # as a child
 UNDEFINED = -2  # feature and threshold of a leaf
+NO_LEVELS, NO_SETS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 
 class Tree(NamedTuple):
     """Nodes in preorder, one entry each; node 0 is the root.
 
     ``x[feature] <= threshold`` goes to ``children_left``, everything else to ``children_right``;
-    a missing cell goes left where ``missing_go_to_left``.
+    a missing cell goes left where ``missing_go_to_left``. Where ``levels[feature]`` is not 0, the
+    cell is the code of a level, and the levels that go left are the bits of ``sets`` from word
+    ``threshold`` on; a code that is no level goes where missing cells go.
 
     >>> import numpy as np
     >>> from pellucid import DecisionTreeClassifier
@@ -37,6 +40,8 @@ class Tree(NamedTuple):
     spread: Array  # (nodes, outputs) standard deviation of the targets; classes: (nodes, 0)
     n_classes: Any  # (outputs,) int64
     n_features: int
+    levels: Any = NO_LEVELS  # (n_features,) int64, or (0,): all columns are numbers
+    sets: Any = NO_SETS  # (words,) uint64
 
     @property
     def node_count(self) -> int:
@@ -67,8 +72,20 @@ class Tree(NamedTuple):
     def apply(self, X: Array) -> Any:
         """The leaf of every row of X (n, d), float64."""
         return leaves_of(
-            X, self.feature, self.threshold, self.missing_go_to_left, self.children_right
-        )
+            X, self.feature, self.threshold, self.missing_go_to_left, self.children_right,
+            self.levels, self.sets,
+        )  # fmt: skip
+
+    def asks_levels(self, node: int) -> bool:
+        """Whether the node divides levels of a category."""
+        return len(self.levels) > 0 and bool(self.levels[self.feature[node]] > 0)
+
+    def left_levels(self, node: int) -> Any:
+        """The codes of the levels that go left at a node that asks about levels."""
+        n, begin = int(self.levels[self.feature[node]]), int(self.threshold[node])
+        words = self.sets[begin : begin - (-n // 64)].astype("<u8")
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        return np.flatnonzero(bits[:n])
 
     def predict(self, X: Array) -> Array:
         """The values of the leaves: (n, classes) for one output, else (n, outputs, classes)."""
@@ -114,5 +131,37 @@ class Tree(NamedTuple):
             and bool(((right[inner] > left[inner]) & (right[inner] < n)).all())
             and bool((left[~inner] == LEAF).all() and (right[~inner] == LEAF).all())
         )
-        if not sound:
+        if not sound or not sound_sets(self):
             raise ValueError("the arrays of the tree do not fit together")
+
+
+def sound_sets(nodes: Any) -> bool:
+    """Whether every set of levels lies inside ``sets``; of a Tree or a Forest."""
+    levels, sets = nodes.levels, nodes.sets
+    if levels.dtype != np.int64 or sets.dtype != np.uint64 or sets.ndim != 1:
+        return False
+    if levels.shape == (0,):
+        return True
+    if levels.shape != (nodes.n_features,) or not ((levels >= 0) & (levels < 2**31)).all():
+        return False
+    inner = nodes.feature >= 0
+    words = -(-levels[nodes.feature[inner]] // 64)
+    begin = nodes.threshold[inner][words > 0]
+    inside = (begin >= 0) & (begin + words[words > 0] <= len(sets)) & (begin == np.floor(begin))
+    return bool(inside.all())
+
+
+def set_rows(nodes: Any) -> tuple[Any, Any]:
+    """Of a Tree or a Forest: (row of every node or -1, sets of levels in rows of equal width)."""
+    category = np.full(len(nodes.feature), -1, np.int32)
+    if len(nodes.levels) == 0:
+        return category, np.zeros((0, 1), np.int64)
+    words = np.where(nodes.feature >= 0, -(-nodes.levels[np.maximum(nodes.feature, 0)] // 64), 0)
+    asks = np.flatnonzero(words > 0)
+    category[asks] = np.arange(len(asks))
+    rows = np.zeros((len(asks), max(int(words.max()), 1)), np.int64)
+    place = nodes.threshold[asks].astype(np.int64)
+    for k in range(rows.shape[1]):
+        has = words[asks] > k
+        rows[has, k] = nodes.sets[place[has] + k].view(np.int64)
+    return category, rows

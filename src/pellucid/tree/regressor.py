@@ -51,11 +51,18 @@ class DecisionTreeRegressor(CartTree, Regressor):
         Cost of a leaf in cost-complexity pruning.
     monotonic_cst : array-like of -1, 0, 1, default=None
         Whether the prediction falls, is free or grows with each feature.
+    categorical_features : "from_dtype", mask, column numbers, names or None
+        Columns whose values are names without order: a question asks whether the value is in a
+        set. "from_dtype": the category columns of a frame.
+    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
+        Columns that may meet on a path from the root to a leaf; a column in none of the sets may
+        meet the others that are in none.
 
     Attributes
     ----------
     tree_ : Tree
         The nodes as arrays, with scikit-learn's names.
+    categories_ : list of the sorted values of every category column (None for numbers), or None
     feature_importances_ : ndarray of shape (n_features,)
     max_features_, n_outputs_ : int
     n_features_in_, feature_names_in_
@@ -86,6 +93,8 @@ class DecisionTreeRegressor(CartTree, Regressor):
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        interaction_cst: Any = None,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -99,6 +108,8 @@ class DecisionTreeRegressor(CartTree, Regressor):
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:

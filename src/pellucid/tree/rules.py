@@ -2,11 +2,11 @@ r"""A tree as rules: every path from the root to a leaf is a conjunction of cond
 
 The rules of all leaves exclude each other and cover every example, so that a label is the
 disjunction (DNF) of the rules that end in it. Repeated thresholds on one feature are merged to
-the tightest. Rules speak of known values; where a row with a missing cell goes is in the tree.
+the tightest, repeated sets to what they share. Rules speak of known values; where a row with a
+missing cell goes is in the tree.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +24,21 @@ class Condition(NamedTuple):
 
     >>> str(Condition("width", "<=", 2.5)), str(Condition("Wind", "=", "Weak"))
     ('width <= 2.5', 'Wind = Weak')
+    >>> str(Condition("species", "in", ("a", "b")))
+    'species in {a, b}'
     """
 
     feature: str
-    op: str  # "=", "<=" or ">"
-    value: Any
+    op: str  # "=", "<=", ">" or "in"
+    value: Any  # of "in": a tuple of values
 
     def __str__(self) -> str:
-        return f"{self.feature} {self.op} {self.value}"
+        return f"{self.feature} {self.op} {self.said}"
+
+    @property
+    def said(self) -> str:
+        """The value as it is written."""
+        return "{" + ", ".join(map(str, self.value)) + "}" if self.op == "in" else f"{self.value}"
 
 
 class Rule(NamedTuple):
@@ -80,19 +87,42 @@ def merged(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     tightest: dict[tuple[str, str], Any] = {}
     for feature, op, value in conditions:
         old = tightest.get((feature, op), value)
-        pick = {"<=": min, ">": max}.get(op)
+        picks: dict[str, Any] = {"<=": min, ">": max, "in": shared}
+        pick = picks.get(op)
         tightest[feature, op] = value if pick is None else pick(old, value)
     return tuple(Condition(feature, op, value) for (feature, op), value in tightest.items())
+
+
+def shared(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values that are in both sets, in their old order."""
+    return tuple(v for v in old if v in new)
+
+
+def cart_edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Condition]]:
+    """The edges of a binary tree; a set names the levels that can come so far."""
+    tree = model.tree_
+    reach: dict[int, dict[int, Any]] = {0: {}}  # node -> feature -> codes that are still possible
+    for i in np.flatnonzero(tree.feature >= 0).tolist():
+        j, sides = int(tree.feature[i]), (int(tree.children_left[i]), int(tree.children_right[i]))
+        here = reach.pop(i)
+        if not tree.asks_levels(i):
+            reach[sides[0]] = reach[sides[1]] = here
+            t = float(tree.threshold[i])
+            yield i, sides[0], Condition(names[j], "<=", t)
+            yield i, sides[1], Condition(names[j], ">", t)
+            continue
+        codes = here.get(j, np.arange(tree.levels[j]))
+        left = np.isin(codes, tree.left_levels(i))
+        for child, part in zip(sides, (codes[left], codes[~left]), strict=True):
+            reach[child] = {**here, j: part}
+            yield i, child, Condition(names[j], "in", tuple(model.categories_[j][part].tolist()))
 
 
 def edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Condition]]:
     """(parent, child, condition) of every edge, parents first."""
     tree = model.tree_
     if isinstance(tree, Tree):
-        for i in np.flatnonzero(tree.feature >= 0).tolist():
-            name, t = names[tree.feature[i]], float(tree.threshold[i])
-            yield i, int(tree.children_left[i]), Condition(name, "<=", t)
-            yield i, int(tree.children_right[i]), Condition(name, ">", t)
+        yield from cart_edges(model, names)
         return
     for i in np.flatnonzero(tree.feature >= 0).tolist():
         j = int(tree.feature[i])
@@ -259,7 +289,7 @@ def _indent(depth: int, spacing: int) -> str:
 
 
 def _said(condition: Condition, decimals: int) -> str:
-    if condition.op == "=":
+    if condition.op in ("=", "in"):
         return str(condition)
     op = condition.op if condition.op == "<=" else "> "
     return f"{condition.feature} {op} {condition.value:.{decimals}f}"
@@ -279,17 +309,15 @@ def _leaf_text(model: Any, node: int, class_names: Any, decimals: int, weights: 
     return f"weights: [{', '.join(f'{c:.{decimals}f}' for c in counts)}] class: {label}"
 
 
-def explain_cart(tree: Tree, X: Array, names: Sequence[str]) -> list[Explanation]:
+def explain_cart(model: Any, X: Array, names: Sequence[str]) -> list[Explanation]:
     """The path of every row through a binary tree."""
+    tree = model.tree_
     paths = tree.decision_path(X)
+    asked = {child: condition for _, child, condition in edges(model, names)}
     found = []
     for i in range(len(X)):
         nodes = paths.indices[paths.indptr[i] : paths.indptr[i + 1]].tolist()
-        conditions = []
-        for node, after in pairwise(nodes):
-            op = "<=" if after == tree.children_left[node] else ">"
-            name = names[tree.feature[node]]
-            conditions.append(Condition(name, op, float(tree.threshold[node])))
+        conditions = tuple(asked[node] for node in nodes[1:])
         value = tuple(tree.value[nodes[-1]].ravel().tolist())
-        found.append(Explanation(tuple(nodes), tuple(conditions), value))
+        found.append(Explanation(tuple(nodes), conditions, value))
     return found

@@ -12,6 +12,7 @@ RULES = {
     "DoubleQLearning": ("two tables Q₁, Q₂", "one picks the action, the other values it"),
     "SARSA": ("table or weights of Q", "Q(s,a) += α [r + γ Q(s′,a′) − Q(s,a)]"),
     "TDLearning": ("table or weights of U", "U(s) += α [r + γ U(s′) − U(s)]"),
+    "MonteCarloLearning": ("table of U, the steps so far", "U(s) = mean of the returns G after s"),
     "AdaptiveDynamicProgramming": ("counts: a model of P and r", "count, then plan in the model"),
     "DeepQNetwork": ("networks of Q, replayed steps",
                      "fit r + γ max Q_target(s′,·)"),

@@ -67,8 +67,6 @@ class Distribution:
 
 def summary(d: Any, name: str) -> float | None:
     """A finite number that the distribution has, or None."""
-    if name == "mean" and getattr(d, "df", np.inf) <= 1:
-        return None  # a Student-t with one degree of freedom has a centre and no mean
     value = getattr(d, name, None)
     if value is None or np.ndim(value) or not np.isfinite(value):
         return None

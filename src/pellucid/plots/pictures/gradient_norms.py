@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.typing import Array
 from pellucid.neural.diagnosis import gradient_flow
 from pellucid.plots.networks import the_network
-from pellucid.plots.style import colour, heading, legend, panels
+from pellucid.plots.style import colour, heading, legend, panels, scale_of
 
 STYLES = ("-", "--", "-.", ":")
 
@@ -35,7 +35,8 @@ class GradientNorms:
         for layer, values in enumerate(self.norms.T):
             ax.plot(np.where(values > 0, values, np.nan), STYLES[layer % 4], color=colour(layer),
                     lw=1.6, label=f"layer {layer + 1}")  # fmt: skip
-        ax.set(xlabel="epoch", ylabel="norm of the gradient", yscale="log")
+        ax.set(xlabel="epoch", ylabel="norm of the gradient",
+               yscale=scale_of(self.norms))  # fmt: skip
         legend(ax)
         heading(ax, "Gradients by epoch and layer")
 
@@ -44,7 +45,7 @@ class GradientNorms:
         ax.plot(place, np.where(self.deltas > 0, self.deltas, np.nan), "o-", color=colour(0), ms=7)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="layer (the gradient comes from the right)", ylabel="rms of d loss/dz",
-               yscale="log")  # fmt: skip
+               yscale=scale_of(self.deltas))  # fmt: skip
         heading(ax, f"One pass back: {self.verdict}", self.advice)
 
 

@@ -19,6 +19,8 @@ from pellucid.plots.networks import (
 )
 from pellucid.plots.style import GREY, axes, colour, heading
 
+SHORT = 4  # letters of a name that fit into a unit
+
 
 @dataclass(frozen=True)
 class Network:
@@ -37,16 +39,18 @@ class Network:
         ax = axes(ax, figsize=size(L.sizes))
         at = places(L.sizes)
         draw_lines(ax, at, L.weights)
+        beside = bool(self.values) or max(map(len, L.names)) > SHORT
         if self.values:
             said = [[f"{v:.3g}" for v in layer] for layer in self.values]
         else:
-            said = [[name[:6] for name in L.names], *([""] * n for n in L.sizes[1:])]
+            inside = [""] * len(L.names) if beside else list(L.names)
+            said = [inside, *([""] * n for n in L.sizes[1:])]
         draw_units(ax, at, L.sizes, said)
         for p, b in zip(at[1:], L.biases, strict=True):
             for (x, y), value in zip(p, b if b is not None else [], strict=False):
                 ax.text(x, y - 0.42, f"bias {value:.2g}", ha="center", fontsize="xx-small",
                         color=GREY)  # fmt: skip
-        if self.values:
+        if beside:
             for (x, y), name in zip(at[0], L.names, strict=False):
                 ax.text(x - 0.3, y, name, ha="right", va="center", fontsize="x-small")
             ax.set_xlim(left=-0.9 - 0.08 * max(len(n) for n in L.names))

@@ -1,4 +1,4 @@
-"""Prior, likelihood and posterior, and how the posterior sharpens as data come in."""
+"""Prior, likelihood, posterior and predictive, and how they sharpen as data come in."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -32,19 +32,43 @@ class PosteriorUpdate:
     alt: str
 
     def plot(self) -> Any:
-        """One panel per unknown; for a single one also prior, likelihood and posterior."""
+        """One panel per unknown and one of the next observation; for a single unknown also prior,
+        likelihood and posterior."""
         alone = len(self.parts) == 1
-        grid = panels(len(self.parts) + alone, columns=3 - alone, size=(4.4, 3.7))
+        grid = panels(len(self.parts) + alone + 1, columns=3, size=(4.4, 3.7))
         if alone:
             self._three(grid[0], self.parts[0])
-        for ax, part in zip(grid[alone:], self.parts, strict=True):
+        for ax, part in zip(grid[alone:-1], self.parts, strict=True):
             for k, (n, density) in enumerate(zip(self.seen, part.densities, strict=True)):
                 ax.plot(part.grid, density, color=colour(k), lw=1.7, ls=LINES[k % 4],
                         label="prior" if k == 0 else f"n = {n}")  # fmt: skip
             ax.set(xlabel=part.name, ylabel="density", ylim=(0, None))
             heading(ax, "Sharper with every batch" if alone else part.name)
-        legend(grid[-1])
+        legend(grid[-2])
+        self._next(grid[-1])
         return grid[0].figure
+
+    def _next(self, ax: Any) -> None:
+        """The next observation, as the prior and as the posterior expect it."""
+        before, after = self.predictive[0], self.predictive[-1]
+        if not before.discrete:
+            ends = [float(law.quantile(q)) for law in (before, after) for q in (0.02, 0.98)]
+            x = np.linspace(min(ends), max(ends), POINTS)
+            ax.plot(x, before.density(x), color=colour(0), lw=1.7, ls="--", label="before data")
+            ax.plot(x, after.density(x), color=colour(1), lw=2, label=f"n = {self.seen[-1]}")
+            ax.set(ylabel="density")
+        else:
+            names, chances = outcomes(before, after)
+            at = np.arange(len(names))
+            for shift, law, label in ((-0.2, chances[0], "before data"),
+                                      (0.2, chances[1], f"n = {self.seen[-1]}")):  # fmt: skip
+                ax.bar(at + shift, law, 0.4, color=colour(int(shift > 0)), label=label)
+            step = -(-len(names) // 12)
+            ax.set_xticks(at[::step], names[::step])
+            ax.set(ylabel="probability")
+        ax.set(xlabel="next observation", ylim=(0, None))
+        heading(ax, "Predictive")
+        legend(ax)
 
     def _three(self, ax: Any, part: Part) -> None:
         ax.plot(part.grid, part.densities[0], color=colour(0), lw=1.7, ls="--", label="prior")
@@ -55,6 +79,17 @@ class PosteriorUpdate:
         ax.set(xlabel=part.name, ylabel="density", ylim=(0, None))
         heading(ax, f"After {self.seen[-1]} observations")
         legend(ax)
+
+
+def outcomes(before: Any, after: Any) -> tuple[list[str], list[Array]]:
+    """The possible values of a discrete observation and their probabilities under both."""
+    categories = getattr(after, "categories", None)
+    if categories is not None:
+        return [str(c) for c in categories], [np.asarray(law.p) for law in (before, after)]
+    low, high = after.support
+    high = high if np.isfinite(high) else max(law.quantile(0.98) for law in (before, after))
+    values = np.arange(low, high + 1)
+    return [f"{v:g}" for v in values], [np.asarray(law.density(values)) for law in (before, after)]
 
 
 def laws_of(belief: Any) -> list[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.core.typing import Array, IntArray
 from pellucid.plots.style import axes, colour, heading
-from pellucid.plots.worlds import check_world, number
+from pellucid.plots.worlds import check_world, nothing_to_choose, number
 
 WRITTEN = 40  # states up to which the numbers are written in
 
@@ -90,7 +90,7 @@ def q_table(Q: Any, mdp: Any = None) -> QTable:
                 f"Q has {S} states and {A} actions, the MDP {mdp.n_states} and {mdp.n_actions}"
             )
         states, actions = tuple(map(str, mdp.states)), tuple(map(str, mdp.actions))
-        best[mdp.terminal] = -1
+        best[mdp.terminal | nothing_to_choose(mdp)] = -1
     top = np.unravel_index(int(np.nanargmax(q)), q.shape)
     alt = (
         f"Values of {A} actions in {S} states; the largest, {number(q[top])}, is action "

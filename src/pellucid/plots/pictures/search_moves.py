@@ -9,7 +9,7 @@ from pellucid.core.typing import Array
 from pellucid.plots.style import GREY, axes, colour, heading, legend, marker
 
 NAMED = 25  # moves that get their edge written
-LOOKS = {"start": 6, "add": 2, "remove": 1, "reverse": 0}
+LOOKS = {"start": 6, "add": 2, "remove": 1, "reverse": 0, "rebuild": 3}
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class SearchMoves:
     """The score after every move that is shown, and what was done."""
 
     score: Array  # (m,)
-    moves: tuple[tuple[str, str, str], ...]  # add, remove or reverse; parent, child
+    moves: tuple[tuple[str, str, str], ...]  # add, remove, reverse, rebuild; parent, child
     level: int  # sideways moves at the end that found nothing better, not shown
     name: str
     alt: str
@@ -32,7 +32,7 @@ class SearchMoves:
                 ax.scatter(some, self.score[some], s=42, color=colour(k), marker=marker(k),
                            label=kind, zorder=3)  # fmt: skip
         named = len(self.moves) <= NAMED
-        ticks = [f"{a} → {b}" if a else "start" for _, a, b in self.moves]
+        ticks = [tick(*move) for move in self.moves]
         if named:
             long = max(map(len, ticks)) > 5 or len(ticks) > 8
             ax.set_xticks(step, ticks, rotation=60 if long else 0, fontsize="small",
@@ -43,6 +43,17 @@ class SearchMoves:
         heading(ax, f"{len(self.moves) - 1} moves to the score {self.score[-1]:.6g}", note)
         legend(ax, loc="lower right")
         return ax
+
+
+def tick(kind: str, a: str, b: str) -> str:
+    """What stands under a move.
+
+    >>> tick("add", "a", "b"), tick("rebuild", "a", "a")
+    ('a → b', 'around a')
+    """
+    if kind == "rebuild":
+        return f"around {a}" if a == b else f"around {a}, {b}"
+    return f"{a} → {b}" if a else "start"
 
 
 def search_moves(E: Any) -> SearchMoves:
@@ -77,9 +88,11 @@ def search_moves(E: Any) -> SearchMoves:
         for row in rows[: last + 1]
     )  # fmt: skip
     kind = E.__dict__.get("score", "score")
-    counts = {k: sum(m[0] == k for m in moves) for k in ("add", "remove", "reverse")}
+    counts = {k: sum(m[0] == k for m in moves) for k in ("add", "remove", "reverse", "rebuild")}
+    rebuilt = f", {counts['rebuild']} times nodes rebuilt" if counts["rebuild"] else ""
     alt = (
         f"Search over graphs: {counts['add']} edges added, {counts['remove']} removed and "
-        f"{counts['reverse']} reversed; the {kind} rises from {score[0]:.6g} to {best:.6g}."
+        f"{counts['reverse']} reversed{rebuilt}; the {kind} rises from {score[0]:.6g} to "
+        f"{best:.6g}."
     )
     return SearchMoves(score[: last + 1], moves, len(rows) - 1 - last, str(kind), alt)

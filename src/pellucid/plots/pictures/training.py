@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import Array
-from pellucid.plots.style import GREY, colour, heading, legend, panels, words
+from pellucid.plots.style import GREY, colour, heading, legend, panels, scale_of, words
 from pellucid.plots.sweeps import labelled, last_step
 
 STYLES = ("-", "--", "-.", ":")
@@ -48,8 +48,7 @@ class Training:
                              zorder=4, label=f"{label}best: epoch {at}")  # fmt: skip
                 for ax in grid:
                     ax.axvline(at, color=GREY, ls=":", lw=1)
-        positive = all((v[np.isfinite(v)] > 0).all() for v in self.losses)
-        grid[0].set(xlabel="epoch", ylabel="loss", yscale="log" if positive else "linear")
+        grid[0].set(xlabel="epoch", ylabel="loss", yscale=scale_of(*self.losses))
         heading(grid[0], "Loss by epoch", "cross: diverged" if any(self.diverged) else "")
         if len(self.names) > 1:
             legend(grid[0])

@@ -8,7 +8,16 @@ import numpy as np
 from pellucid.core.typing import Array, IntArray
 from pellucid.plots.steps import Steps, chosen_steps
 from pellucid.plots.style import axes, colour, heading
-from pellucid.plots.worlds import Plan, cells_of, check_world, number, plan_of, turns_of
+from pellucid.plots.worlds import (
+    Plan,
+    cells_of,
+    check_world,
+    drawn_ends,
+    met,
+    number,
+    plan_of,
+    turns_of,
+)
 
 WRITTEN = 150  # cells up to which the numbers are written in
 BARS = 40
@@ -109,6 +118,9 @@ def values(
 ) -> Any:  # fmt: skip
     """Utilities and arrows of a policy; end states framed, walls dark.
 
+    No arrow where there is nothing to choose: in ends, where all actions do the same
+    thing, and with ``shape`` in cells that no walk from the start gets to.
+
     Parameters
     ----------
     mdp : MDP
@@ -163,6 +175,8 @@ def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, titl
         )
     names = [str(a) for a in (mdp.actions if directions is None else directions)]
     chosen = [-1] * mdp.n_states if plan.policy is None else plan.policy.tolist()
+    if shape is not None:  # a table of Gymnasium also has cells that nobody gets to
+        chosen = np.where(met(mdp), chosen, -1).tolist()
     actions = tuple(names[a] if a >= 0 else "" for a in chosen)
     points = None
     if turns is not None:
@@ -176,5 +190,5 @@ def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, titl
     said = title or ("Utilities and policy" if plan.policy is not None else "Utilities")
     return Values(
         tuple(map(str, mdp.states)), plan.values.copy(), actions, cells, points,
-        tuple(mdp.terminal.tolist()), limits, said, alt,
+        tuple(drawn_ends(mdp).tolist()), limits, said, alt,
     )  # fmt: skip

@@ -1,0 +1,187 @@
+r"""Any model of trees as one sum of trees: F(x) = start + sum over trees of the value of x's leaf.
+
+    tree             start 0, one tree; class shares or means
+    random forest    start 0, values divided by the number of trees
+    boosting         start = the best constant, values times the rate; log-odds of classes
+
+What explains such models, or writes them down in another language, reads this record only. In
+``table_of(model, X)`` columns of categories hold places, numbers are asked ``x <= threshold``.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.compiled.path_shares import preorder
+from pellucid.core.typing import Array
+from pellucid.ensemble.bins import encode
+from pellucid.ensemble.forest_base import ForestEstimator
+from pellucid.ensemble.gradient_base import BestConstant, GradientBoosting
+from pellucid.ensemble.hist_base import HistGradientBoosting
+from pellucid.ensemble.hist_table import open_table
+from pellucid.tree.base import CartTree
+from pellucid.tree.record import set_rows
+
+ACCEPTED = "a decision tree, random forest, gradient boosting or histogram boosting of Pellucid"
+
+
+class TreeSum(NamedTuple):
+    """Nodes of all trees in preorder (the left child comes next), tree after tree."""
+
+    start: Any  # (trees + 1,) int64
+    feature: Any  # (nodes,) int32, negative in a leaf
+    threshold: Array  # (nodes,)
+    missing_left: Any  # (nodes,) uint8
+    right: Any  # (nodes,) int32 within the tree, -1 in a leaf
+    category: Any  # (nodes,) int32 row of ``sets``, -1: the question is x <= threshold
+    sets: Any  # (sets, words) int64, bits of the categories that go left
+    weight: Array  # (nodes,) of the training rows
+    value: Array  # (nodes, width)
+    column: Any  # (trees,) the first of the K sums that a tree adds to
+    constant: Array  # (K,)
+    n_features: int
+    scale: str  # of F: prediction, probability, log-odds, score, logarithm of the prediction
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.start) - 1
+
+
+def tree_sum(model: Any) -> TreeSum:
+    """The trees of a fitted model.
+
+    >>> from pellucid import RandomForestRegressor
+    >>> model = RandomForestRegressor(5, random_state=0).fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> found = tree_sum(model)
+    >>> found.n_trees, found.scale
+    (5, 'prediction')
+    """
+    if not isinstance(model, CartTree | ForestEstimator | GradientBoosting | HistGradientBoosting):
+        raise TypeError(f"{ACCEPTED} is needed, got {type(model).__name__}")
+    check_is_fitted(model)
+    if isinstance(model, HistGradientBoosting):
+        return _hist(model)
+    if isinstance(model, GradientBoosting):
+        return _boosting(model)
+    if is_classifier(model) and model.n_outputs_ > 1:
+        raise ValueError(f"one target of classes is needed, got {model.n_outputs_}")
+    if isinstance(model, CartTree):
+        return _tree(model)
+    return _flat(model.forest_, model.forest_.value / model.forest_.n_trees, _scale(model))
+
+
+def table_of(model: Any, X: Any) -> Array:
+    """The rows as the questions read them: categories of histogram boosting become places."""
+    if not isinstance(model, HistGradientBoosting):
+        return _known_levels(model, np.array(model._check_input(X), order="C"))
+    check_is_fitted(model)
+    rows = np.array(open_table(model, X, reset=False)[0], order="C")
+    if model.is_categorical_ is None:
+        return rows
+    codes = encode(rows, model._bins, by_row=False).by_column
+    for j in np.flatnonzero(model._bins.categorical).tolist():
+        rows[:, j] = np.where(codes[j] == 255, np.nan, codes[j])
+    return rows
+
+
+def _known_levels(model: Any, rows: Array) -> Array:
+    """Codes that are no level of their column count as missing."""
+    nodes = model.tree_ if isinstance(model, CartTree) else model.forest_
+    for j in np.flatnonzero(nodes.levels).tolist():
+        rows[~((rows[:, j] >= 0) & (rows[:, j] < nodes.levels[j])), j] = np.nan
+    return rows
+
+
+def places_of(model: Any, trees: TreeSum) -> dict[int, dict[Any, int]]:
+    """For every column of categories that is asked about: value -> place."""
+    asked = np.unique(trees.feature[trees.category >= 0]).tolist()
+    words: Any = getattr(model, "categories_", None) or [None] * trees.n_features
+    found: dict[int, dict[Any, int]] = {}
+    for j in asked:
+        known = None if words[j] is None else words[j].tolist()
+        if isinstance(model, HistGradientBoosting):
+            edges = model._bins.edges[j, : model._bins.n_bins[j]].tolist()
+            values = edges if known is None else [known[int(code)] for code in edges]
+        else:
+            values = list(range(int(_levels(model)[j]))) if known is None else known
+        found[j] = {value: place for place, value in enumerate(values)}
+    return found
+
+
+def _levels(model: Any) -> Any:
+    return (model.forest_ if hasattr(model, "forest_") else model.tree_).levels
+
+
+def _scale(model: Any) -> str:
+    return "probability" if is_classifier(model) else "prediction"
+
+
+def _flat(forest: Any, value: Array, scale: str) -> TreeSum:
+    """A ``Forest`` whose trees all add to the same sums."""
+    return TreeSum(
+        forest.start, forest.feature, forest.threshold, forest.missing_left, forest.right,
+        *set_rows(forest), forest.weight, np.ascontiguousarray(value),
+        np.zeros(forest.n_trees, np.int64), np.zeros(value.shape[1]), forest.n_features, scale,
+    )  # fmt: skip
+
+
+def _tree(model: Any) -> TreeSum:
+    tree = model.tree_
+    n = tree.node_count
+    value = np.ascontiguousarray(tree.value.reshape(n, -1))
+    return TreeSum(
+        np.array([0, n]), tree.feature, tree.threshold, tree.missing_go_to_left,
+        tree.children_right, *set_rows(tree),
+        tree.weighted_n_node_samples, value, np.zeros(1, np.int64), np.zeros(value.shape[1]),
+        tree.n_features, _scale(model),
+    )  # fmt: skip
+
+
+def _score(model: Any) -> str:
+    if is_classifier(model):
+        return "log-odds" if model.loss == "log_loss" else "score"
+    logarithm = isinstance(model.loss, str) and model.loss in ("poisson", "gamma")
+    return "logarithm of the prediction" if logarithm else "prediction"
+
+
+def _boosting(model: Any) -> TreeSum:
+    if not isinstance(model.init_, BestConstant):
+        raise ValueError(
+            "the start of the boosting must be a constant (init=None or 'zero'), "
+            f"got init={model.init!r}"
+        )
+    K = model.n_trees_per_iteration_
+    found = _flat(model.forest_, model.learning_rate * model.forest_.value, _score(model))
+    return found._replace(
+        column=np.arange(found.n_trees) % K, constant=np.array(model.init_.scores, np.float64)
+    )
+
+
+def _hist(model: Any) -> TreeSum:
+    t, bins, K = model.trees_, model._bins, model.n_trees_per_iteration_
+    n = len(t.left) + len(t.value)
+    new, leaf, jump = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32)
+    preorder(t.node_start, t.leaf_start, t.left, t.right, new, leaf, jump)
+    inner, places = np.flatnonzero(new >= 0), new[new >= 0]
+    ends = leaf >= 0
+    start = t.node_start + t.leaf_start
+    feature, category = np.full(n, -2, np.int32), np.full(n, -1, np.int32)
+    threshold, missing = np.full(n, -2.0), np.zeros(n, np.uint8)
+    feature[inner], category[inner] = t.feature[places], t.category[places]
+    threshold[inner] = bins.edges[t.feature[places], t.threshold[places]]
+    is_set = category[inner] >= 0
+    top = t.sets[category[inner][is_set], 3] >> 63 & 1  # bit 255: missing and unknown cells
+    missing[inner] = t.missing_left[places]
+    missing[inner[is_set]] = top
+    value, weight = np.zeros((n, 1)), np.zeros(n)
+    value[ends, 0], weight[ends] = t.value[leaf[ends]], t.weight[leaf[ends]]
+    first = np.repeat(start[:-1], np.diff(start))
+    for i in inner[::-1].tolist():  # children come after their parents
+        weight[i] = weight[i + 1] + weight[first[i] + jump[i]]
+    return TreeSum(
+        start, feature, threshold, missing, jump, category, t.sets, weight, value,
+        np.arange(len(start) - 1) % K, np.array(model._baseline), model.n_features_in_,
+        _score(model),
+    )  # fmt: skip

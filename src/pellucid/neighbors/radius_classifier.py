@@ -1,0 +1,276 @@
+r"""Classification by the vote of all training rows within a radius.
+
+Model        the training rows themselves; the neighbourhood has a fixed size, not a fixed count
+Prediction   argmax_c  sum_{i: d(x, x_i) <= r} w_i [y_i = c]
+Outliers     a row without neighbours of positive weight gets ``outlier_label``, or is refused
+
+Where the rows are unevenly dense, a fixed radius averages over many rows in the crowd and over
+few outside it: the bias is the same everywhere and the variance differs, the reverse of k
+neighbours. With the weights K(d) a rectangular (uniform) or other kernel, this is the plug-in
+rule with kernel densities of width r.
+
+References: Fix & Hodges (1951); Devroye, Gyorfi & Lugosi (1996), chapter 10.
+"""
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Classifier, with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.random import generator
+from pellucid.core.records import Card
+from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.neighbors.base import METHODS
+from pellucid.neighbors.classifier import TIES, by_nearest, label_codes, tied
+from pellucid.neighbors.radius_search import Found, RadiusQuestions, pair_weights
+from pellucid.neighbors.weights import check_rule
+
+
+class Votes(NamedTuple):
+    """The votes on some queries for one output."""
+
+    totals: Array  # (m, classes)
+    codes: IntArray  # of the voters, one per pair
+    weights: Array | None  # one per pair
+    found: Found
+
+
+def count_votes(codes: IntArray, weights: Array | None, n_classes: int, found: Found) -> Votes:
+    """Sum of the weights of each class near each query.
+
+    >>> pairs = Found(2, np.array([0, 0, 1]), np.ones(3), np.arange(3))
+    >>> count_votes(np.array([0, 1, 1]), None, 2, pairs).totals
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    m = found.n_queries
+    totals = np.bincount(found.query * n_classes + codes, weights, m * n_classes)
+    return Votes(totals.reshape(m, n_classes).astype(np.float64), codes, weights, found)
+
+
+def decide(votes: Votes, ties: str, rng: Rng | None) -> IntArray:
+    """The class of each query; a row of zeros goes to the first class."""
+    totals = votes.totals
+    winner = totals.argmax(axis=1)
+    if ties == "lowest":
+        return winner
+    best = tied(totals)
+    rows = np.flatnonzero((best.sum(axis=1) > 1) & (totals.sum(axis=1) > 0))
+    if rng is not None:
+        draws = np.where(best[rows], rng.random((len(rows), totals.shape[1])), -1.0)
+        winner[rows] = draws.argmax(axis=1)
+        return winner
+    first = votes.found.first
+    for i in rows:
+        part = slice(first[i], first[i + 1])
+        order = np.argsort(votes.found.distance[part], kind="stable")
+        w = None if votes.weights is None else votes.weights[part][order][None]
+        winner[i] = by_nearest(votes.codes[part][order][None], w, totals.shape[1])[0]
+    return winner
+
+
+class RadiusNeighborsClassifier(RadiusQuestions, Classifier):
+    """Classification by the vote of all training rows within a radius.
+
+    Every ``algorithm`` and number of threads gives the same answer. y may have several columns.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        How far a row may be to have a vote, ``>= 0``.
+    weights : str, callable or None, default='uniform'
+        'uniform' (None); 'distance': 1/d; 'similarity' and the names of similarities as in
+        KNeighborsClassifier; or a function of the array of distances of one query's neighbours.
+    algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default='auto'
+        How to search; see NearestNeighbors.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    outlier_label : label, list of labels, 'most_frequent' or None, default=None
+        What a row without neighbours gets: a label (a list: one per output), the most frequent
+        one, or a refusal (None). A label that is no class has no column in ``predict_proba``,
+        which then warns and gives zeros.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
+    ties : {'lowest', 'random', 'nearest'}, default='lowest'
+        Who wins an even vote; see KNeighborsClassifier.
+    random_state : int, RandomState, Generator or None, default=None
+        For ``ties='random'``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,), or a list of them for several columns
+    outlier_label_ : list with the label of each output, or None
+    effective_metric_, effective_metric_params_ : the metric in use, as scikit-learn names it
+    n_samples_fit_ : int
+    outputs_2d_ : bool
+        Whether y has several columns.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from pellucid import RadiusNeighborsClassifier
+    >>> model = RadiusNeighborsClassifier(1.0).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> model.predict([[1.5]]), model.predict_proba([[1.0]]).round(3)
+    (array([0]), array([[0.667, 0.333]]))
+    """
+
+    def __init__(
+        self,
+        radius: float = 1.0,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        outlier_label: Any = None,
+        metric_params: dict | None = None,
+        n_jobs: int | None = None,
+        ties: str = "lowest",
+        random_state: Any = None,
+    ) -> None:
+        self.radius = radius
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.outlier_label = outlier_label
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.ties = ties
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _check_target(self, y: Any, n: int) -> Any:
+        self.outputs_2d_, self.classes_, codes = label_codes(y, n, self)
+        return codes
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        check.one_of(METHODS, algorithm=self.algorithm)
+        self._check_radius()
+        check.non_negative(radius=self.radius)
+        check_rule(self.weights)
+        check.one_of(TIES, ties=self.ties)
+        self._rng()
+        rows = self._check_training(X, y)
+        context = FitContext(self, X=rows.X, y=rows.y)
+        self._set_rows(rows.X)
+        self._y = rows.y
+        self.outlier_label_ = self._outlier_labels()
+        context.end()
+        return self
+
+    def _rng(self) -> Rng | None:
+        """What draws among equals, where that is asked for."""
+        return generator(self.random_state) if self.ties == "random" else None
+
+    def _columns(self) -> list[tuple[Any, IntArray]]:
+        """(classes, codes of the training rows) of each output."""
+        if not self.outputs_2d_:
+            return [(self.classes_, self._y)]
+        return [(classes, self._y[:, j]) for j, classes in enumerate(self.classes_)]
+
+    def _outlier_labels(self) -> list[Any] | None:
+        """The label of a row without neighbours, for each output."""
+        label, columns = self.outlier_label, self._columns()
+        if label is None:
+            return None
+        if isinstance(label, str) and label == "most_frequent":
+            return [classes[np.bincount(codes).argmax()] for classes, codes in columns]
+        several = isinstance(label, list | tuple | np.ndarray) and np.ndim(label) > 0
+        labels = list(label) if several else [label] * len(columns)
+        if len(labels) != len(columns):
+            raise ValueError(f"outlier_label needs {len(columns)} labels, one per output, got {label!r}")  # fmt: skip  # noqa: E501
+        for one, (classes, _) in zip(labels, columns, strict=True):
+            if np.ndim(one) > 0:
+                raise TypeError(f"outlier_label of one output must be a scalar, got {one!r}")
+            kinds = {np.asarray(one).dtype.kind, classes.dtype.kind}
+            if len(kinds) > 1 and not kinds <= set("iu") and "O" not in kinds:
+                raise TypeError(f"outlier_label {one!r} is not of the type of the classes {classes}")  # fmt: skip  # noqa: E501
+        return labels
+
+    def _votes(self, X: Any) -> Any:
+        """One list of Votes, one per output, for every few queries."""
+        seen = 0
+        for Q, found in self._found(X):
+            w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
+            alone = found.total(w) == 0
+            if self.outlier_label_ is None and alone.any():
+                raise ValueError(
+                    f"No neighbors found for {int(alone.sum())} rows, the first is row "
+                    f"{seen + int(alone.argmax())}: take a larger radius than {self.radius:g}, or "
+                    "give an outlier_label"
+                )
+            seen += found.n_queries
+            yield [
+                count_votes(codes[found.index], w, len(classes), found)
+                for classes, codes in self._columns()
+            ]
+
+    def predict(self, X: Any) -> Any:
+        """Labels; X None: of the training rows, each without itself."""
+        check_is_fitted(self)
+        rng, columns = self._rng(), self._columns()
+        parts: list[list[Any]] = [[] for _ in columns]
+        for votes in self._votes(X):
+            for j, (one, (classes, _)) in enumerate(zip(votes, columns, strict=True)):
+                labels, alone = classes[decide(one, self.ties, rng)], ~one.totals.any(axis=1)
+                if alone.any():
+                    label = self.outlier_label_[j]  # type: ignore[index]
+                    labels = labels.astype(np.result_type(labels, np.asarray(label)))
+                    labels[alone] = label
+                parts[j].append(labels)
+        labels = [np.concatenate(part) for part in parts]
+        return np.column_stack(labels) if self.outputs_2d_ else labels[0]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Shares of the votes; a list of them for several outputs."""
+        check_is_fitted(self)
+        parts = list(zip(*([one.totals for one in votes] for votes in self._votes(X)), strict=True))
+        shares = []
+        for j, (classes, _) in enumerate(self._columns()):
+            totals = np.concatenate(parts[j])
+            alone = ~totals.any(axis=1)
+            if alone.any():
+                label = self.outlier_label_[j]  # type: ignore[index]
+                totals[alone] = classes == label
+                if not (classes == label).any():
+                    warnings.warn(
+                        f"Outlier label {label!r} is not in training classes: the probabilities "
+                        f"of {int(alone.sum())} rows without neighbours are 0",
+                        UserWarning, stacklevel=2,
+                    )  # fmt: skip
+            mass = totals.sum(axis=1, keepdims=True)
+            shares.append(totals / np.where(mass > 0, mass, 1.0))
+        return shares if self.outputs_2d_ else shares[0]
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        spreads = self._spreads()
+        uneven = next(iter(spreads.values()), 1.0) > 10
+        return Card(
+            f"the training rows: a row gets the label of most rows within {self.radius:g} (lazy, "
+            "instance-based, local; no form assumed)",
+            f"votes sum w_i [y_i = c] with {self.weights or 'uniform'} weights, nearness is "
+            f"{self.effective_metric_}; without neighbours: {self.outlier_label_ or 'refused'}",
+            f"nothing is minimised; search by {self._fit_method}, exact",
+            {**self._reach(), "classes": len(self.classes_), **spreads},
+            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        )

@@ -1,0 +1,191 @@
+r"""Regression by the average of all training rows within a radius.
+
+Model        E[y | x] is nearly constant within a distance r; no form is assumed
+Prediction   sum_{i: d(x, x_i) <= r} w_i y_i / sum w_i     (squared loss), or their weighted
+             median (absolute loss); with weights K(d) this is Nadaraya and Watson's estimate
+Spread       sqrt(sum w_i (y_i - mean)^2 / sum w_i) of the neighbours' y
+Outliers     a row without neighbours of positive weight is answered NaN, with a warning
+
+References: Nadaraya (1964); Watson (1964).
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Regressor, with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.core.typing import Array
+from pellucid.neighbors.base import METHODS
+from pellucid.neighbors.radius_search import Found, RadiusQuestions, pair_weights
+from pellucid.neighbors.weights import check_rule
+
+
+def local_means(values: Array, weights: Array | None, found: Found) -> Array:
+    """Weighted means (m, outputs) of values (pairs, outputs); NaN without neighbours.
+
+    >>> pairs = Found(2, np.array([0, 0]), np.ones(2), np.arange(2))
+    >>> local_means(np.array([[1.0], [4.0]]), np.array([2.0, 1.0]), pairs)
+    array([[ 2.],
+           [nan]])
+    """
+    mass = found.total(weights)
+    mass = np.where(mass > 0, mass, np.nan)
+    parts = (v if weights is None else weights * v for v in values.T)
+    return np.column_stack([found.total(v) / mass for v in parts])
+
+
+def local_medians(values: Array, weights: Array | None, found: Found) -> Array:
+    """Weighted medians (m, outputs); the midpoint where half is met exactly.
+
+    >>> pairs = Found(1, np.zeros(4, int), np.ones(4), np.arange(4))
+    >>> local_medians(np.array([[1.0], [3.0], [2.0], [8.0]]), None, pairs)
+    array([[2.5]])
+    """
+    w = np.ones(len(found.query)) if weights is None else weights
+    mass, first = found.total(w), found.first
+    half, q = 0.5 * mass, found.query
+    out = np.full((found.n_queries, values.shape[1]), np.nan)
+    there = mass > 0
+    for j, v in enumerate(values.T):
+        order = np.lexsort((v, q))
+        passed = np.cumsum(w[order])
+        passed -= np.append(0.0, passed)[first[:-1]][q]  # summed within the query
+        low = first[:-1] + found.total(passed < half[q] * (1 - 1e-12)).astype(np.intp)
+        high = first[:-1] + found.total(passed <= half[q] * (1 + 1e-12)).astype(np.intp)
+        high = np.minimum(high, first[1:] - 1)
+        out[there, j] = 0.5 * (v[order][low[there]] + v[order][high[there]])
+    return out
+
+
+class RadiusNeighborsRegressor(RadiusQuestions, Regressor):
+    """Regression by the average of all training rows within a radius.
+
+    Every ``algorithm`` and number of threads gives the same answer. y may have several columns.
+    A row without neighbours is answered NaN, with a warning.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        How far a row may be to count, ``>= 0``.
+    weights : str, callable or None, default='uniform'
+        'uniform' (None); 'distance': 1/d; 'similarity' and the names of similarities as in
+        KNeighborsClassifier; or a function of the array of distances of one query's neighbours.
+    algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default='auto'
+        How to search; see NearestNeighbors.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
+    average : {'mean', 'median'}, default='mean'
+        What is best for squared loss, or for absolute loss.
+
+    Attributes
+    ----------
+    effective_metric_, effective_metric_params_ : the metric in use, as scikit-learn names it
+    n_samples_fit_ : int
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from pellucid import RadiusNeighborsRegressor
+    >>> model = RadiusNeighborsRegressor(1.0).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> model.predict([[1.5]])
+    array([0.5])
+    """
+
+    def __init__(
+        self,
+        radius: float = 1.0,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict | None = None,
+        n_jobs: int | None = None,
+        average: str = "mean",
+    ) -> None:
+        self.radius = radius
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.average = average
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        check.one_of(METHODS, algorithm=self.algorithm)
+        self._check_radius()
+        check.non_negative(radius=self.radius)
+        check_rule(self.weights)
+        check.one_of(("mean", "median"), average=self.average)
+        rows = self._check_training(X, y)
+        context = FitContext(self, X=rows.X, y=rows.y)
+        self._set_rows(rows.X)
+        self._y = rows.y
+        context.end()
+        return self
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {**super()._state_shapes(), "_y": (self.n_samples_fit_, *self._y.shape[1:])}
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Averages of the neighbours' y, and with ``return_std`` their spread.
+
+        X None: of the training rows, each without itself.
+        """
+        check_is_fitted(self)
+        check.boolean(return_std=return_std)
+        y = self._y.reshape(len(self._y), -1)
+        shape = (-1, *self._y.shape[1:])
+        middle = local_medians if self.average == "median" else local_means
+        centres, spreads = [], []
+        for Q, found in self._found(X):
+            w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
+            values = y[found.index]
+            centres.append(middle(values, w, found))
+            if return_std:
+                away = values - local_means(values, w, found)[found.query]
+                spreads.append(np.sqrt(local_means(away**2, w, found)))
+        answer = np.concatenate(centres)
+        self._warn_alone(np.isnan(answer[:, 0]))
+        answer = answer.reshape(shape)
+        return (answer, np.concatenate(spreads).reshape(shape)) if return_std else answer
+
+    def _warn_alone(self, alone: Array) -> None:
+        if alone.any():
+            warnings.warn(
+                f"{int(alone.sum())} rows, the first is row {int(alone.argmax())}, have no "
+                f"neighbours within radius={self.radius:g}; predicting NaN for them",
+                UserWarning, stacklevel=3,
+            )  # fmt: skip
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        loss = "squared" if self.average == "mean" else "absolute"
+        spreads = self._spreads()
+        uneven = next(iter(spreads.values()), 1.0) > 10
+        return Card(
+            f"the training rows: a row gets the {self.average} of those within {self.radius:g} "
+            "(lazy, instance-based, local; no form assumed)",
+            f"{loss} loss near each row, {self.weights or 'uniform'} weights, nearness is "
+            f"{self.effective_metric_}; without neighbours: NaN, with a warning",
+            f"nothing is minimised; search by {self._fit_method}, exact",
+            {**self._reach(), **spreads},
+            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        )
