@@ -24,7 +24,7 @@ def families() -> list[str]:
     """Every module of this package that defines CASES."""
     names = (m.name for m in pkgutil.iter_modules(benchmarks.__path__))
     others = ("harness", "__main__", "calibration")  # simulations are no races
-    alone = ("study", "study_tables", "study_workers")  # `python -m benchmarks.study`
+    alone = ("study", "study_tables", "study_workers", "forest_memory")  # run by their own names
     return [name for name in names if not name.startswith(others) and name not in alone]
 
 

@@ -38,12 +38,23 @@ class Case(NamedTuple):
     rounds: int = 3  # processes per contender
     repeats: int = 3  # calls per process
     work: dict[str, float] = {}  # noqa: RUF012  share of the work that a contender is given
+    memory: bool = False  # whether the peak of memory is a column
 
 
 class Timing(NamedTuple):
     seconds: float
     first_call: float
     answer: Any
+    memory: float  # bytes at the peak beyond those with the data in place
+
+
+def peak() -> float:
+    """The most bytes this process has held in memory so far (NaN where nobody counts them)."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return float("nan")
+    found = [line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line]
+    return 1024.0 * int(found[0]) if found else float("nan")
 
 
 def work(module: str, index: int, contender: str, out: str) -> None:
@@ -52,11 +63,12 @@ def work(module: str, index: int, contender: str, out: str) -> None:
     data = case.data()
     function = case.contenders[contender]
     times: list[float] = []
+    before = peak()
     while len(times) < 2 or (len(times) <= case.repeats and sum(times) < ENOUGH):
         began = time.perf_counter()
         answer = function(data)
         times.append(time.perf_counter() - began)
-    np.savez(out, answer=np.asarray(answer), times=np.array(times))
+    np.savez(out, answer=np.asarray(answer), times=np.array(times), memory=peak() - before)
 
 
 def run_one(module: str, index: int, contender: str, limit: float | None = None) -> Timing:
@@ -73,8 +85,8 @@ def run_one(module: str, index: int, contender: str, limit: float | None = None)
         if done.returncode:
             raise RuntimeError(f"{contender}: {done.stderr.strip().splitlines()[-1]}")
         with np.load(out) as stored:
-            times, answer = stored["times"], stored["answer"]
-    return Timing(float(times[1:].min()), float(times[0]), answer)
+            times, answer, memory = stored["times"], stored["answer"], float(stored["memory"])
+    return Timing(float(times[1:].min()), float(times[0]), answer, memory)
 
 
 class Result(NamedTuple):
@@ -114,6 +126,7 @@ def run_case(
             "first_call": timing.first_call,
             "ratio": timing.seconds / case.work.get(name, 1.0) / ours.seconds,
             "same": bool(case.same(ours.answer, timing.answer)),
+            **({"memory": timing.memory} if case.memory else {}),
         }
         for name, timing in best.items()
     ]
@@ -126,11 +139,16 @@ def run_case(
 def table(result: Result) -> str:
     """One case as a Markdown table."""
     lines = [f"### {result.case}", "", f"Limit: {result.limit}", ""]
-    lines += ["| contender | best (ms) | peer / ours | same answer |", "|---|---:|---:|---|"]
+    memory = any("memory" in row for row in result.rows)
+    more = (" memory (MB) |", "---:|") if memory else ("", "")
+    lines += [f"| contender | best (ms) | peer / ours | same answer |{more[0]}"]
+    lines += [f"|---|---:|---:|---|{more[1]}"]
     for row in result.rows:
         ratio = "" if row["contender"] == OURS else f"{row['ratio']:.2f}"
         same = "" if row["contender"] == OURS else ("yes" if row["same"] else "**no**")
-        lines.append(f"| {row['contender']} | {1e3 * row['seconds']:.1f} | {ratio} | {same} |")
+        held = f" {row['memory'] / 1e6:.0f} |" if memory else ""
+        line = f"| {row['contender']} | {1e3 * row['seconds']:.1f} | {ratio} | {same} |{held}"
+        lines.append(line)
     return "\n".join([*lines, "", *([result.note, ""] if result.note else [])])
 
 
@@ -178,6 +196,8 @@ def write(results: list[Result], path: Path) -> None:
         "",
         "Each contender in its own process, best of several calls after one warm-up call;",
         "`peer / ours` above 1 means ours is faster. Written by `make bench`.",
+        "`memory`, where asked for: the peak of the process beyond what it held with the data in",
+        "place, the libraries that the contender loads included.",
         "",
         f"- machine: {machine()}",
         f"- {len(results)} cases, {len(rows)} comparisons; behind in {len(behind)}: "

@@ -147,6 +147,7 @@ CASES = [
             LIMIT,
             rounds=2,
             repeats=1,
+            memory=True,
         )
         for linkage in ("single", "ward", "complete", "average", "weighted", "centroid", "median")
     ),

@@ -101,7 +101,14 @@ def _sgd(module):
             model = (
                 importlib.import_module(module)
                 .SGDClassifier(
-                    alpha=1e-4, max_iter=1, tol=None, average=len(y) // 2, random_state=0
+                    alpha=1e-4,
+                    learning_rate="invscaling",
+                    eta0=0.1,
+                    power_t=0.5,
+                    max_iter=1,
+                    tol=None,
+                    average=len(y) // 2,
+                    random_state=0,
                 )
                 .fit(X, y)
             )

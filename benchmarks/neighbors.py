@@ -1,5 +1,7 @@
 """Neighbours: brute force in 50 dimensions, the kd-tree in 3, small tables many times."""
 
+import warnings
+
 import numpy as np
 
 from benchmarks.harness import Case
@@ -196,6 +198,84 @@ def sklearn_prototypes(data):
     return NearestCentroid().fit(*data).predict(data[0])
 
 
+def labelled():
+    rng = np.random.default_rng(0)
+    X, Q = rng.random((100_000, 3)), rng.random((100_000, 3))
+    return X, (4 * X[:, 0] + rng.random(100_000)).astype(int), Q
+
+
+def labelled_wide():
+    rng = np.random.default_rng(0)
+    X, Q = rng.standard_normal((20_000, 30)), rng.standard_normal((5_000, 30))
+    return X, X[:, 0] + rng.standard_normal(20_000), Q
+
+
+def radius_vote(library, data):
+    X, y, Q = data
+    model = library.RadiusNeighborsClassifier(0.05, outlier_label=0, n_jobs=-1)
+    return model.fit(X, y).predict_proba(Q)
+
+
+def radius_mean(library, data):
+    X, y, Q = data
+    model = library.RadiusNeighborsRegressor(5.5, weights="distance", n_jobs=-1)
+    return model.fit(X, y).predict(Q)
+
+
+def pellucid_radius_vote(data):
+    from pellucid import neighbors
+
+    return radius_vote(neighbors, data)
+
+
+def sklearn_radius_vote(data):
+    from sklearn import neighbors
+
+    return radius_vote(neighbors, data)
+
+
+def pellucid_radius_mean(data):
+    from pellucid import neighbors
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a few rows are alone
+        return radius_mean(neighbors, data)
+
+
+def sklearn_radius_mean(data):
+    from sklearn import neighbors
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return radius_mean(neighbors, data)
+
+
+def mixed_rows():
+    """Numbers with missing cells and categories in codes."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 12))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 8:] = rng.integers(5, size=(3000, 4))
+    return X
+
+
+def pellucid_gower(X):
+    from pellucid.neighbors import Gower, pairwise_distances
+
+    return pairwise_distances(X, metric=Gower(categorical=[8, 9, 10, 11]))
+
+
+def plain_gower(X):
+    """Row by row in NumPy."""
+    ranges = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
+    D = np.empty((len(X), len(X)))
+    for i, row in enumerate(X):
+        parts = np.abs(X - row) / ranges
+        parts[:, 8:] = X[:, 8:] != row[8:]
+        D[i] = np.nanmean(parts, axis=1)
+    return D
+
+
 def same_neighbours(ours, theirs):
     """Single precision may swap near ties: 99.9 % of the places must agree."""
     return bool((ours == theirs).mean() > 0.999)
@@ -275,5 +355,32 @@ CASES = [
         {"pellucid": pellucid_prototypes, "scikit-learn NearestCentroid": sklearn_prototypes},
         lambda ours, theirs: bool(np.array_equal(ours, theirs)),
         "two passes over the rows",
+    ),
+    Case(
+        "RadiusNeighborsClassifier 100,000 queries among 100,000 x 3, radius 0.05",
+        labelled,
+        {"pellucid": pellucid_radius_vote, "scikit-learn": sklearn_radius_vote},
+        lambda ours, theirs: bool(np.allclose(ours, theirs)),
+        "5 M pairs: memory latency",
+        rounds=2,
+        repeats=2,
+    ),
+    Case(
+        "RadiusNeighborsRegressor 5,000 queries among 20,000 x 30, weights 1/d",
+        labelled_wide,
+        {"pellucid": pellucid_radius_mean, "scikit-learn": sklearn_radius_mean},
+        lambda ours, theirs: bool(np.allclose(ours, theirs, equal_nan=True)),
+        "3 G multiply-adds, then the pairs within the radius",
+        rounds=2,
+        repeats=2,
+    ),
+    Case(
+        "pairwise_distances gower 3,000 x 12, a tenth missing",
+        mixed_rows,
+        {"pellucid": pellucid_gower, "rows in NumPy": plain_gower},
+        lambda ours, theirs: bool(np.allclose(ours, theirs)),
+        "108 M cells compared",
+        rounds=2,
+        repeats=2,
     ),
 ]

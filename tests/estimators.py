@@ -107,6 +107,8 @@ def make(cls, **params):
         params = {"estimator": pellucid.GaussianNB(), **params}
     if cls.__name__ in ("MLPClassifier", "MLPRegressor"):  # small, and done before max_iter
         params = {"hidden_layer_sizes": (8,), "learning_rate_init": 0.05, "tol": 1e-2, **params}
+    if cls.__name__.startswith("RadiusNeighbors"):  # every row of ``data`` has neighbours
+        params = {"radius": 3.0, "weights": "distance", **params}
     if cls.__name__ == "Autoencoder":
         params = {"solver": "lbfgs", "max_iter": 1000, **params}
     if pellucid._HOME.get(cls.__name__, "").startswith("deep."):  # few updates, large steps

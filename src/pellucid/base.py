@@ -233,6 +233,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         context: FitContext,
         start_row: bool = True,
         stop: Callable[[Any], bool] | None = None,
+        explain: Callable[[Any], str] | None = None,
     ) -> Iteration:
         """Run the common loop under the fit's callbacks; keep ``history_`` and ``n_iter_``."""
         run = iterate(
@@ -245,6 +246,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             stop=stop,
             name=type(self).__name__,
             context=context,
+            explain=explain,
         )
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
         context.end(run.state)

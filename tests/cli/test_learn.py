@@ -103,7 +103,32 @@ def test_bad_tables_get_one_sentence(pellucid, tmp_path, name, content, code, wo
 
 def test_no_file_no_target(pellucid, tmp_path):
     assert pellucid("learn", "nowhere.csv", "--target", "y").code == Code.DATA
-    assert pellucid("learn", "nowhere.csv").code == Code.USAGE
+    (tmp_path / "good.csv").write_text("a,yes\n1,2\n")
+    done = pellucid("learn", "good.csv")
+    assert done.code == Code.USAGE
+    assert "give --target, one of the columns a, yes" in done.err
+
+
+def test_the_bar_keeps_its_length_and_narrow_boards_leave_out_the_seconds(monkeypatch):
+    """On 80 columns: no line is longer, and the time left is that of the whole study."""
+    import io
+    from types import SimpleNamespace
+
+    from rich.console import Console
+
+    from pellucid.cli import learn
+
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, highlight=False)
+    monkeypatch.setattr(learn, "console", lambda **_: screen)
+    with learn.progress(False) as say:
+        say("train", 3, 40, "regularised discriminant analysis on products, fold 1 of 10")
+    shown = screen.file.getvalue()
+    assert "train " in shown
+    assert "━━━━━━━━\x1b" in shown  # ten long, two of them done
+    assert "on products, fo…" in shown
+    empty = SimpleNamespace(leaderboard=(), task=SimpleNamespace(metric="accuracy"))
+    assert str(learn.board(empty, 80).columns[-1].header) == "complexity"
+    assert str(learn.board(empty, 100).columns[-1].header) == "seconds"
 
 
 def test_stdin(tmp_path, line):

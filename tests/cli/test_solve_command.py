@@ -114,9 +114,12 @@ def test_bad_tables_are_refused_with_the_row(inside, written, change, sentence):
     ids=lambda value: str(value)[:30],
 )
 def test_bad_files_are_refused_in_one_sentence(inside, written, record, sentence):
-    done = inside("solve", written(record))
+    file = written(record)
+    done = inside("solve", file)
     assert done.code == 3
     assert sentence in done.err
+    assert done.err.count(str(file)) == 1
+    assert len(done.err.splitlines()) == 1
 
 
 def test_usage_errors(inside, written):

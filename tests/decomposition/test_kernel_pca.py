@@ -114,20 +114,32 @@ def test_rows_that_do_not_differ():
         KernelPCA(kernel="precomputed").fit(np.ones((5, 2)))
 
 
-@pytest.mark.parametrize("gamma", [0.05, 5.0])
+@pytest.mark.parametrize("gamma", [0.05, 1.0, 5.0, 50.0])
 def test_block_krylov_pairs_are_those_of_the_matrix(gamma):
-    """Close eigenvalues too (gamma 0.05: ten of one size); where they are too many, it says so."""
+    """Ten close eigenvalues (0.05); few above a flat rest (5); the identity (50).
+
+    Where hundreds lie close to each other (1) no block is deep enough: it says so, and Lanczos
+    goes on.
+    """
     X = np.random.default_rng(0).standard_normal((700, 10))
     K = rbf_kernel(X, gamma=gamma)
     exact = np.linalg.eigvalsh(kernel_pca.centre_of(K).of(K))[::-1][:4]
     times = kernel_pca.centred_product(K)
     found = kernel_pca.leading(times, 700, 4)
-    if gamma == 0.05:
+    assert (found is None) == (gamma == 1.0)
+    if found is not None:
         values, V = found
         np.testing.assert_allclose(values, exact, rtol=1e-12)
         np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-12)
         np.testing.assert_allclose(times(V), V * values, atol=1e-10)
-    else:  # almost the identity: no block is deep enough, Lanczos goes on
-        assert found is None
     model = KernelPCA(4, kernel="rbf", gamma=gamma).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, exact, rtol=1e-9)
+
+
+def test_block_krylov_beyond_the_rank():
+    """More directions wanted than there are: the rest have the value 0 and are orthonormal."""
+    X = np.random.default_rng(0).standard_normal((700, 3))
+    values, V = kernel_pca.leading(kernel_pca.centred_product(X @ X.T), 700, 5)
+    exact = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1] * 700
+    np.testing.assert_allclose(values, [*exact, 0, 0], rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-12)

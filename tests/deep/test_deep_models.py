@@ -392,6 +392,27 @@ def test_divergence_keeps_the_last_finite_weights():
     assert np.isfinite(model.predict(X)).all()
 
 
+def test_divergence_is_never_silent():
+    """A loss 1e10 times that of the start is divergence; an infinite answer is an error."""
+    rng = np.random.default_rng(0)
+    S, t = rng.normal(size=(64, 6, 2)), rng.normal(size=64)
+    training = Training("sgd", learning_rate=1e12, max_epochs=4)
+    with pytest.warns(DivergenceWarning, match=r"learning_rate=1e\+12 is too large; the weights"):
+        model = RecurrentRegressor(training=training, random_state=0).fit(S, t)
+    assert np.isfinite(model.predict(S)).all()
+    model.module_.double()
+    for p in model.module_.parameters():
+        p.data.fill_(np.inf)
+    with pytest.raises(ValueError, match="answer is infinite or NaN: the training diverged"):
+        model.predict(S)
+    gan = GenerativeAdversarialNetwork(
+        training=Training("sgd", learning_rate=1e30, max_epochs=3), random_state=0
+    )
+    with pytest.warns(DivergenceWarning, match="the weights of epoch 0 are kept"):
+        gan.fit(S[:, 0])
+    assert np.isfinite(gan.sample(5, random_state=0)).all()
+
+
 def test_the_global_random_state_of_torch_is_left_alone():
     X, y = shifted_patterns(40)
     torch.manual_seed(5)

@@ -3,9 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
-from pellucid import BayesianNetworkClassifier, CategoricalNB, ScoreBasedStructure
+from pellucid import BayesianNetworkClassifier, CategoricalNB, ScoreBasedStructure, data
 from pellucid.graphical import DAG, DirichletPrior, structure_score
 from pellucid.graphical.structure import edge_matrix
 
@@ -127,3 +128,36 @@ def test_bad_structures_are_refused():
             BayesianNetworkClassifier(structure).fit(X, y)
     with pytest.raises(ValueError, match="class"):
         BayesianNetworkClassifier().fit(X, np.repeat("Yes", 14))
+
+
+@pytest.mark.parametrize(
+    "structure", ["naive", "tan", [("x0", "y"), ("y", "x1"), ("x0", "x1"), ("x2", "x1")]]
+)
+def test_blocks_count_like_memory(structure):
+    """Weights, a class of weight 0 and left-out cells, whose tables are the same bits."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(3, size=900)
+    X = rng.integers(4, size=(900, 3)).astype(float)
+    X[:, 0] = (X[:, 0] + y) % 4
+    X[:, 2] = np.where(rng.random(900) < 0.7, X[:, 1], X[:, 2])
+    X[rng.random(X.shape) < 0.05] = np.nan
+    w = np.where(y == 2, 0.0, rng.integers(3, size=900))
+    frame = pl.DataFrame(X, schema=["x0", "x1", "x2"])
+    labels = np.array(["k", "l", "m"])[y]
+    rows = frame.with_columns(label=pl.Series(labels), w=pl.Series(w))
+    parts = data.blocks(rows, target="label", weight="w", block_rows=100)
+    model = BayesianNetworkClassifier(structure, missing="drop")
+    whole, streamed = clone(model).fit(frame, labels, sample_weight=w), model.fit_blocks(parts)
+    assert streamed.classes_.tolist() == ["k", "l"]
+    assert streamed.states_ == whole.states_
+    assert streamed.network_.dag_ == whole.network_.dag_
+    for one, other in zip(whole.tables_, streamed.tables_, strict=True):
+        assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="cannot fill missing cells"):
+        BayesianNetworkClassifier(structure).fit_blocks(parts)
+
+
+def test_blocks_refuse_a_learner():
+    parts = data.blocks(pl.DataFrame({"a": [0, 1, 1], "b": [0, 1, 0]}), target="b")
+    with pytest.raises(ValueError, match="no structure learner"):
+        BayesianNetworkClassifier(ScoreBasedStructure()).fit_blocks(parts)

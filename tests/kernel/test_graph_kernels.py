@@ -108,6 +108,54 @@ def test_histogram_is_the_definition(n_iter):
     np.testing.assert_array_equal(kernel.diagonal(items), np.diag(K))
 
 
+def labelled_graphs(count, n=9):
+    """Random graphs with an edge at least, and letters on their nodes."""
+    rng = np.random.default_rng(1)
+    graphs = [g for g in random_graphs(2 * count, n) if g.number_of_edges()][:count]
+    for graph in graphs:
+        networkx.set_node_attributes(graph, dict(enumerate(rng.choice(list("abc"), n))), "label")
+    return graphs, [[graph.nodes[v]["label"] for v in graph] for graph in graphs]
+
+
+def test_labels_are_networkx_hashes():
+    """Two nodes share a label after i rounds exactly when they share networkx's i-th hash."""
+    graphs, labels = labelled_graphs(10)
+    found = [
+        networkx.weisfeiler_lehman_subgraph_hashes(
+            g, node_attr="label", iterations=3, include_initial_labels=True
+        )
+        for g in graphs
+    ]
+    expected = np.zeros((10, 10))
+    for i in range(4):
+        counts = [Counter(hashes[i] for hashes in nodes.values()) for nodes in found]
+        expected += [[sum(a[x] * b[x] for x in a) for b in counts] for a in counts]
+    items = list(zip(graphs, labels, strict=True))
+    np.testing.assert_array_equal(WeisfeilerLehmanKernel(n_iter=3)(items), expected)
+    for a, x in items:
+        for b, z in items:
+            told = weisfeiler_lehman_test(a, b, labels=(x, z), max_iter=3)
+            hashes = [
+                networkx.weisfeiler_lehman_graph_hash(g, node_attr="label", iterations=3)
+                for g in (a, b)
+            ]
+            assert told.distinguished == (hashes[0] != hashes[1])
+
+
+def test_kernel_is_grakels():
+    grakel = pytest.importorskip("grakel")  # no wheels for the newest Pythons
+    graphs, labels = labelled_graphs(10)
+    theirs = grakel.WeisfeilerLehman(n_iter=3, base_graph_kernel=grakel.VertexHistogram)
+    K = theirs.fit_transform(
+        [
+            grakel.Graph({v: list(g[v]) for v in g}, node_labels=dict(enumerate(names)))
+            for g, names in zip(graphs, labels, strict=True)
+        ]
+    )
+    ours = WeisfeilerLehmanKernel(n_iter=3)(list(zip(graphs, labels, strict=True)))
+    np.testing.assert_array_equal(ours, K)
+
+
 @pytest.mark.parametrize("base", ["histogram", "edge", "shortest_path"])
 def test_kernels_are_positive_semi_definite_and_blind_to_names(base):
     rng = np.random.default_rng(0)

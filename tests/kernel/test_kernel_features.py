@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.model_selection import cross_val_score
 
 from pellucid import KernelRidge, LinearSVC, Nystroem, RandomFourierFeatures
+from pellucid.compiled.cosines import shifted_cosines
 from pellucid.kernel import GaussianKernel, LaplacianKernel, LinearKernel, PolynomialKernel
 from pellucid.kernel.nystroem import inverse_root
 
@@ -141,3 +142,17 @@ def test_rings_are_separated_by_features_and_a_linear_machine():
     ):
         Z = features.fit_transform(X)
         assert LinearSVC(C=10.0).fit(Z, y).score(Z, y) > 0.99
+
+
+def test_cosines_are_those_of_the_c_library():
+    """To a few units in the last place up to a million; beyond it NumPy takes over."""
+    rng = np.random.default_rng(0)
+    for size in (1.0, 100.0, 0.99e6):
+        Z = rng.uniform(-size, size, size=(50, 40))
+        found = Z.copy()
+        assert shifted_cosines(found, np.zeros(40), 1.0) == 0
+        assert_allclose(found, np.cos(Z), atol=5e-16)
+    X = np.array([[1e9], [0.5]])
+    model = RandomFourierFeatures(n_components=9, random_state=0).fit(X)
+    expected = np.cos(X @ model.random_weights_ + model.random_offset_) * np.sqrt(2 / 9)
+    assert_allclose(model.transform(X), expected, atol=1e-15)

@@ -77,6 +77,28 @@ def test_laws_of_every_kernel(kernel):
         assert_allclose(kernel(csr_array(X), csr_array(Z)), kernel(X, Z))
 
 
+def random_kernel(state, depth):
+    """A random expression of sums, products, scalings, normalisations and choices of columns."""
+    if depth == 0:
+        base = [LinearKernel(), PolynomialKernel(2), GaussianKernel(0.8), LaplacianKernel(1.3)]
+        kernel = base[state.integers(4)]
+        return kernel.on([int(state.integers(3))]) if state.random() < 0.3 else kernel
+    left, right = random_kernel(state, depth - 1), random_kernel(state, depth - 1)
+    forms = [left + right, left * right, float(state.uniform(0, 3)) * left, left.normalized()]
+    return forms[state.integers(4)]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_what_the_algebra_makes_is_a_kernel(seed):
+    """No eigenvalue below zero but by rounding, and a Gram of another sample fits to it."""
+    state = np.random.default_rng(seed)
+    kernel, rows = random_kernel(state, 1 + seed % 3), state.normal(size=(20, 3))
+    values = np.linalg.eigvalsh(kernel(rows))
+    assert values[0] >= -1e-12 * max(values[-1], 1e-300)
+    assert_allclose(kernel(rows[:6], rows[6:]), kernel(rows)[:6, 6:], rtol=1e-9, atol=1e-12)
+    assert check_kernel(kernel, rows).valid
+
+
 def test_algebra():
     a, b = LinearKernel(), GaussianKernel(1.0)
     assert_allclose((a + b)(X, Z), a(X, Z) + b(X, Z))

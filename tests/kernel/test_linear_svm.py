@@ -281,19 +281,31 @@ def test_constant_dependent_and_wide_columns():
     assert (y[:20] * model.decision_function(wide)).min() > 1 - 1e-3
 
 
+ONE_PASS = {"learning_rate": "invscaling", "eta0": 0.1, "power_t": 0.5}  # as the page says
+
+
+def excess(n, p, seeds, alpha=1e-4):
+    """Objective after one pass over the certified minimum, for tables and orders of the seeds."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, p))
+        y = np.where(X @ rng.normal(size=p) + 2 * rng.normal(size=n) > 0, 1, -1)
+        exact = LinearSVC(loss="hinge", C=1 / (alpha * n), tol=1e-3).fit(X, y)
+        best = hinge_risk(exact.coef_[0], exact.intercept_[0], X, y, alpha).value
+        assert exact.objective_ * alpha == pytest.approx(best, rel=1e-9)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = SGDClassifier(
+                alpha=alpha, max_iter=1, tol=None, average=n // 2, random_state=seed, **ONE_PASS
+            ).fit(X, y)
+        yield hinge_risk(model.coef_[0], model.intercept_[0], X, y, alpha).value / best - 1
+
+
+def test_stochastic_descent_reaches_the_dual_solution_on_a_tenth():
+    assert all(-1e-9 <= e <= 0.01 for e in excess(100_000, 20, range(3)))
+
+
 @pytest.mark.slow
 def test_stochastic_descent_reaches_the_dual_solution():
     """Issue line: a million rows, one pass, objective within 1 % of the certified minimum."""
-    rng = np.random.default_rng(0)
-    n, p, alpha = 1_000_000, 20, 1e-4
-    X = rng.normal(size=(n, p))
-    y = np.where(X @ rng.normal(size=p) + 2 * rng.normal(size=n) > 0, 1, -1)
-    exact = LinearSVC(loss="hinge", C=1 / (alpha * n), tol=1e-3).fit(X, y)
-    best = hinge_risk(exact.coef_[0], exact.intercept_[0], X, y, alpha).value
-    assert exact.objective_ * alpha == pytest.approx(best, rel=1e-9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = SGDClassifier(alpha=alpha, max_iter=1, tol=None, average=n // 2, random_state=0)
-        model.fit(X, y)
-    reached = hinge_risk(model.coef_[0], model.intercept_[0], X, y, alpha).value
-    assert best <= reached <= 1.01 * best
+    assert all(-1e-9 <= e <= 0.002 for e in excess(1_000_000, 20, range(3)))

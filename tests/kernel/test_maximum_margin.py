@@ -95,6 +95,46 @@ def test_oracle_cvxpy(kernel, C):
     assert smo.n_margin_errors_ == model.n_margin_errors_
 
 
+def cvxpy_primal(X, s, C):
+    w, b, xi = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(len(s))
+    cost = cp.sum_squares(w) / 2 + (C * cp.sum(xi) if np.isfinite(C) else 0)
+    slack = xi if np.isfinite(C) else 0
+    problem = cp.Problem(cp.Minimize(cost), [cp.multiply(s, X @ w + b) >= 1 - slack, xi >= 0])
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return problem.value, w.value, b.value
+
+
+@SOLVERS
+@pytest.mark.parametrize("C", [np.inf, 1.0], ids=["hard", "soft"])
+def test_oracle_primal_and_dual(solver, C):
+    """The primal and the dual of either margin by another solver: four equal numbers."""
+    X, y = blobs() if np.isinf(C) else overlapping()
+    s = 2.0 * y - 1.0
+    value, w, b = cvxpy_primal(X, s, C)
+    model = MaximumMarginClassifier(C=C, solver=solver).fit(X, y)
+    assert_allclose(model.primal_objective_, value, rtol=1e-7)
+    assert_allclose(model.dual_objective_, cvxpy_dual(X @ X.T, s, C), rtol=1e-7)
+    assert abs(model.primal_objective_ - model.dual_objective_) < 1e-8
+    assert_allclose(model.coef_[0], w, atol=1e-6)
+    assert_allclose(model.intercept_[0], b, atol=1e-5)
+    a, margin = model.multipliers_, s * model.decision_function(X)
+    assert_allclose((a * s) @ X, model.coef_[0], atol=1e-8)  # stationary in w
+    assert abs(a @ s) < 1e-8  # and in b
+    assert (a >= 0).all()
+    assert_allclose(a * (1 - model.slack_ - margin), 0, atol=1e-8)  # complementary slackness
+    if np.isfinite(C):
+        assert_allclose((C - a) * model.slack_, 0, atol=1e-8)
+
+
+@SOLVERS
+def test_a_tolerance_below_rounding_ends(solver):
+    """Columns of length 100: residuals of 1e-13 are rounding, no step makes them smaller."""
+    X, y = overlapping()
+    model = MaximumMarginClassifier(C=1.0, solver=solver, tol=1e-14).fit(30 * X, y)
+    assert model.primal_objective_ - model.dual_objective_ < 1e-10 * model.primal_objective_
+    assert model.n_iter_ < 60
+
+
 def test_hard_margin_in_feature_space():
     X, y = overlapping(60)
     model = MaximumMarginClassifier(kernel=GaussianKernel(1.0)).fit(X, y)

@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 import pellucid
-from pellucid import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from pellucid import SVC, SVR, MaximumMarginClassifier, NuSVC, NuSVR, OneClassSVM
 from pellucid.core.threads import limit_threads
 from pellucid.kernel import GaussianKernel, LinearKernel, smo
 
@@ -50,14 +50,60 @@ def test_svc_is_scikit_learns(data, params):
         assert (ours.support_ == theirs.support_).all()
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
+@pytest.mark.parametrize("params", SETTINGS[:4], ids=[str(i) for i in range(4)])
+def test_dual_objective_is_no_worse_than_libsvms(params, tol):
+    """At equal tolerance, up to what the tolerance leaves open; libsvm ends in single precision."""
+    ours = SVC(tol=tol, **params).fit(X2, Y2)
+    theirs = sklearn.svm.SVC(tol=tol, **params).fit(X2, Y2)
+    K, s = ours.kernel_(X2), 2.0 * Y2 - 1.0
+    mine, other = (s @ b - b @ K @ b / 2 for b in (coefficients(ours), coefficients(theirs)))
+    assert_allclose(ours.dual_objective_, mine, rtol=1e-9)
+    assert ours.duality_gap_ <= 300 * ours.C * tol
+    assert mine >= other - min(ours.duality_gap_, 1e-6 * other)
+
+
+def coefficients(model):
+    """y a of every row; rows that are no support vectors have 0."""
+    beta = np.zeros(model.shape_fit_[0])
+    beta[model.support_] = model.dual_coef_[0]
+    return beta
+
+
+def apart(gaps, K, tol):
+    """How far the decision functions of two solutions with these duality gaps may lie apart.
+
+    The primal is 1-strongly convex in w: |w - w*|^2 / 2 <= P(w) - P(w*) <= gap, and
+    |f(x) - f*(x)| <= |w - w*| sqrt(k(x, x)). The intercept is read off rows whose f is known to
+    within tol, so it moves by as much again and tol for either solution.
+    """
+    assert min(gaps) > -1e-9
+    return 2 * np.sqrt(K.diagonal().max()) * np.sqrt(2 * np.maximum(gaps, 0)).sum() + 2 * tol
+
+
 def test_layout_of_pairs():
+    """Pair by pair against the exact programme: our error is nil, libsvm's what its gap allows."""
     X, y = IRIS
     ours = SVC(kernel="linear", tol=1e-8, decision_function_shape="ovo").fit(X, y)
     theirs = sklearn.svm.SVC(kernel="linear", tol=1e-8, decision_function_shape="ovo").fit(X, y)
-    assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)  # libsvm's rows are single precision
-    assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=3e-4)
+    dual = np.zeros((2, len(X)))
+    dual[:, ours.support_] = ours.dual_coef_
+    for p, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        rows = (y == i) | (y == j)
+        Z, s = X[rows], np.where(y[rows] == i, 1.0, -1.0)
+        exact = MaximumMarginClassifier(C=1.0, tol=1e-12).fit(Z, s)
+        assert_allclose(ours.coef_[p], exact.coef_[0], atol=1e-7)
+        assert_allclose(ours.intercept_[p], exact.intercept_[0], atol=1e-6)
+        w, b = theirs.coef_[p], theirs.intercept_[p]
+        gap = w @ w / 2 + np.maximum(0, 1 - s * (Z @ w + b)).sum() - exact.dual_objective_
+        assert np.linalg.norm(ours.coef_[p] - w) <= np.sqrt(2 * gap) + 1e-7  # single precision
+        f, g = ours.decision_function(X)[:, p], theirs.decision_function(X)[:, p]
+        assert_allclose(f, exact.decision_function(X), atol=1e-6)
+        assert_allclose(f, g, atol=apart(np.array([gap]), X @ X.T, 1e-8))
+        found = np.where(y == i, dual[j - 1], dual[i])[rows]
+        assert_allclose(found, s * exact.multipliers_, atol=1e-6)
     assert (ours.support_ == theirs.support_).all()
-    assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-3)
+    assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-4)  # theirs: single precision
     ties = SVC(break_ties=True).fit(X, y)
     assert (ties.predict(X) == np.argmax(ties.decision_function(X), axis=1)).all()
     with pytest.raises(ValueError, match="break_ties"):
@@ -68,9 +114,21 @@ def test_layout_of_pairs():
 def test_svr_is_scikit_learns(params):
     ours = SVR(tol=1e-6, **params, gamma=0.3).fit(X2, TARGET, sample_weight=W)
     theirs = sklearn.svm.SVR(tol=1e-6, gamma=0.3, **params).fit(X2, TARGET, sample_weight=W)
-    assert_allclose(ours.predict(X2), theirs.predict(X2), atol=1e-4)
-    assert_allclose(ours.primal_objective_, ours.dual_objective_, rtol=1e-4)
-    assert_allclose(ours.primal_objective_ - ours.dual_objective_, ours.duality_gap_, atol=1e-9)
+    K, C = ours.kernel_(X2), W * ours.C
+    gaps, duals = [], []
+    for model in (ours, theirs):
+        beta, r = coefficients(model), np.abs(TARGET - model.predict(X2))
+        duals.append(TARGET @ beta - ours.epsilon * np.abs(beta).sum() - beta @ K @ beta / 2)
+        gaps.append(beta @ K @ beta / 2 + C @ np.maximum(0, r - ours.epsilon) - duals[-1])
+    assert_allclose(ours.duality_gap_, gaps[0], atol=1e-9)
+    assert_allclose(ours.primal_objective_ - ours.dual_objective_, gaps[0], atol=1e-9)
+    assert gaps[0] <= 2 * C.sum() * ours.tol  # a violation of tol costs each row at most 2 C tol
+    assert duals[0] >= duals[1] - gaps[0]
+    assert_allclose(ours.predict(X2), theirs.predict(X2), atol=apart(gaps, K, 1e-6))
+    tight = SVR(tol=1e-10, **params, gamma=0.3).fit(X2, TARGET, sample_weight=W)
+    assert tight.duality_gap_ <= 2 * C.sum() * 1e-10
+    assert tight.dual_objective_ >= duals[1] - 1e-9  # libsvm at equal tolerance is no better
+    assert_allclose(ours.predict(X2), tight.predict(X2), atol=2e-6)
     r = np.abs(TARGET - ours.predict(X2))
     e = ours.epsilon
     assert (r[ours.categories_ == "inside_tube"] <= e + 1e-5).all()
@@ -86,23 +144,63 @@ def test_example_25():
 
 
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.6])
-def test_nu_machines_are_scikit_learns(nu):
-    ours = NuSVC(nu=nu, gamma=0.3, tol=1e-6).fit(X2, Y2)
-    theirs = sklearn.svm.NuSVC(nu=nu, gamma=0.3, tol=1e-6).fit(X2, Y2)
-    scale = np.abs(theirs.decision_function(X2)).max()  # 1/rho multiplies the error of both
-    assert_allclose(ours.decision_function(X2), theirs.decision_function(X2), atol=2e-3 * scale)
-    margin = (2 * Y2 - 1) * ours.decision_function(X2)
-    assert np.mean(margin < 1 - 1e-2) <= nu + 1e-9
+def test_nu_classification_is_scikit_learns(nu):
+    """Before the division by rho: 1/2 |w|^2 - nu n rho + sum max(0, rho - y f), dual -1/2 |w|^2."""
+    ours = NuSVC(nu=nu, gamma=0.3, tol=1e-8).fit(X2, Y2)
+    theirs = sklearn.svm.NuSVC(nu=nu, gamma=0.3, tol=1e-8).fit(X2, Y2)
+    K, s, gaps, scores, rhos = ours.kernel_(X2), 2.0 * Y2 - 1.0, [], [], []
+    for model in (ours, theirs):
+        beta = coefficients(model)
+        rho = 1 / np.abs(beta).max()  # some row is at its bound 1 before the division
+        f = rho * model.decision_function(X2)
+        gaps.append(rho**2 * beta @ K @ beta - nu * 300 * rho + np.maximum(0, rho - s * f).sum())
+        scores.append(f)
+        rhos.append(rho)
+    assert_allclose(ours.duality_gap_, gaps[0], atol=1e-9)
+    assert gaps[0] <= 300 * 1e-8
+    assert gaps[0] < gaps[1]  # single-precision rows hold libsvm back
+    far = apart(gaps, K, 1e-8)
+    assert_allclose(scores[0], scores[1], atol=far)
+    assert_allclose(rhos[0], rhos[1], atol=far)
+    margin = s * ours.decision_function(X2)
+    assert np.mean(margin < 1 - 2e-8 / rhos[0]) <= nu + 1e-9  # f is known to within tol / rho
     assert len(ours.support_) >= nu * len(X2) - 1e-9
-    ours = NuSVR(nu=nu, gamma=0.3, tol=1e-6).fit(X2, TARGET)
-    theirs = sklearn.svm.NuSVR(nu=nu, gamma=0.3, tol=1e-6).fit(X2, TARGET)
-    assert_allclose(ours.predict(X2), theirs.predict(X2), atol=1e-4)
-    assert np.mean(ours.slack_ > 1e-4) <= nu + 1e-9
-    ours = OneClassSVM(nu=nu, gamma=0.3, tol=1e-7).fit(X2, sample_weight=W)
-    theirs = sklearn.svm.OneClassSVM(nu=nu, gamma=0.3, tol=1e-7).fit(X2, sample_weight=W)
-    assert_allclose(ours.decision_function(X2), theirs.decision_function(X2), atol=1e-4)
-    assert_allclose(ours.score_samples(X2), theirs.score_samples(X2), atol=1e-4)
-    assert_allclose(ours.offset_, theirs.offset_, atol=1e-4)
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.3, 0.6])
+def test_nu_regression_and_one_class_are_scikit_learns(nu):
+    ours = NuSVR(nu=nu, gamma=0.3, tol=1e-8).fit(X2, TARGET)
+    theirs = sklearn.svm.NuSVR(nu=nu, gamma=0.3, tol=1e-8).fit(X2, TARGET)
+    K, gaps = ours.kernel_(X2), []
+    for model in (ours, theirs):  # 1/2 |w|^2 + sum (nu e + max(0, |y - f| - e)), e as ours
+        beta, r = coefficients(model), np.abs(TARGET - model.predict(X2))
+        loss = nu * 300 * ours.epsilon_ + np.maximum(0, r - ours.epsilon_).sum()
+        gaps.append(beta @ K @ beta + loss - TARGET @ beta)
+    assert gaps[0] <= 2 * 300 * 1e-8
+    assert_allclose(ours.predict(X2), theirs.predict(X2), atol=apart(gaps, K, 1e-8))
+    assert np.mean(ours.slack_ > 2e-8) <= nu + 1e-9
+    ours = OneClassSVM(nu=nu, gamma=0.3, tol=1e-8).fit(X2, sample_weight=W)
+    theirs = sklearn.svm.OneClassSVM(nu=nu, gamma=0.3, tol=1e-8).fit(X2, sample_weight=W)
+    gaps = []
+    for model in (ours, theirs):  # 1/2 |w|^2 - nu W rho + sum w max(0, rho - f), dual -1/2 |w|^2
+        beta, rho, f = coefficients(model), model.offset_[0], model.decision_function(X2)
+        gaps.append(beta @ K @ beta - nu * W.sum() * rho + W @ np.maximum(0, -f))
+    assert gaps[0] <= 2 * W.sum() * 1e-8
+    far = apart(gaps, K, 1e-8)
+    assert_allclose(ours.decision_function(X2), theirs.decision_function(X2), atol=far)
+    assert_allclose(ours.score_samples(X2), theirs.score_samples(X2), atol=far)
+    assert_allclose(ours.offset_, theirs.offset_, atol=far)
+
+
+def test_nu_that_leaves_no_margin():
+    """The reduced hulls of classes that are drawn alike meet: w = 0 and rho = 0."""
+    y = np.random.default_rng(5).integers(2, size=300)
+    for params in ({}, {"class_weight": {1: 2.0}}):
+        with pytest.warns(UserWarning, match="nu=0.2 leaves no margin"):
+            model = NuSVC(nu=0.2, kernel="linear", **params).fit(X2, y)
+        assert np.isfinite(model.decision_function(X2)).all()
+    with pytest.warns(UserWarning, match="no margin"):
+        NuSVC(nu=0.5).fit(np.ones((4, 2)), [0, 1, 0, 1])
 
 
 def test_nu_that_no_class_can_bear():

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
+from pellucid.compiled.adam import adam_pass
+from pellucid.compiled.epochs import ADAM, update
 from pellucid.core.iterate import DivergenceWarning
 from pellucid.neural import (
     BatchNorm,
@@ -235,3 +237,25 @@ def test_next_error_walks_through_the_mistakes():
     assert next_error(Constant(), x, y, start=2) == 3
     assert next_error(Constant(), x, y, start=4) is None
     assert next_error(Constant(), x, 0 * y) is None
+
+
+def test_fused_adam_is_the_rule():
+    """The one-pass kernel against ``update`` in float64, penalty, copy and mean included."""
+    rng = np.random.default_rng(0)
+    n, cut, l2 = 5000, 4100, 1e-2
+    w = rng.normal(size=n)
+    plain, m, r, mean = w.copy(), np.zeros(n), np.zeros(n), np.zeros(n)
+    fused, memory, sums = w.copy(), (np.zeros(n), np.zeros(n)), np.zeros(n)
+    copy = w.astype(np.float32)
+    edges, prices = np.array([0, cut, n]), np.array([1.0, 0.0])
+    for t in range(1, 6):
+        g = rng.normal(size=n).astype(np.float32)
+        whole = g + 2 * l2 * np.where(np.arange(n) < cut, plain, 0.0)
+        squares = adam_pass(fused, copy, g, *memory, sums, edges, prices, l2, 0.5, 1e-2,
+                            0.9, 0.999, 1e-8, t)  # fmt: skip
+        assert_allclose(squares, plain[:cut] @ plain[:cut], rtol=1e-6)
+        update(ADAM, 0.9, 0.999, 1e-8, 0.0, np.inf, plain, whole, 1e-2, m, r, t)
+        mean += 0.5 * whole
+    assert_allclose(fused, plain, atol=1e-7)
+    assert_allclose(sums, mean, atol=1e-5)
+    assert_array_equal(copy, fused.astype(np.float32))

@@ -80,6 +80,21 @@ def test_a_partial_study_says_so():
     assert 'href="#final"' not in page
 
 
+def test_many_models_are_numbered_in_the_matrix():
+    """Twelve names side by side do not fit on a page; their numbers do."""
+    record = to_json(example("binary"))
+    assert "<abbr" not in render(record)
+    names = [f"model {i}" for i in range(8)]
+    record["comparison"] |= {
+        "names": names,
+        "adjusted": [[0.5] * 8] * 8,
+        "better": [[False] * 8] * 8,
+    }
+    page = render(record)
+    assert '<abbr title="model 1">2</abbr>' in page
+    assert 'model 1 <span class="quiet">2</span>' in page
+
+
 def test_another_schema_is_refused():
     with pytest.raises(ValueError, match="not a report"):
         to_json({"schema": "something else"})

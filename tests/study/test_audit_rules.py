@@ -175,6 +175,23 @@ def test_identifier_survives_copied_rows():
     assert found["PEL104"].severity == "warning"
 
 
+def test_rows_equal_in_their_names_are_copies_where_values_repeat_by_chance():
+    """One rounded column repeats by chance; the 40 rows whose identifier repeats do not."""
+    from pellucid.study import Study
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=500)
+    frame = pl.DataFrame({"id": np.arange(1000, 1500), "x": (rng.normal(size=500) + y).round(1),
+                          "y": np.where(y, "b", "a")})  # fmt: skip
+    both = pl.concat([frame, frame.head(40)])
+    found = {f.code: f for f in audit(both, "y").findings}
+    assert found["PEL104"].evidence["rows"] == 40
+    assert found["PEL104"].severity == "warning"
+    split = Study(both, "y").split()
+    judged = set(split.test)
+    assert all((i in judged) == (500 + i in judged) for i in range(40))
+
+
 def test_equal_rows_of_coarse_values_are_chance():
     rng = np.random.default_rng(0)
     table = {"u": rng.choice(["p", "q"], 200), "v": rng.choice(["r", "s"], 200),

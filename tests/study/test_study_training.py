@@ -279,6 +279,23 @@ def test_registry(effort, shape):
         assert len({one.key for one in found}) == len(found)
 
 
+@pytest.mark.parametrize("key", ["lasso", "elastic_net", "svm", "network"])
+def test_candidates_do_not_mind_the_units_of_the_target(key):
+    """Grams or kilograms: the same model, in other units."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X @ [1.0, 0.5, 0.0] + 0.3 * rng.normal(size=80)
+    said = []
+    for factor, shift in ((1.0, 0.0), (500.0, 4000.0)):
+        spread = float(np.std(factor * y))
+        setting = Setting(NUMBER, "thorough", 80, 3, 2, 40, spread, (), 0)
+        one = next(t for t in find_candidates(setting) if t.candidate.key == key).candidate
+        values = {name: choices[-1] for name, choices in one.space.items()}
+        model = one.estimator.set_params(**values).fit(X, factor * y + shift)
+        said.append((model.predict(X) - shift) / factor)
+    assert_allclose(said[0], said[1], atol=0.01)
+
+
 def test_registry_switches_on_by_itself():
     for entry in REGISTRY:
         for name in entry.needs:

@@ -40,6 +40,12 @@ def test_linear_suffices():
     assert "random forest cannot be told apart" in verdict.text[2]
 
 
+def test_many_rows_give_a_finer_interval():
+    first, second = reach_verdict(case(score=(0.711, 0.7066, 0.7143), n=40_000)).text[:2]
+    assert "right 71.1 times in 100 (95 % interval 70.7 to 71.4)" in first
+    assert "40,000 test rows" in second
+
+
 def test_regression_sentence():
     rows = (row("ridge regression", 1, chosen=True, best=True), row("guessing", 0, p=1e-9))
     verdict = reach_verdict(case(RMSE, (3.1, 2.8, 3.5), 9.2, rows=rows))

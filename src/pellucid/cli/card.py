@@ -44,9 +44,11 @@ def card_rows(model: Path, found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def words(value: Any) -> str:
     """
-    >>> words({"C": 1.0, "rows": 275}), words(["a", "b"])
-    ('C = 1.0, rows = 275', 'a; b')
+    >>> words({"C": 1.0, "aic": 51.8767828937524, "rows": 275}), words(["a", "b"])
+    ('C = 1, aic = 51.88, rows = 275', 'a; b')
     """
     if isinstance(value, dict):
-        return ", ".join(f"{k} = {v}" for k, v in value.items())
+        return ", ".join(
+            f"{k} = {v:.4g}" if isinstance(v, float) else f"{k} = {v}" for k, v in value.items()
+        )
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value)

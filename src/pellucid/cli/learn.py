@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import click
 
 from pellucid.cli.common import Code, common, console, grid, print_json
 from pellucid.cli.tables import check_columns, read_costs, read_table
+from pellucid.report.folders import check_folder
 
 SHOWN = 12  # findings on the terminal; the report has them all
 NARROW = 92  # columns of the terminal below which the seconds of the models are not shown
@@ -22,7 +23,7 @@ PARTS = {  # of the whole study, in percent
 
 @click.command()
 @click.argument("data")
-@click.option("--target", "targets", multiple=True, required=True, help="Column to predict.")
+@click.option("--target", "targets", multiple=True, help="Column to predict.  [required]")
 @click.option("--task", default="auto", show_default=True, help="Kind of task.")
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
 @click.option("--time", "time_column", help="Column that orders the rows in time.")
@@ -68,13 +69,15 @@ def learn(
     Leaves a folder with report.html, report.json, model.pellucid, repeat.py and predictions.csv.
     """
     folder = out if out is not None else Path(f"pellucid-{stem(data)}")
-    from pellucid.report.writing import check_folder, write
-    from pellucid.study import Plan, Study
-
     check_folder(folder, overwrite)
     frame = read_table(data, sql)
+    if not targets:
+        raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
     check_columns(frame, named)
+    from pellucid.report.writing import write  # heavy: what cannot work has ended by now
+    from pellucid.study import Plan, Study
+
     plan = Plan(
         time=time_column, groups=groups, query=query, drop=drop, keep=keep, test_size=test_size,
         alpha=alpha, time_limit=time_limit,
@@ -87,13 +90,15 @@ def learn(
     name = Path(data).name if "://" not in data else "a database"
     about = {"source": data, "name": name, "sql": sql}
     about["command"] = f"pellucid {shlex.join(sys.argv[1:])}"
-    with progress(quiet or as_json) as say:
-        study = Study(frame, list(targets), plan=plan, random_state=seed, progress=say, **asked)
-        try:
+    study = None
+    try:
+        with progress(quiet or as_json) as say:
+            study = Study(frame, list(targets), plan=plan, random_state=seed, progress=say, **asked)
             record = study.run()
-        except KeyboardInterrupt:
+    except KeyboardInterrupt:
+        if study is not None:
             keep_partial(study, about, folder, overwrite)
-            raise
+        raise
     record = record._replace(reproduction=record.reproduction | about)
     paths = write(record, folder, overwrite=overwrite)
     if as_json:
@@ -103,6 +108,15 @@ def learn(
     severities = {finding.severity for finding in record.findings}
     if "error" in severities or (strict and "warning" in severities):
         raise click.exceptions.Exit(Code.FAILED_CHECK)
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def stem(data: str) -> str:

@@ -40,7 +40,8 @@ def solve(
     try:
         mdp = read_mdp(path, discount=gamma)
     except ValueError as error:
-        raise Stop(Code.DATA, f"{process}: {error}") from error
+        named = str(error).startswith(str(path))  # the sentence begins with the file already
+        raise Stop(Code.DATA, str(error) if named else f"{process}: {error}") from error
     method = method or "value"
     model = planner(method, horizon, seed).fit(mdp)
     if out is not None:

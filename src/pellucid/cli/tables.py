@@ -62,11 +62,11 @@ def need_columns(needed: Sequence[str], present: Sequence[str], who: str = "the 
         raise Stop(Code.DATA, f"the table lacks the {plural} {named}{more} that {who} needs")
 
 
-def check_columns(frame: Any, names: Sequence[str], where: str = "table") -> None:
+def check_columns(frame: Any, names: Sequence[str]) -> None:
     """Every name is a column, or the nearest ones are said (exit code 3)."""
     for name in names:
         if name not in frame.columns:
-            text = nearest(f"column in the {where}", name, frame.columns)
+            text = nearest("column", name, frame.columns)
             raise Stop(Code.DATA, text if len(text) < 400 else f"{text[:397]}...")
 
 

@@ -75,6 +75,21 @@ def elect(choices: dict[str, int | None], counts: list[int]) -> tuple[int, str]:
     return best, "one" if 2 * votes[best] > len(choices) else "several"
 
 
+def most_votes(choices: dict[str, int | None]) -> str:
+    """Which numbers lead where none has more than half of the votes.
+
+    >>> most_votes({"elbow": 6, "silhouette": 3})
+    '3 and 6 have 1 vote each; the smallest is taken'
+    """
+    votes = Counter(k for k in choices.values() if k is not None)
+    most = max(votes.values())
+    first = sorted(k for k in votes if votes[k] == most)
+    if len(first) == 1:
+        return f"{first[0]} has the most votes, but not more than half of them"
+    each = f"{most} vote{'s' if most > 1 else ''} each"
+    return f"{' and '.join(map(str, first))} have {each}; the smallest is taken"
+
+
 class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
     """Choose the number of clusters by several criteria.
 
@@ -215,10 +230,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
                 else "no criterion finds more than one cluster"
             )
         elif self.kind_ == "several":
-            found.append(
-                f"the criteria disagree ({', '.join(said)}): {self.best_n_clusters_} has the most "
-                "votes, but not more than half of them"
-            )
+            found.append(f"the criteria disagree ({', '.join(said)}): {most_votes(self.choices_)}")
         elif len({k for k in self.choices_.values() if k is not None}) > 1:
             found.append(f"not all criteria agree ({', '.join(said)})")
         if self.elbow_ is not None and self.elbow_.kind != "one":

@@ -146,33 +146,44 @@ def toggle_scores(
     """
     d, n = X.shape
     code = np.empty(n, np.int32)
-    table = np.empty(room)
-    family = np.append(np.nonzero(parents)[0], v)
-    cells = 1.0
-    for p in family:
-        cells *= card[p]
+    table, none = np.empty(room), np.int64(-1)  # a bare -1 would be a type of its own
+    family, fewer, m, cells = np.empty(d, np.int64), np.empty(d, np.int64), 0, float(card[v])
+    for p in range(d):
+        if p != v and parents[p]:
+            family[m] = p
+            cells *= card[p]
+            m += 1
+    family[m] = v
+    family = family[: m + 1]
     fits = cells <= room
     q = pair_codes(X, family, card, code) // card[v] if fits else 1
     for u in range(first, d, step):
         if u != v and parents[u]:
             continue
-        other = -1 if u == v else u
+        other = none if u == v else u
         out[u] = _score(X, v, other, code, q, card, w, rule, table) if fits else -np.inf
     for u in range(first, d, step):
         if u != v and parents[u]:
-            q = pair_codes(X, family[family != u], card, code) // card[v]
-            out[u] = _score(X, v, -1, code, q, card, w, rule, table)
+            m = 0
+            for p in family:
+                if p != u:
+                    fewer[m] = p
+                    m += 1
+            q = pair_codes(X, fewer[:m], card, code) // card[v]
+            out[u] = _score(X, v, none, code, q, card, w, rule, table)
 
 
 @jit
 def descendants(edges: Any, reach: Any) -> None:
     """reach[u, v]: a directed path leads from u to v in the acyclic graph ``edges``."""
     d = len(edges)
-    waiting = edges.sum(axis=1)  # children not yet done
+    waiting = np.zeros(d, np.int64)  # children not yet done
     stack = np.empty(d, np.int64)
     top = 0
     for u in range(d):
-        reach[u] = False
+        for v in range(d):
+            reach[u, v] = False
+            waiting[u] += edges[u, v]
         if waiting[u] == 0:
             stack[top] = u
             top += 1
@@ -202,7 +213,10 @@ def best_move(
     """
     d = len(edges)
     descendants(edges, reach)
-    count = edges.sum(axis=0)
+    count = np.zeros(d, np.int64)  # parents
+    for u in range(d):
+        for v in range(d):
+            count[v] += edges[u, v]
     move, best_u, best_v, best = 0, 0, 0, -np.inf
     for u in range(d):
         for v in range(d):
@@ -243,28 +257,34 @@ def stratified_test(
         for i in range(n):
             bad = code[i] < 0 or x[i] < 0
             code[i] = -1 if bad else code[i] * c + np.int32(x[i])
-    histogram(code, X[a], 0, w, strata * rows * columns, table)
+    histogram(code, X[a], np.int64(0), w, strata * rows * columns, table)
     row, column = np.empty(rows), np.empty(columns)
     statistic, dof = 0.0, 0
     for s in range(strata):
-        T = table[s * rows * columns : (s + 1) * rows * columns].reshape(rows, columns)
-        row[:], column[:] = 0.0, 0.0
+        at, total, full_rows, full_columns = s * rows * columns, 0.0, 0, 0
+        for j in range(columns):
+            column[j] = 0.0
         for i in range(rows):
+            row[i] = 0.0
             for j in range(columns):
-                row[i] += T[i, j]
-                column[j] += T[i, j]
-        total, full_rows, full_columns = row.sum(), (row > 0).sum(), (column > 0).sum()
+                N = table[at + i * columns + j]
+                row[i] += N
+                column[j] += N
+            total += row[i]
+            full_rows += row[i] > 0
+        for j in range(columns):
+            full_columns += column[j] > 0
         if full_rows < 2 or full_columns < 2:
             continue
         dof += (full_rows - 1) * (full_columns - 1)
         for i in range(rows):
             for j in range(columns):
-                expected = row[i] * column[j] / total
+                N, expected = table[at + i * columns + j], row[i] * column[j] / total
                 if expected > 0 and likelihood:
-                    if T[i, j] > 0:
-                        statistic += 2.0 * T[i, j] * math.log(T[i, j] / expected)
+                    if N > 0:
+                        statistic += 2.0 * N * math.log(N / expected)
                 elif expected > 0:
-                    statistic += (T[i, j] - expected) ** 2 / expected
+                    statistic += (N - expected) * (N - expected) / expected
     return statistic, dof
 
 

@@ -8,6 +8,9 @@ Pruning: a family counts only if its variable is an ancestor of a target or of e
 is barren), and only if it is joined to a target through unobserved variables. What is not joined
 is a constant that cancels; it is worked out only where one of its tables holds a zero, since only
 then the evidence can be impossible.
+
+Counters that go to another kernel begin as ``np.int64``: a bare 0 is a type of its own to the
+compiler, which would make a second version of the kernel for it.
 """
 
 import numpy as np
@@ -287,11 +290,12 @@ def _run(keep, r, nf, widest, order, cards, arena, top, at, first, var, stride, 
     digit = np.empty(r + 1, np.int64)
     inside = np.zeros(r, np.int64)
     log_scale = 0.0
-    for step in range(r - keep):
-        v = order[step]
-        k = 0
-        ns = 0
-        z = head[v]
+    size = np.int64(0)
+    for step in range(r - keep + 1):
+        last = step == r - keep  # what is left, over the targets
+        v = np.int64(-1) if last else order[step]
+        k, ns = np.int64(0), np.int64(0)
+        z = -1 if last else head[v]
         while z >= 0:
             f = owner[z]
             if alive[f]:
@@ -306,11 +310,23 @@ def _run(keep, r, nf, widest, order, cards, arena, top, at, first, var, stride, 
                         cd[ns] = cards[u]
                         ns += 1
             z = link[z]
-        gained, size = _combine(arena, top, use, k, v, cards[v], scope, cd, ns, at, first, var,
+        if last:
+            for f in range(nf):
+                if alive[f]:
+                    use[k] = f
+                    k += 1
+            for d in range(keep):
+                scope[d] = d
+                cd[d] = cards[d]
+            ns = keep
+        cv = np.int64(1) if last else cards[v]
+        gained, size = _combine(arena, top, use, k, v, cv, scope, cd, ns, at, first, var,
                                 stride, off, own, by, digit)  # fmt: skip
         if size < 0:
             return -np.inf, False
         log_scale += gained
+        if last:
+            break
         at[nf] = top
         end = first[nf]
         jump = 1
@@ -325,24 +341,12 @@ def _run(keep, r, nf, widest, order, cards, arena, top, at, first, var, stride, 
         first[nf + 1] = end
         nf += 1
         top += size
-    k = 0
-    for f in range(nf):
-        if alive[f]:
-            use[k] = f
-            k += 1
-    for d in range(keep):
-        scope[d] = d
-        cd[d] = cards[d]
-    gained, size = _combine(arena, top, use, k, -1, 1, scope, cd, keep, at, first, var,
-                            stride, off, own, by, digit)  # fmt: skip
-    if size < 0:
-        return -np.inf, False
     total = 0.0
     for i in range(size):
         total += arena[top + i]
     for i in range(size):
         out[i] = arena[top + i] / total if total > 0 else 0.0
-    return (np.log(total) + log_scale + gained if total > 0 else -np.inf), True
+    return (np.log(total) + log_scale if total > 0 else -np.inf), True
 
 
 @jit
@@ -380,16 +384,19 @@ def answer(targets, seen, states, everything, heuristic, dry, card, parent_start
             cells += parent_start[v + 1] - parent_start[v] + 1
     at, first = np.empty(2 * n + 2, np.int64), np.zeros(2 * n + 3, np.int64)
     var, stride = np.empty(cells, np.int64), np.empty(cells, np.int64)
-    r, nf = _join(0, keep, 0, card, parent_start, parents, child_start, children, start, obs, mark,
-                  loc, glo, at, first, var, stride)  # fmt: skip
-    for v in range(n):
-        if mark[v] == 1 and (everything > 0 or has_zero[v]):
+    r, nf = keep, np.int64(0)
+    for v in range(-1, n):  # first what the targets join, then what is left
+        begin = np.int64(0)
+        if v >= 0:
+            if mark[v] != 1 or not (everything > 0 or has_zero[v]):
+                continue
             mark[v] = 2
-            i = r
+            begin = np.int64(r)
             r = _add_family(v, nf, r, card, parent_start, parents, start, obs, loc, glo,
                             at, first, var, stride)  # fmt: skip
-            r, nf = _join(i, r, nf + 1, card, parent_start, parents, child_start, children, start,
-                          obs, mark, loc, glo, at, first, var, stride)  # fmt: skip
+            nf += 1
+        r, nf = _join(begin, r, nf, card, parent_start, parents, child_start, children, start,
+                      obs, mark, loc, glo, at, first, var, stride)  # fmt: skip
     cards, log_card = np.empty(r, np.int64), np.empty(r)
     for a in range(r):
         cards[a] = card[glo[a]]

@@ -1,4 +1,4 @@
-"""Hidden Markov chains over many sequences: forward, backward and the best path.
+"""Hidden Markov chains over many sequences: densities, forward, backward and the best path.
 
 Rows of all sequences lie one after the other; sequence s has the rows first[s] .. first[s+1]-1.
 B holds log p(x_t | z_t = k). Each step divides by its own sum, so nothing underflows however long
@@ -16,6 +16,35 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.jit import jit
+
+
+@jit
+def diagonal_density(X: Any, means: Any, shift: Any, half: Any, out: Any) -> None:
+    """out[t, k] = sum_j shift_kj - half_kj (x_tj - m_kj)^2; a missing cell says nothing."""
+    n, p = X.shape
+    for t in range(n):
+        for k in range(len(means)):
+            total = 0.0
+            for j in range(p):
+                d = X[t, j] - means[k, j]
+                if d == d:
+                    total += shift[k, j] - half[k, j] * d * d
+            out[t, k] = total
+
+
+@jit
+def diagonal_sums(X: Any, R: Any, centre: Any, sums: Any) -> None:
+    """sums[0..2, k, j]: of r_tk, r_tk d and r_tk d^2 with d = x_tj - c_kj, over the cells seen."""
+    n, p = X.shape
+    for t in range(n):
+        for k in range(len(centre)):
+            r = R[t, k]
+            for j in range(p):
+                d = X[t, j] - centre[k, j]
+                if d == d:
+                    sums[0, k, j] += r
+                    sums[1, k, j] += r * d
+                    sums[2, k, j] += r * d * d
 
 
 @jit
@@ -91,7 +120,8 @@ def best_paths(first: Any, log_initial: Any, log_A: Any, B: Any, back: Any, path
                             best, at = value, j
                 back[t, k] = at
                 new[k] = best + B[t, k]
-            score[:] = new
+            for k in range(K):
+                score[k] = new[k]
         k = 0
         for j in range(K):
             if score[j] > score[k]:
@@ -105,6 +135,8 @@ def warm() -> None:
     """Compile on one short sequence."""
     first, half, A = np.array([0, 2]), np.full(2, 0.5), np.full((2, 2), 0.5)
     B, a, b = np.zeros((2, 2)), np.empty((2, 2)), np.empty((2, 2))
+    diagonal_density(B, A, A, A, a)
+    diagonal_sums(B, A, A, np.zeros((3, 2, 2)))
     forward(first, half, A, B, a, b, np.empty(1))
     backward(first, A, np.ones(1), a, b, np.zeros((2, 2)))
     best_paths(first, half, A, B, np.empty((2, 2), np.int16), np.empty(2, np.int64))

@@ -10,8 +10,9 @@ from pellucid.core.simd import trailing_zeros
 def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, values, quantiles, out):
     """out[i] = the lowest values whose weights up to there reach the quantiles.
 
-    leaves (T, n), negative where a tree does not count; no tree at all: NaN. The leaf at node k holds the entries begin[k]..begin[k] + size[k] - 1 of
-    ``place`` (the rank of the target) and ``counts``; ``values`` are the sorted targets.
+    leaves (T, n), negative where a tree does not count; no tree at all: NaN. The leaf at node k
+    holds the entries begin[k]..begin[k] + size[k] - 1 of ``place`` (the rank of the target) and
+    ``counts``; ``values`` are the sorted targets.
     """
     n = len(values)
     weight, marks = np.zeros(n), np.zeros((n + 63) // 64, np.uint64)

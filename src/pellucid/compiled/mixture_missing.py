@@ -100,7 +100,9 @@ def complete(x: Any, mu: Any, Q: Any, P: Any, L: Any, gaps: Any, u: int, D: Any)
 @jit
 def normalise(J: Any, R: Any) -> float:
     """R = exp(J) / sum exp(J); returns log sum exp(J)."""
-    top = J.max()
+    top = J[0]
+    for c in range(1, len(J)):
+        top = max(top, J[c])
     if not top > -np.inf:
         return top
     total = 0.0
@@ -149,13 +151,14 @@ def pattern_rows(
                 u += 1
         for c in range(many):
             half[c] = factor(Q[c], gaps, u, L[c])
-        mass[:] = 0.0
+        for c in range(k):
+            mass[c] = 0.0
         for i in range(start, stop):
             for c in range(k):
                 one = min(c, many - 1)
                 square = complete(X[i], mu[c], Q[one], P[one], L[one], gaps, u, D[c])
                 J[i, c] = const[c] + u * HALF_LOG_2PI - half[one] - 0.5 * square
-            R[:] = prior
+                R[c] = prior[c]
             level = normalise(J[i], R)
             if not adds:
                 for t in range(p):

@@ -138,6 +138,31 @@ def direct_distances(XT: Any, Q: Any, a: int, b: int, kind: int, p: float, out: 
 
 
 @jit
+def count_scores(scores: Any, bound: Any, counts: Any) -> None:
+    """How many scores of each query are not above its bound."""
+    for i in range(len(scores)):
+        count = 0
+        for j in range(scores.shape[1]):
+            count += not (scores[i, j] > bound[i])
+        counts[i] = count
+
+
+@jit
+def near_pairs(
+    scores: Any, bound: Any, X: Any, Q: Any, limits: Any, first: Any, out: Any, index: Any
+) -> None:
+    """Squared distances of pairs whose score passes, from first[i] on; inf beyond the limit."""
+    for i in range(len(scores)):
+        at = first[i]
+        for j in range(scores.shape[1]):
+            if not (scores[i, j] > bound[i]):
+                v = reduced(X[j], Q[i], 2, 2.0)
+                out[at] = v if v <= limits[i] else np.inf
+                index[at] = j
+                at += 1
+
+
+@jit
 def smallest_of_rows(D: Any, out: Any, index: Any) -> None:
     """The k smallest entries of every row of a matrix, ties by lower column."""
     for i in range(len(D)):
@@ -244,6 +269,13 @@ def warm() -> None:
     out, index = np.empty((4, 1)), np.zeros((4, 1), np.int64)
     direct_nearest(X.T.copy(), X, np.arange(4), 2, 2.0, out, index)
     direct_distances(X.T.copy(), X, 0, 4, 2, 2.0, np.empty((4, 4)))
+    scores, bound, first = (
+        np.ones((4, 4), np.float32),
+        np.zeros(4, np.float32),
+        np.zeros(4, np.int64),
+    )
+    count_scores(scores, bound, first)
+    near_pairs(scores, bound, X, X, np.zeros(4), first, np.empty(0), np.empty(0, np.int64))
     smallest_of_rows(X, out, index)
     R = np.zeros((1, 3, COLUMNS), np.float32)
     S = np.zeros((4, 3), np.float32)

@@ -353,7 +353,7 @@ class Open(NamedTuple):
     key: int
     lower: float
     upper: float
-    groups: int
+    groups: Any  # one bit for every interaction group
 
 
 class Divided(NamedTuple):
@@ -456,8 +456,9 @@ class Driver:
         bounds = self._bounds(q.feature, s, middle, e, node)
         self.records[i][2:5] = [q.feature, q.threshold, later]
         groups = node.groups & P.member[q.feature] if len(P.member) else node.groups
-        left = Open(s, middle, node.depth + 1, mix(node.key, 0), *bounds[:2], groups)
-        right = Open(middle, e, node.depth + 1, mix(node.key, 1), *bounds[2:], groups)
+        low, high, right_low, right_high = bounds
+        left = Open(s, middle, node.depth + 1, mix(node.key, 0), low, high, groups)
+        right = Open(middle, e, node.depth + 1, mix(node.key, 1), right_low, right_high, groups)
         return left, right
 
     def _bounds(self, f: int, s: int, middle: int, e: int, node: Open) -> Any:

@@ -388,7 +388,7 @@ def fill_sets(
             if x != x:
                 lost = True
                 continue
-            c = np.int64(x)
+            c = int(x)
             bit = one << np.uint64(c & 63)
             if i < middle:
                 sets[begin + (c >> 6)] |= bit

@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
+
+BLOCK_VALUES = 1 << 16  # distances that are worked on at once: they stay in the cache
 
 
 class Gower(BaseEstimator):
@@ -103,23 +106,42 @@ def pairwise_gower(A: Array, B: Array, *, categorical: Array, ranges: Array, w: 
            [1., 0., 0.],
            [1., 0., 0.]])
     """
-    total, lost = np.zeros((len(A), len(B))), np.zeros((len(A), len(B)))
+    out = np.empty((len(A), len(B)))
+    step = max(1, BLOCK_VALUES // max(1, len(B)))
+    columns = np.ascontiguousarray(B.T)
+
+    def fill(start: int) -> None:
+        gower_block(A[start : start + step], columns, categorical, ranges, w, out[start:])
+
+    starts = range(0, len(A), step)
+    if len(starts) == 1:
+        fill(0)
+    else:
+        list(map_threads(fill, starts))
+    return out
+
+
+def gower_block(
+    A: Array, B: Array, categorical: Array, ranges: Array, w: Array, out: Array
+) -> None:
+    """The first rows of ``out``: distances of few rows A and all columns B (d, n), in the cache."""
+    total, lost = out[: len(A)], np.zeros((len(A), B.shape[1]))
+    part = np.empty(total.shape)
+    total[:] = 0.0
     for t in np.flatnonzero(w > 0):
-        a, b = A[:, t, None], B[None, :, t]
-        no_a, no_b = np.isnan(a), np.isnan(b)
+        a, b = A[:, t, None], B[None, t]
+        absent = np.isnan(a) | np.isnan(b)
         if categorical[t]:
-            step = w[t] * (a != b)
+            np.multiply(a != b, w[t], out=part)
         elif ranges[t] > 0:
-            step = np.abs(a - b)
-            step *= w[t] / ranges[t]
+            np.abs(np.subtract(a, b, out=part), out=part)
+            part *= w[t] / ranges[t]
         else:
-            step = np.zeros(total.shape)  # a constant column
-        if no_a.any() or no_b.any():
-            absent = no_a | no_b
-            step[absent] = 0.0
+            part[:] = 0.0  # a constant column
+        if absent.any():
+            part[absent] = 0.0
             lost += w[t] * absent
-        total += step
+        total += part
     left = w.sum() - lost
     left[left <= 1e-12 * w.sum()] = np.nan
     total /= left
-    return total

@@ -106,15 +106,11 @@ def leading(times: Callable[[Array], Array], n: int, d: int) -> tuple[Array, Arr
     V = np.linalg.qr(rng.standard_normal((n, width)))[0]
     basis, images = [V], [times(V)]
     while len(basis) < DEEP:
-        B = np.hstack(basis)
-        W = images[-1]
-        for _ in range(2):  # twice is enough
-            W = W - B @ (B.T @ W)
-        V = np.linalg.qr(W)[0]
+        B, V = np.hstack(basis), images[-1]
+        for _ in range(2):  # the second pass for what is only rounding after the first
+            V = np.linalg.qr(V - B @ (B.T @ V))[0]
         basis.append(V)
         images.append(times(V))
-        if len(basis) < 4:
-            continue
         B, A = np.hstack(basis), np.hstack(images)
         H = B.T @ A
         values, Y = eigh(0.5 * (H + H.T))

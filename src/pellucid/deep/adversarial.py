@@ -25,8 +25,8 @@ from pellucid.core.typing import Array
 from pellucid.deep.batches import plan_visits
 from pellucid.deep.convolutional import check_sizes
 from pellucid.deep.engine import count_weights, find_device, one_session, require_torch
-from pellucid.deep.model import DeepModel, Inputs
-from pellucid.deep.training import get_training, record_of
+from pellucid.deep.model import DeepModel, Inputs, finite_answer
+from pellucid.deep.training import explain_divergence, get_training, record_of
 
 LOSSES = ("non_saturating", "minimax", "least_squares")
 COLLAPSED = 0.05  # of the spread of the data
@@ -133,6 +133,7 @@ class GenerativeAdversarialNetwork(DeepModel):
             run = self._iterate(
                 game.step, game.start(), max_iter=training.max_epochs, tol=None,
                 record=record_of(training), context=context, start_row=False,
+                explain=explain_divergence(training),
             )  # fmt: skip
             self._keep(run.state, module, device)
         self._look(rows.X[visits.rows])
@@ -180,7 +181,7 @@ class GenerativeAdversarialNetwork(DeepModel):
         z = generator(random_state).normal(size=(n, self.latent_dim))
         with one_session(first.device, None, count_weights(module) * n), torch.no_grad():
             made = module.generator(torch.as_tensor(z, dtype=first.dtype, device=first.device))
-        return made.double().cpu().numpy() * self.scale_ + self.mean_
+        return finite_answer(made.double().cpu().numpy()) * self.scale_ + self.mean_
 
     def decision_function(self, X: Any) -> Array:
         """The discriminator's log-odds that a row is real."""

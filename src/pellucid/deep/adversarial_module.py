@@ -6,6 +6,7 @@ G ascends  mean log sigma(D(G(z)))               non_saturating
 least_squares: D descends mean (D(x) - 1)^2 + mean D(G(z))^2, G mean (D(G(z)) - 1)^2
 """
 
+import math
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from pellucid.deep.engine import make_solver
+from pellucid.deep.engine import all_finite, make_solver
 
 BETAS = (0.5, 0.999)  # of Adam: less momentum keeps the game from circling
 
@@ -102,6 +103,8 @@ class Game:
             totals += torch.stack([self.teach_generator(len(rows)), d])
         g_loss, d_loss = (totals / len(parts)).tolist()
         new = Round(state.number + 1, g_loss, d_loss, self.snapshot())
+        if not all_finite(new.weights):
+            return state, math.inf
         return new, abs(g_loss - state.objective) + abs(d_loss - state.discriminator_loss)
 
     def teach_discriminator(self, x: Tensor, share: Tensor) -> Tensor:

@@ -89,6 +89,11 @@ def load_weights(module: Any, weights: dict[str, np.ndarray]) -> Any:
     return module
 
 
+def all_finite(state: dict[str, Any]) -> bool:
+    """No weight is NaN or infinite."""
+    return all(bool(tensor.isfinite().all()) for tensor in state.values())
+
+
 def count_weights(module: Any) -> int:
     """Numbers that are learned."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad)

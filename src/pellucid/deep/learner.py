@@ -14,7 +14,7 @@ from pellucid.core.typing import Array
 from pellucid.deep.batches import Visits, hold_out, plan_visits
 from pellucid.deep.engine import count_weights, find_device, one_session, require_torch
 from pellucid.deep.model import DeepModel, Inputs
-from pellucid.deep.training import get_training, record_of
+from pellucid.deep.training import explain_divergence, get_training, record_of
 
 
 class Learner(DeepModel):
@@ -62,7 +62,7 @@ class Learner(DeepModel):
             run = self._iterate(
                 trainer.step, trainer.start(), max_iter=training.max_epochs, tol=None,
                 record=record_of(training), context=context,
-                stop=stopping(training.early_stopping),
+                stop=stopping(training.early_stopping), explain=explain_divergence(training),
             )  # fmt: skip
             early = training.early_stopping
             best = early is not None and early.restore_best

@@ -7,6 +7,7 @@ l_i is the loss of row i added over its m_i targets (one, or one per time step),
 objective of an epoch is the mean of the losses met; row 0 is that of the start.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,8 +17,9 @@ from torch import Tensor, nn
 from pellucid.core.early_stopping import EarlyStopping
 from pellucid.core.iterate import History
 from pellucid.core.typing import Array
-from pellucid.deep.engine import check_precision, make_solver
+from pellucid.deep.engine import all_finite, check_precision, make_solver
 from pellucid.deep.training import Training
+from pellucid.solvers.minimum import runs_away
 
 # (outputs, target) -> (loss of each row, number of targets in it)
 LossFunction = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -87,10 +89,12 @@ class Trainer:
         self.device = data.target.device
         check_precision(training.precision, self.device)
         self.solver = make_solver(module, training, self.device)
+        self.start_value = math.inf
         self.order = torch.Generator().manual_seed(int(torch.randint(1 << 62, ())))
 
     def start(self) -> Epoch:
         objective, _ = self.evaluate(self.data)
+        self.start_value = objective
         first = Epoch(0, objective, self.snapshot())
         return self.judged(first, None)
 
@@ -107,6 +111,8 @@ class Trainer:
         objective = float(total / weight)
         gap = abs(state.objective - objective)
         new = Epoch(state.number + 1, objective, self.snapshot())
+        if runs_away(objective, self.start_value) or not all_finite(new.weights):
+            return state, math.inf
         return self.judged(new, state.best), gap
 
     def update(self, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -32,6 +32,16 @@ FITTED_NAMES = (
 Inputs = tuple[np.ndarray, ...]
 
 
+def finite_answer(out: Array) -> Array:
+    """What the network answers, unless it is not a number."""
+    if not np.isfinite(out).all():
+        raise ValueError(
+            "the network's answer is infinite or NaN: the training diverged or the input is far "
+            "from the training rows; fit again with a smaller learning_rate or standardised inputs"
+        )
+    return out
+
+
 class DeepModel(Estimator):
     """A network that is trained by gradients; ``module_`` is the torch module."""
 
@@ -124,7 +134,7 @@ class DeepModel(Estimator):
                     for c in chunk
                 ]
                 parts.append(getattr(module, method)(*chunk).double().cpu().numpy())
-        return np.concatenate(parts)
+        return finite_answer(np.concatenate(parts))
 
     def _check_state(self) -> None:
         """A model from a file: its weights must fit the network that its shapes describe."""

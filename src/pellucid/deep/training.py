@@ -100,6 +100,18 @@ def record_of(training: Training) -> Callable[[Any], dict[str, Any]]:
     return record
 
 
+def explain_divergence(training: Training) -> Callable[[Any], str]:
+    """Why a training left the finite numbers, and the cure."""
+
+    def explain(state: Any) -> str:
+        return (
+            f"learning_rate={training.learning_rate:g} is too large; the weights of epoch "
+            f"{state.number} are kept (cure: a smaller rate, standardised inputs)"
+        )
+
+    return explain
+
+
 def get_training(training: Any) -> Training:
     """The ``training=`` of a model; None means the defaults.
 

@@ -55,7 +55,8 @@ def derivatives(loss: Loss, y: Array, F: Array, w: Array, c: Array, out: Any) ->
         a, b, total = boosting.gradients(loss.code, loss.level, y, F[0], w, c, g[0], h[0], *task)
         return np.array([[a, b]]), total
 
-    parts = list(map_threads(work, [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]))
+    tasks = [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
+    parts = [work(tasks[0])] if len(tasks) == 1 else list(map_threads(work, tasks))
     sums = np.sum([part[0] for part in parts], axis=0)
     return Derivatives(g, h, sums, math.fsum(part[1] for part in parts) / float(w @ c))
 

@@ -27,7 +27,8 @@ from pellucid.core.threads import map_threads, thread_count
 from pellucid.core.typing import Array
 from pellucid.ensemble.bins import encode, find_bins
 from pellucid.ensemble.bootstrap import Sampler
-from pellucid.ensemble.forest_record import Forest, join_trees
+from pellucid.ensemble.forest_joining import Joiner
+from pellucid.ensemble.forest_record import Forest
 from pellucid.tree.growing import (
     ALMOST,
     ROOM,
@@ -42,6 +43,7 @@ from pellucid.tree.record import LEAF, UNDEFINED, Tree
 
 EXACT_ROWS = 4096  # tables up to this size: one bin for every distinct value
 BINS = 255
+AT_ONCE = 2**18  # rows of the trees that one thread grows in a row
 SMALL = 2.0**31  # total weight up to which weight and sum fit one number
 CRITERIA = {
     "gini": coded.GINI,
@@ -278,20 +280,22 @@ def grow_forest(
     X: Array, target: Any, w: Array, plan: Plan, sampler: Sampler, first: int, last: int
 ) -> Grown:
     """Trees first..last-1 on the rows of X; ``w`` are the rows' own weights."""
+    joiner = Joiner(first)
     if is_coded(plan.growth, target):
         table = code_table(X, w, sampler.seed)
         lost = bool((table.codes == table.missing).any())
-        size = max(1, min(8, (last - first) // (4 * thread_count())))
+        size = max(1, min(8, (last - first) // (4 * thread_count()), AT_ONCE // len(X)))
 
-        def some(begin: int) -> list[tuple[Tree, Any]]:
+        def some(begin: int) -> list[Any]:
             grower = CodedGrower(table, target, plan, sampler, lost)
-            return [grower.grow(b) for b in range(begin, min(begin + size, last))]
+            return [joiner.add(b, *grower.grow(b)) for b in range(begin, min(begin + size, last))]
 
         parts = map_threads(some, range(first, last, size))
-        return _together([pair for part in parts for pair in part])
+        rows = [rows for part in parts for rows in part]
+        return Grown(joiner.forest(), rows)
     data = presort(X)
 
-    def one(b: int) -> tuple[Tree, Any]:
+    def one(b: int) -> Any:
         counts = sampler.counts(b)
         weights = counts if plan.factor is None else counts * plan.factor(counts)
         seen = target
@@ -299,15 +303,13 @@ def grow_forest(
             seen = _redraw_all(target, sampler, b)
         tree = grow_tree(data, seen, weights, plan.growth, mix(sampler.seed, b))
         tree = prune_at(tree, plan.ccp_alpha) if plan.ccp_alpha > 0 else tree
-        rows = np.flatnonzero(weights > 0)
-        leaf = tree.apply(data.X[rows])
-        return tree, rows[np.argsort(leaf, kind="stable")].astype(np.int32)
+        seen_rows = np.flatnonzero(weights > 0)
+        leaf = tree.apply(data.X[seen_rows])
+        in_leaves = seen_rows[np.argsort(leaf, kind="stable")].astype(np.int32)
+        return joiner.add(b, tree, in_leaves)
 
-    return _together(list(map_threads(one, range(first, last))))
-
-
-def _together(pairs: list[tuple[Tree, Any]]) -> Grown:
-    return Grown(join_trees([tree for tree, _ in pairs]), [rows for _, rows in pairs])
+    rows = list(map_threads(one, range(first, last)))
+    return Grown(joiner.forest(), rows)
 
 
 def _redraw_all(target: Any, sampler: Sampler, b: int) -> Any:

@@ -122,7 +122,7 @@ def _flat(forest: Any, value: Array, scale: str) -> TreeSum:
     """A ``Forest`` whose trees all add to the same sums."""
     return TreeSum(
         forest.start, forest.feature, forest.threshold, forest.missing_left, forest.right,
-        *set_rows(forest), forest.weight, np.ascontiguousarray(value),
+        *set_rows(forest), np.asarray(forest.weight, np.float64), np.ascontiguousarray(value),
         np.zeros(forest.n_trees, np.int64), np.zeros(value.shape[1]), forest.n_features, scale,
     )  # fmt: skip
 

@@ -13,22 +13,25 @@ Tables       posterior means of a Dirichlet prior (``learn_tables``), with missi
 References: Friedman, Geiger & Goldszmidt (1997); Mitchell (1997), sections 6.9 and 6.11.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Classifier, check_weights, with_callbacks
+from pellucid.base import BlockEstimator, Classifier, check_weights, with_callbacks
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike, IntArray
+from pellucid.core.typing import Array, ArrayLike, IntArray, Map
 from pellucid.graphical.completion import posteriors
 from pellucid.graphical.counts import (
     CodedTable,
+    add_counts,
     bare_weights,
     encode_table,
     family_counts,
@@ -36,6 +39,7 @@ from pellucid.graphical.counts import (
 )
 from pellucid.graphical.dag import DAG, as_dag
 from pellucid.graphical.em import fit_em, gather
+from pellucid.graphical.fitting import leaf_values, merge_values
 from pellucid.graphical.learn_tables import (
     DirichletPrior,
     learn_table,
@@ -45,7 +49,7 @@ from pellucid.graphical.learn_tables import (
 from pellucid.graphical.network import BayesianNetwork
 from pellucid.graphical.scores import complete_table, parents_of
 from pellucid.graphical.tables import CPT
-from pellucid.graphical.trees import conditional_information, spanning_forest
+from pellucid.graphical.trees import conditional_information, pair_families, spanning_forest
 
 ROUNDS, TOLERANCE = 200, 1e-6  # of EM, per row
 CLASS = "class"
@@ -53,12 +57,11 @@ ROWS = 8192  # rows whose look-ups stay in the cache
 JOINED = 4096  # cells of tables that are added up before rows are looked up
 
 
-def tan_edges(table: CodedTable, class_: int) -> list[tuple[int, int]]:
-    """Class to every feature, and the best tree among the features."""
-    features = [v for v in range(len(table.names)) if v != class_]
-    weights = conditional_information(table, features, class_)
-    tree = [(features[a], features[b]) for a, b in spanning_forest(weights, -1.0)]
-    return [(class_, v) for v in features] + tree
+def tan_edges(count: Callable[[Any], Any], class_: int) -> list[tuple[int, int]]:
+    """Class to every feature 0 .. class_ - 1, and the best tree among these."""
+    features = range(class_)
+    weights = conditional_information(count(pair_families(features, class_)), class_)
+    return [(class_, v) for v in features] + spanning_forest(weights, -1.0)
 
 
 def class_log_joint(
@@ -133,13 +136,14 @@ def log_shares(joint: Array) -> Array:
     return joint
 
 
-class BayesianNetworkClassifier(Classifier):
+class BayesianNetworkClassifier(Classifier, BlockEstimator):
     """A Bayesian network over the features and the class.
 
     Categories of any kind; numbers count as categories too, so cut measurements into intervals
     first. Missing cells (NaN, None) are summed out. A category that the fit never saw is refused,
     a number outside the data counts as missing with a warning; declared ``states`` have smoothed
-    tables from the start. ``sample_weight`` equals repetition.
+    tables from the start. ``sample_weight`` equals repetition; ``fit_blocks`` counts numbered
+    categories in files larger than memory.
 
     Parameters
     ----------
@@ -220,6 +224,46 @@ class BayesianNetworkClassifier(Classifier):
         context.end()
         return self
 
+    def _fit_rows(self, source: Source, map_: Map) -> None:
+        """The values in one pass over blocks, the counts in a second, those of pairs for tan."""
+        check.one_of(("em", "drop", "raise"), missing=self.missing)
+        if hasattr(self.structure, "fit"):
+            raise ValueError("fit_blocks has no structure learner: give a graph, or use fit")
+        names, labels = self._feature_names(), self.classes_
+        seen = reduce_rows(Statistic(leaf_values, merge_values), source, map_)
+        values = self._block_states(names, seen)
+        self.class_name_, d = self._class_name(names), len(names)
+        table = CodedTable((*names, self.class_name_), (*values, tuple(labels.tolist())),
+                           np.empty((d + 1, 0), np.int16), np.empty(0))  # fmt: skip
+
+        def count(families: Any) -> list[Array]:
+            summarise = partial(leaf_class_counts, table=table, families=families,
+                                drop=self.missing == "drop")  # fmt: skip
+            return reduce_rows(Statistic(summarise, add_counts), source, map_)
+
+        dag = self._graph(table, d, count)
+        parents = parents_of(dag, table.names)
+        families = [(*some, v) for v, some in enumerate(parents)]
+        *counts, total = count([*families, (d,)])
+        kept = total > 0  # a class of weight 0 is absent
+        self.classes_ = labels[kept]
+        self._need_classes()
+        counts = [N.compress(kept, axis=f.index(d)) if d in f else N
+                  for N, f in zip(counts, families, strict=True)]  # fmt: skip
+        table = table._replace(states=(*values, tuple(self.classes_.tolist())))
+        self._keep(dag, table, parents, self._tables_of(counts, table.names))
+
+    def _block_states(self, names: Any, seen: Any) -> list[tuple[Any, ...]]:
+        """The states of every feature: those given, else the values seen in the blocks."""
+        given = dict(self.states or {})
+        states = [tuple(given.get(n, v.tolist())) for n, v in zip(names, seen, strict=True)]
+        for name, some in zip(names, states, strict=True):
+            if not some:
+                raise ValueError(
+                    f"variable {name!r} has no value but missing ones: give its states"
+                )
+        return states
+
     def _need_classes(self) -> None:
         if len(self.classes_) < 2:
             raise ValueError(
@@ -238,7 +282,7 @@ class BayesianNetworkClassifier(Classifier):
         )
         if self.missing == "raise":
             complete_table(table)
-        dag = self._graph(table, d)
+        dag = self._graph(table, d, partial(family_counts, table))
         parents = parents_of(dag, table.names)
         self._keep(dag, table, parents, self._estimate(table, parents))
 
@@ -259,13 +303,13 @@ class BayesianNetworkClassifier(Classifier):
             )
         return others[0]
 
-    def _graph(self, table: CodedTable, class_: int) -> DAG:
+    def _graph(self, table: CodedTable, class_: int, count: Callable[[Any], Any]) -> DAG:
         names, structure = table.names, self.structure
         if isinstance(structure, str):
             check.one_of(("naive", "tan"), structure=structure)
             edges = [(class_, v) for v in range(class_)]
             if structure == "tan":
-                edges = tan_edges(table, class_)
+                edges = tan_edges(count, class_)
             return DAG([(names[a], names[b]) for a, b in edges], names)
         if not hasattr(structure, "fit"):
             return as_dag(structure, names)
@@ -377,6 +421,21 @@ class BayesianNetworkClassifier(Classifier):
                 "parameters": self.network_.n_parameters_,
             },
         )
+
+
+def leaf_class_counts(rows: Rows, table: CodedTable, families: Any, drop: bool) -> list[Array]:
+    """The counts of every family in one leaf of an empty table; the class is its last variable."""
+    live = rows.w > 0
+    columns = [rows.X[live, j] for j in range(rows.X.shape[1])]
+    if not drop and any(np.isnan(column).any() for column in columns):
+        raise ValueError(
+            "fit_blocks cannot fill missing cells: use missing='drop', or fit for "
+            "expectation-maximisation in memory"
+        )
+    names, w = table.names[:-1], rows.w[live]
+    cells = encode_table(columns, names, w, dict(zip(names, table.states[:-1], strict=True)))
+    codes = np.concatenate([cells.codes, np.asarray(rows.y)[live][None].astype(np.int16)])
+    return family_counts(table._replace(codes=codes, w=cells.w), families)
 
 
 def as_network(

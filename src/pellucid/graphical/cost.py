@@ -68,7 +68,7 @@ def refuse(needed: float, limit: float, blame: Any, what: str) -> MemoryError:
     return MemoryError(
         f"{what} needs {size_text(needed)}, more than the {size_text(limit)} allowed; the largest "
         f"table is the one of {blame!r}: observe it or one of its neighbours, ask for fewer "
-        "variables at a time, use approximate() for an answer from draws, or raise max_bytes"
+        "variables at a time, use approximate() for an answer from samples, or raise max_bytes"
     )
 
 

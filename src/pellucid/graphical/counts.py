@@ -105,8 +105,13 @@ def encode_table(
         kept.append(tuple(known.tolist()))
         maps.append(_places(values, known, names[j], given is not None, lenient))
     codes = np.empty((len(maps), found.n_rows), np.int16)
-    for j, place in enumerate(maps):
-        np.take(place, found.codes[j], out=codes[j], mode="clip")
+
+    def number(j: int) -> None:
+        np.take(maps[j], found.codes[j], out=codes[j], mode="clip")
+
+    few = codes.size < MANY_CELLS
+    for _ in (map if few else map_threads)(number, range(len(maps))):
+        pass
     return CodedTable(tuple(names), tuple(kept), codes, bare_weights(w))
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from pellucid.compiled.hidden_markov import diagonal_density, diagonal_sums
 from pellucid.core.typing import Array
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -34,45 +35,43 @@ class GaussianEmission(NamedTuple):
     def log_density(self, X: Array) -> Array:
         """log p(x | k), (N, K)."""
         out = np.empty((len(X), len(self.means)))
-        gaps = np.isnan(X)
-        whole = not gaps.any()
+        if self.covariances.ndim == 2:
+            shift, half = -0.5 * (LOG_2PI + np.log(self.covariances)), 0.5 / self.covariances
+            diagonal_density(X, np.ascontiguousarray(self.means), shift, half, out)
+            return out
+        gone = np.isnan(X[:, :1])  # rows are missing as a whole
         for k, (m, S) in enumerate(zip(self.means, self.covariances, strict=True)):
-            Z = X - m
-            if S.ndim == 1 and whole:
-                out[:, k] = (Z * Z) @ (-0.5 / S) - 0.5 * (len(S) * LOG_2PI + np.log(S).sum())
-                continue
-            if S.ndim == 1:
-                terms = -0.5 * (LOG_2PI + np.log(S) + Z * Z / S)
-            else:
-                L = np.linalg.cholesky(S)
-                Z = np.nan_to_num(Z)  # rows are missing as a whole
-                terms = -0.5 * solve_triangular(L, Z.T, lower=True).T ** 2
-                terms -= 0.5 * LOG_2PI + np.log(np.diag(L))
-            out[:, k] = np.where(gaps, 0.0, terms).sum(axis=1)
+            L = np.linalg.cholesky(S)
+            terms = -0.5 * solve_triangular(L, np.nan_to_num(X - m).T, lower=True).T ** 2
+            terms -= 0.5 * LOG_2PI + np.log(np.diag(L))
+            out[:, k] = np.where(gone, 0.0, terms).sum(axis=1)
         return out
 
     def update(self, X: Array, R: Array) -> "GaussianEmission":
         """The maximum of the expected log-likelihood; a state without weight stays as it is."""
-        seen = ~np.isnan(X)
-        all_seen = bool(seen.all())
-        centre = X.mean(axis=0) if all_seen else np.nanmean(X, axis=0)
-        Z = X - centre if all_seen else np.where(seen, X - centre, 0.0)
-        size = np.tile(R.sum(axis=0)[:, None], X.shape[1]) if all_seen else R.T @ seen  # (K, p)
-        live = size > 1e-300
-        N = np.where(live, size, 1.0)
-        means = np.where(live, R.T @ Z / N, self.means - centre)
         if self.covariances.ndim == 2:
-            D = [Z - m if all_seen else np.where(seen, Z - m, 0.0) for m in means]
-            sums = np.array([r @ (d * d) for r, d in zip(R.T, D, strict=True)])
-            S = np.where(live, sums / N, self.covariances)
-            return GaussianEmission(means + centre, np.maximum(S, self.floor), self.floor)
-        S = self.covariances.copy()
-        whole = seen.all(axis=1)
-        for k, m in enumerate(means):
-            if live[k, 0]:
-                D = Z[whole] - m
-                S[k] = lifted((R[whole, k, None] * D).T @ D / N[k, 0], float(self.floor.mean()))
-        return GaussianEmission(means + centre, S, self.floor)
+            return self._update_diagonal(X, R)
+        whole = ~np.isnan(X).any(axis=1)
+        X, R = X[whole], R[whole]
+        means, S = self.means.copy(), self.covariances.copy()
+        for k, total in enumerate(R.sum(axis=0)):
+            if total > 1e-300:
+                means[k] += R[:, k] @ (X - self.means[k]) / total
+                D = X - means[k]
+                S[k] = lifted((R[:, k, None] * D).T @ D / total, float(self.floor.mean()))
+        return GaussianEmission(means, S, self.floor)
+
+    def _update_diagonal(self, X: Array, R: Array) -> "GaussianEmission":
+        """Means first, then variances around them: nothing cancels."""
+        means = np.ascontiguousarray(self.means)
+        first, second = np.zeros((2, 3, *means.shape))
+        diagonal_sums(X, R, means, first)
+        live = first[0] > 1e-300
+        N = np.where(live, first[0], 1.0)
+        means = means + np.where(live, first[1] / N, 0.0)
+        diagonal_sums(X, R, means, second)
+        S = np.where(live, second[2] / N, self.covariances)
+        return GaussianEmission(means, np.maximum(S, self.floor), self.floor)
 
     def draw(self, states: Any, rng: Any) -> Array:
         """One observation for each state."""

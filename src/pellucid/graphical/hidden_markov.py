@@ -179,7 +179,7 @@ class HiddenMarkovModel(Estimator):
             if categorical and cells.shape[1] != 1:
                 raise ValueError(f"categories with lengths need one column, X has {cells.shape[1]}")
             rows = np.ascontiguousarray(cells[:, 0] if categorical else cells)
-            return Sequences(rows, first, 0)
+            return Sequences(rows if rows.flags.writeable else rows.copy(), first, 0)
         gone = absent(cells.ravel()).reshape(cells.shape)
         last = np.where(gone.all(axis=1), 1, cells.shape[1] - gone[:, ::-1].argmin(axis=1))
         kept = np.arange(cells.shape[1]) < last[:, None]
@@ -193,6 +193,8 @@ class HiddenMarkovModel(Estimator):
             if data.rows.shape[1] != self.means_.shape[1]:
                 raise ValueError(f"observations have {data.rows.shape[1]} columns, the model has "
                                  f"{self.means_.shape[1]}")  # fmt: skip
+            if self.covariances_.ndim == 3:
+                refuse_gaps(data.rows)
             return data
         place = {value: k for k, value in enumerate(self.categories_)}
         gone = absent(data.rows)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.typing import Array
-from pellucid.graphical.counts import CodedTable, family_counts
 
 
 def spanning_forest(weights: Array, least: float = 0.0) -> list[tuple[int, int]]:
@@ -49,15 +48,18 @@ def entropy_terms(N: Array) -> float:
     return float(seen @ np.log(seen))
 
 
-def conditional_information(table: CodedTable, nodes: Sequence[int], given: int) -> Array:
-    """N x I(u, v | given) for all pairs of nodes."""
-    d = len(nodes)
-    pairs = [(i, j) for i in range(d) for j in range(i)]
-    singles = family_counts(table, [(given, v) for v in nodes])
-    joint = family_counts(table, [(given, nodes[i], nodes[j]) for i, j in pairs])
-    alone = [entropy_terms(N) for N in singles]
+def pair_families(nodes: Sequence[int], given: int) -> list[tuple[int, ...]]:
+    """The families whose counts ``conditional_information`` takes: singles, then pairs."""
+    pairs = [(u, v) for i, u in enumerate(nodes) for v in nodes[:i]]
+    return [*((given, v) for v in nodes), *((given, u, v) for u, v in pairs)]
+
+
+def conditional_information(counts: Sequence[Array], d: int) -> Array:
+    """N x I(u, v | given) for all pairs of d nodes from the counts of ``pair_families``."""
+    alone = [entropy_terms(N) for N in counts[:d]]
     out = np.zeros((d, d))
-    for (i, j), N in zip(pairs, joint, strict=True):
+    pairs = [(i, j) for i in range(d) for j in range(i)]
+    for (i, j), N in zip(pairs, counts[d:], strict=True):
         base = entropy_terms(N.sum(axis=(1, 2)))
         out[i, j] = out[j, i] = max(entropy_terms(N) - alone[i] - alone[j] + base, 0.0)
     return out

@@ -133,7 +133,7 @@ class Chains:
         names = [f"x{j}" for j in range(self.draws.shape[2])] if names is None else list(names)
         if len(names) != self.draws.shape[2]:
             raise ValueError(f"names must be {self.draws.shape[2]} strings, got {len(names)}")
-        groups = {
+        groups: dict[str, Any] = {
             "posterior": {name: self.draws[:, :, j] for j, name in enumerate(names)},
             "sample_stats": {"accepted": self.accepted, "lp": self.log_density},
         }

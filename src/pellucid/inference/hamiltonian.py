@@ -74,7 +74,7 @@ class Tuning(NamedTuple):
     log_mean: Array
     error: Array
     centre: Array
-    count: int
+    rounds: int
 
 
 def begin_tuning(step: Array) -> Tuning:
@@ -84,7 +84,7 @@ def begin_tuning(step: Array) -> Tuning:
 
 def tune(state: Tuning, acceptance: Array, target: float) -> Tuning:
     """One step of dual averaging towards the share ``target``."""
-    t = state.count + 1
+    t = state.rounds + 1
     error = state.error + (target - acceptance - state.error) / (t + DELAY)
     log_step = state.centre - np.sqrt(t) / GAMMA * error
     share = t**-KAPPA
@@ -204,5 +204,5 @@ def hamiltonian_walk(
         if k < len(lengths) - 1 and k > 0:
             orbit.learn_mass(parts[-1].draws)
     parts.append(orbit.run(n_draws, False))
-    joined = [np.concatenate([part[i] for part in parts]) for i in range(4)]
-    return Path(*joined, sum(part.n_nan for part in parts))
+    draws, accepted, values, tried = (np.concatenate([part[i] for part in parts]) for i in range(4))
+    return Path(draws, accepted, values, tried, sum(part.n_nan for part in parts))

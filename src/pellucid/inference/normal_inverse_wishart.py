@@ -186,7 +186,7 @@ class MeanAndCovariance(Multivariate):
         d, v, k = len(self.center), self.df, self.kappa
         if not np.isfinite(cov).all() or not np.linalg.eigvalsh(cov)[0] > 0:
             return -np.inf
-        L, R = np.linalg.cholesky(cov), lower_root(self.scale, "scale")
+        L, R = lower_root(cov, "cov"), lower_root(self.scale, "scale")
         half = half_log_det(L)
         z, B = forward(L, (mu - self.center)[:, None]), forward(L, R)
         wishart = v * half_log_det(R) - v * d / 2 * np.log(2) - multigammaln(v / 2, d)

@@ -136,9 +136,11 @@ def adaptive_walk(
         known = [proposal.learn(one, draws, yes) for one, draws, yes in seen]
     steps = EachWalk(tuple(one.walk() for one in known))
     parts.append(walk(density, x, steps, streams, n_draws, keep))
-    joined = [np.concatenate([part[i] for part in parts], axis=1) for i in range(3)]
+    draws, accepted, values = (
+        np.concatenate([part[i] for part in parts], axis=1) for i in range(3)
+    )
     tried = np.concatenate([part.proposals for part in parts], axis=1) if keep else None
-    return Walk(*joined, tried, sum(part.n_nan for part in parts))
+    return Walk(draws, accepted, values, tried, sum(part.n_nan for part in parts))
 
 
 def along_the_gradient(
@@ -154,7 +156,8 @@ def along_the_gradient(
         return g
 
     path = hamiltonian_walk(density, slopes, x, proposal, streams, n_burn, n_draws)
-    draws, accepted, values, tried = (np.ascontiguousarray(a.swapaxes(0, 1)) for a in path[:4])
+    parts: Any = (np.ascontiguousarray(a.swapaxes(0, 1)) for a in path[:4])
+    draws, accepted, values, tried = parts
     return Walk(draws, accepted, values, tried if keep else None, path.n_nan)
 
 

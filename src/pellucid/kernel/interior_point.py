@@ -19,6 +19,8 @@ import numpy as np
 
 from pellucid.core.typing import Array
 
+ROUNDING = 1e-10  # residuals that no step makes smaller once the gap is gone
+
 
 class Programme(NamedTuple):
     """The pieces of a quadratic programme, as functions where they have structure."""
@@ -141,4 +143,5 @@ def distance_to_go(p: Point, tol: float, floor: float = 1.0) -> float:
     scale = max(floor, abs(p.pcost))
     reach = max(tol * min(1.0, scale), 1e-13)  # rounding hides what is smaller
     done = p.gap <= max(tol * scale, 1e-16) and p.pres <= tol and p.dres <= reach
+    done = done or (p.gap <= 1e-15 * scale and max(p.pres, p.dres) <= ROUNDING)  # tol too small
     return min(p.gap, tol) if done else max(p.gap, 1.01 * tol)

@@ -6,10 +6,14 @@ nu-classification   min 1/2 |w|^2 - nu rho + mean xi,   y f >= rho - xi,  rho >=
 nu-regression       min 1/2 |w|^2 + C W (nu epsilon + mean max(0, |y - f| - epsilon)), over epsilon
     dual            as SVR with sum of b+ = -sum of b- = C nu W / 2 instead of a given epsilon
 
+rho = 0 when the reduced convex hulls of the classes (no row counts more than its bound) meet: then
+b'K b = 0 too, and no direction is better than another.
 nu bounds the share of margin errors from above and that of support vectors from below; the sum
 in each class is a group of its own in SMO.   References: Schoelkopf et al. (2000).
 """
 
+import warnings
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
 
@@ -50,6 +54,19 @@ def half_width(machine: Machine) -> float:
     return 0.5 * (offset(machine, 0).value - offset(machine, 1).value)
 
 
+def warn_of_no_margin(nu: float, machine: Machine) -> None:
+    """Say it when the certified violation is as large as rho, which then may as well be zero."""
+    rho = half_width(machine)
+    if machine.done and not rho > machine.gap:
+        warnings.warn(
+            f"nu={nu!r} leaves no margin between two classes (rho = {rho:.3g}, found to within "
+            f"{machine.gap:.3g}): so far their reduced hulls meet and the boundary is arbitrary; "
+            "raise nu, take another kernel, or lower tol to find a margin below it",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
 class NuSVC(PairClassifier):
     """Support vector classification where nu says how many margin errors there may be.
 
@@ -57,7 +74,8 @@ class NuSVC(PairClassifier):
     ----------
     nu : float in (0, 1], default=0.5
         Bounds the share of margin errors from above and of support vectors from below. More than
-        twice the share of the smaller class of a pair is infeasible.
+        twice the share of the smaller class of a pair is infeasible (ValueError); so little that
+        the classes' reduced hulls meet leaves no margin and an arbitrary boundary (UserWarning).
     kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
         As SVC's; with sample weights the share is one of weight.
     class_weight : None, "balanced" or dict, default=None
@@ -139,6 +157,7 @@ class NuSVC(PairClassifier):
         while not machine.exhausted:
             advance_all([machine])
         machine.finish()
+        warn_of_no_margin(self.nu, machine)
         rho = half_width(machine)
         return hinge_problem(sign, costs / rho if rho > 0 else costs)
 
@@ -149,6 +168,11 @@ class NuSVC(PairClassifier):
         rho = rho if rho > 0 else 1.0
         middle = 0.5 * (offset(machine, 0).value + offset(machine, 1).value)
         return machine.beta / rho, middle / rho
+
+    def _look_back(self, machines: Sequence[Machine]) -> None:
+        for machine in machines:
+            if machine.problem.n_groups == 2:
+                warn_of_no_margin(self.nu, machine)
 
     def card(self) -> Card:
         return Card(

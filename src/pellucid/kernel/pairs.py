@@ -73,7 +73,11 @@ class PairClassifier(Classifier, SupportVectorMachine):
             machines.append(self._machine(problem, gram))
         self.shape_fit_ = rows.X.shape
         self._solve(machines, context, lambda done: self._read(opened, codes, pairs, done))
+        self._look_back(machines)
         return self
+
+    def _look_back(self, machines: Sequence[Machine]) -> None:
+        """What a leaf has to say of the solutions once they are found."""
 
     def _need_classes(self, totals: Array, n: int) -> None:
         if len(totals) < 2:

@@ -17,6 +17,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
+from pellucid.compiled.cosines import shifted_cosines
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.kernels import GaussianKernel, Kernel, LaplacianKernel
@@ -112,9 +113,8 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, Transformer):
                 np.matmul(part, W, out=Z)
             else:
                 Z[:] = part @ W
-            Z += b
-            np.cos(Z, out=Z)
-            Z *= scale
+            if shifted_cosines(Z, b, scale):  # some angle is beyond a million
+                Z[:] = scale * np.cos(part @ W + b)
 
         list(map_threads(block, range(0, rows.shape[0], PIECE)))
         return out

@@ -145,7 +145,8 @@ def newton_step(
     found = backtrack(attempt, -value, -rise, most=HALVINGS, noise=slack)
     if found is None:
         return mode, 0.0  # no point nearby is better: rounding
-    return Mode(*found.point, found.shortened), rise
+    theta, terms = found.point
+    return Mode(theta, terms, found.shortened), rise
 
 
 def log_evidence(mode: Mode) -> float:

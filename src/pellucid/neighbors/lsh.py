@@ -10,23 +10,27 @@ A query looks only at its own buckets and ranks what it finds there exactly.
 
 One table finds a row with probability p^b, one of L with 1 - (1 - p^b)^L: an S-curve in p.
 ``bucket_width=None`` starts w at the median distance to the nearest row and doubles it until the
-sampled recall of ten neighbours is 0.9. Where the buckets hold fewer than k rows, all are searched.
+sampled recall of ten neighbours is 0.9; between the last two widths the narrowest of 16 that still
+serves is taken. This needs the keys of the sample and its neighbours only; the tables are built
+once. Where the buckets hold fewer than k rows, all are searched.
 
 References: Indyk & Motwani (1998); Broder (1997); Charikar (2002); Datar et al. (2004).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.compiled.neighbours_hash import bucket_nearest, mix_keys, project
+from pellucid.compiled.neighbours_hash import bucket_bounds, bucket_nearest, line_keys, mix_keys
 from pellucid.core import check
 from pellucid.core.random import generator
 from pellucid.core.threads import map_threads, thread_count
 from pellucid.core.typing import Array, IntArray, Rng
 from pellucid.neighbors.metrics import Metric, resolve
+from pellucid.neighbors.packing import over
 from pellucid.neighbors.search import Index
 from pellucid.neighbors.similarities import matrix
 
@@ -34,6 +38,9 @@ FAMILIES = ("cosine", "euclidean", "manhattan", "jaccard", "hamming")
 SAMPLE = 200  # rows whose neighbours are looked up to measure the recall
 RECALL = 0.9
 NEIGHBOURS = 10
+ROWS = 64  # rows of a product
+HALVINGS = 4  # of the last step, on the scale of logarithms
+FEW = 256  # rows below which threads cost more than they save
 
 
 class Hashes(NamedTuple):
@@ -70,15 +77,23 @@ def draw_hashes(family: str, n_tables: int, n_bits: int, d: int, width: float, r
 
 
 def projections(X: Array, D: Array) -> Array:
-    """X @ D in threads."""
-    out = np.empty((len(X), D.shape[1]))
-    step = max(1, 1 + len(X) // (4 * thread_count()))
+    """X @ D by products of one shape, so that equal rows get equal values wherever they stand."""
+    n, d = X.shape
+    whole = n - n % ROWS
+    out = np.empty((-(-n // ROWS), ROWS, D.shape[1]))
+    last = np.zeros((1, ROWS, d))
+    last[0, : n - whole] = X[whole:]
+    blocks = X[:whole].reshape(-1, ROWS, d)
+    step = max(1, 1 + len(blocks) // (4 * thread_count()))
 
     def part(start: int) -> None:
-        project(X, D, start, min(start + step, len(X)), out)
+        stop = min(start + step, len(blocks))
+        np.matmul(blocks[start:stop], D, out=out[start:stop])
 
-    list(map_threads(part, range(0, len(X), step)))
-    return out
+    over(part, range(0, len(blocks), step))
+    if n > whole:
+        np.matmul(last, D, out=out[len(blocks) :])
+    return out.reshape(-1, D.shape[1])[:n]
 
 
 def raw_values(hashes: Hashes, X: Array) -> Any:
@@ -91,20 +106,23 @@ def raw_values(hashes: Hashes, X: Array) -> Any:
     if hashes.family == "hamming":
         chosen = X[:, hashes.directions.astype(np.int64)] + 0.0  # -0 and 0 are equal
         return chosen.view(np.int64)
-    lines = projections(np.require(X, np.float64, ["C", "W"]), hashes.directions)
-    return (lines > 0).astype(np.int64) if hashes.family == "cosine" else lines
+    return projections(np.require(X, np.float64, ["C", "W"]), hashes.directions)
 
 
 def bucket_keys(hashes: Hashes, raw: Any) -> Any:
     """One key per table and row: (tables, n). Different values may share one, which costs time."""
-    values = raw
-    if raw.dtype.kind == "f":
-        scaled = raw / hashes.width
-        scaled += hashes.shifts
-        np.floor(np.clip(scaled, -1e18, 1e18, out=scaled), out=scaled)
-        values = scaled.astype(np.int64)
     keys = np.empty((hashes.n_tables, len(raw)), np.uint64)
-    mix_keys(np.ascontiguousarray(values), hashes.n_tables, keys)
+    if raw.dtype.kind != "f":
+        mix_keys(np.ascontiguousarray(raw), hashes.n_tables, keys)
+        return keys
+    width = 0.0 if hashes.family == "cosine" else hashes.width
+    step = max(FEW, -(-len(raw) // (4 * thread_count())))
+
+    def part(start: int) -> None:
+        stop = min(start + step, len(raw))
+        line_keys(raw, hashes.shifts, width, hashes.n_tables, start, stop, keys)
+
+    over(part, range(0, len(raw), step))
     return keys
 
 
@@ -115,6 +133,38 @@ def table_keys(hashes: Hashes, X: Array) -> Any:
     (2, 4)
     """
     return bucket_keys(hashes, raw_values(hashes, X))
+
+
+def shared_bucket(mine: Any, near: Any) -> Array:
+    """Whether each row and each of its neighbours meet in some table: (sample, k).
+
+    A neighbour that meets is found, since what lies in the buckets is ranked exactly.
+
+    >>> shared_bucket(np.array([[1, 2]]), np.array([[1, 3, 2, 2]]))
+    array([[ True, False],
+           [ True,  True]])
+    """
+    n_tables, m = mine.shape
+    return (mine[:, :, None] == near.reshape(n_tables, m, -1)).any(axis=0)
+
+
+def narrowed(recall: Callable[[float], float], width: float, reached: float) -> tuple[float, float]:
+    """A width between half of this one and itself that still serves, and its recall.
+
+    Narrower buckets hold fewer rows to look at.
+
+    >>> narrowed(lambda width: width / 10, 16.0, 1.6)[0] < 10
+    True
+    """
+    low = 0.5 * width
+    for _ in range(HALVINGS):
+        middle = float(np.sqrt(low * width))
+        found = recall(middle)
+        if found >= RECALL:
+            width, reached = middle, found
+        else:
+            low = middle
+    return width, reached
 
 
 def collision_probability(
@@ -181,7 +231,7 @@ class LSHIndex(BaseEstimator):
     recall_ : float
         Share of the ten nearest neighbours found, of a sample of the training rows.
     bucket_width_ : float
-    widths_, recalls_ : the widths that were tried and their recalls
+    widths_, recalls_ : the widths of the doubling and their recalls
 
     Examples
     --------
@@ -253,18 +303,24 @@ class LSHIndex(BaseEstimator):
         drawn = draw_hashes(
             self._family, self.n_tables, self.n_bits, rows.shape[1], 1.0, generator(seed)
         )
-        raw = raw_values(drawn, rows)
-        self.widths_: list[float] = []
-        self.recalls_: list[float] = []
-        while True:
-            self._build(drawn._replace(width=width), raw)
-            _, found, _ = self._candidates(rows[sample], k)
-            self.recall_ = _recall(found, truth, sample)
-            self.widths_.append(width)
-            self.recalls_.append(self.recall_)
-            if not open_ or self.recall_ >= RECALL or len(self.widths_) > 200:
-                break
+        mine, near = (raw_values(drawn, rows[which]) for which in (sample, truth.ravel()))
+        others = truth != sample[:, None]  # a row is not asked to find itself
+
+        def recall(width: float) -> float:
+            hashes = drawn._replace(width=width)
+            met = shared_bucket(bucket_keys(hashes, mine), bucket_keys(hashes, near))
+            return float(met[others].mean()) if others.any() else 1.0
+
+        self.widths_, self.recalls_ = [width], [recall(width)]
+        while open_ and self.recalls_[-1] < RECALL and len(self.widths_) <= 200:
             width *= 2
+            self.widths_.append(width)
+            self.recalls_.append(recall(width))
+        self.recall_ = self.recalls_[-1]
+        if open_ and len(self.widths_) > 1:
+            width, self.recall_ = narrowed(recall, width, self.recall_)
+        hashes = drawn._replace(width=width)
+        self._build(hashes, raw_values(drawn, rows))
         self.bucket_width_ = width
 
     def _exact_of(self, sample: IntArray, k: int) -> tuple[Array, IntArray]:
@@ -277,37 +333,45 @@ class LSHIndex(BaseEstimator):
         return Index(rows, plain, "brute").nearest(rows[sample], k)
 
     def _build(self, hashes: Hashes, raw: Any) -> None:
-        """Sort the rows of every table by their keys."""
+        """Sort the rows of every table by their keys; ``_starts`` by the leading bits of a key."""
         self._hashes = hashes
         keys = bucket_keys(hashes, raw)
-        self._order = np.ascontiguousarray(np.argsort(keys, axis=1, kind="stable"))
-        self._keys = np.take_along_axis(keys, self._order, axis=1)
+        n = keys.shape[1]
+        bits = max(1, min(20, int(n).bit_length()))
+        self._shift = np.uint64(64 - bits)
+        self._order, self._keys = np.empty(keys.shape, np.int64), np.empty_like(keys)
+        self._starts = np.zeros((len(keys), 2**bits + 1), np.int64)
+
+        def sort(table: int) -> None:
+            order = np.argsort(keys[table])
+            self._order[table], self._keys[table] = order, keys[table][order]
+            heads = (self._keys[table] >> self._shift).astype(np.int64)
+            np.cumsum(np.bincount(heads, minlength=2**bits), out=self._starts[table, 1:])
+
+        if n > FEW:
+            list(map_threads(sort, range(len(keys))))
+        else:
+            for table in range(len(keys)):
+                sort(table)
 
     def _candidates(self, E: Array, k: int) -> tuple[Array, IntArray, IntArray]:
         """Reduced distances, rows and numbers of candidates of mapped queries."""
         keys = table_keys(self._hashes, E)
-        low, high = (
-            np.ascontiguousarray(
-                np.column_stack([
-                    np.searchsorted(table, key, side=side)
-                    for table, key in zip(self._keys, keys, strict=True)
-                ])
-            )
-            for side in ("left", "right")
-        )  # fmt: skip
         m = len(E)
         out, index = np.empty((m, k)), np.empty((m, k), np.int64)
         found = np.zeros(m, np.int64)
+        low, high = np.empty((m, len(keys)), np.int64), np.empty((m, len(keys)), np.int64)
         special = {"hamming": 4, "jaccard": 5}
         kind, p = (special[self._family], 1.0) if self._family in special else self._exact.kind
         rows = self._exact.rows
 
         def rank(start: int) -> None:
             stop = min(start + step, m)
+            bucket_bounds(self._keys, self._starts, self._shift, keys, start, stop, low, high)
             bucket_nearest(rows, E, self._order, low, high, kind, p, start, stop, out, index, found)
 
-        step = max(1, -(-m // (4 * thread_count())))
-        list(map_threads(rank, range(0, m, step)))
+        step = max(16, -(-m // (4 * thread_count())))
+        over(rank, range(0, m, step))
         return out, index, found
 
     def query(self, X: Any, k: int) -> tuple[Array, IntArray]:
@@ -338,10 +402,3 @@ class LSHIndex(BaseEstimator):
     def within(self, Q: Array, radius: Array) -> Any:
         """All rows within a radius: exact, by looking at all."""
         return self._exact.within(Q, radius)
-
-
-def _recall(found: IntArray, truth: IntArray, own: IntArray) -> float:
-    """The share of the true neighbours, the row itself left out, that were found."""
-    hits = (truth[:, :, None] == found[:, None, :]).any(axis=2)
-    counted = truth != own[:, None]
-    return float(hits[counted].mean()) if counted.any() else 1.0

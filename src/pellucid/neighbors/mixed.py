@@ -6,10 +6,10 @@ import numpy as np
 
 from pellucid.core.columns import Coded, Text, frame_columns
 from pellucid.core.frames import is_frame
-from pellucid.core.gower import Gower
+from pellucid.core.gower import Gower, column_mask
 from pellucid.core.typing import Array
 from pellucid.features.categories import find_values, look_up
-from pellucid.features.category_table import asked_categories, values_of
+from pellucid.features.category_table import values_of
 
 
 def is_gower(metric: Any) -> bool:
@@ -77,8 +77,14 @@ def settle_gower(metric: Any, known: list[Any] | None, names: Any, keywords: dic
         return metric
     p = len(names) if known is None else len(known)
     words = np.zeros(p, bool) if known is None else np.array([v is not None for v in known])
-    asked = [] if metric.categorical is None else metric.categorical
-    return Gower(asked_categories(asked, words, names, p) | words, metric.ranges, metric.w)
+    asked = metric.categorical
+    if asked is not None and np.asarray(asked).dtype.kind in "UO":
+        places = list(names) if names is not None else []
+        strange = [name for name in asked if name not in places]
+        if strange:
+            raise ValueError(f"categorical names {strange}, which are not columns of X")
+        asked = [places.index(name) for name in asked]
+    return Gower(column_mask(asked, p) | words, metric.ranges, metric.w)
 
 
 def pair_of_tables(X: Any, Y: Any, metric: Any, keywords: dict) -> tuple[Array, Array, Gower]:

@@ -23,6 +23,7 @@ from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, IntArray
+from pellucid.neighbors.nearest_search import NearestQuestions
 
 SMALL = 1e-10  # keeps the density of repeated rows finite, as in scikit-learn
 
@@ -57,7 +58,7 @@ def _for_training_rows(self: "LocalOutlierFactor") -> bool:
     return True
 
 
-class LocalOutlierFactor(OutlierMixin, NeighborsModel):
+class LocalOutlierFactor(OutlierMixin, NearestQuestions):
     """Outliers by local density.
 
     Parameters

@@ -220,7 +220,7 @@ class RadiusNeighborsClassifier(RadiusQuestions, Classifier):
                 )
             seen += found.n_queries
             yield [
-                count_votes(codes[found.index], w, len(classes), found)
+                count_votes(codes[found.row], w, len(classes), found)
                 for classes, codes in self._columns()
             ]
 

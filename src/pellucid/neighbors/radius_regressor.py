@@ -157,7 +157,7 @@ class RadiusNeighborsRegressor(RadiusQuestions, Regressor):
         centres, spreads = [], []
         for Q, found in self._found(X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
-            values = y[found.index]
+            values = y[found.row]
             centres.append(middle(values, w, found))
             if return_std:
                 away = values - local_means(values, w, found)[found.query]

@@ -13,6 +13,7 @@ from pellucid.neighbors.base import ANSWERS, NeighborsModel, jobs
 from pellucid.neighbors.weights import neighbour_weights
 
 QUERIES = 64  # asked at once at least, however many rows there are
+GROWTH = 8  # times more queries in the next question, while the answers are short
 
 
 class Found(NamedTuple):
@@ -21,7 +22,7 @@ class Found(NamedTuple):
     n_queries: int
     query: IntArray  # (pairs,) rising
     distance: Array  # (pairs,)
-    index: IntArray  # (pairs,) training rows, rising within a query
+    row: IntArray  # (pairs,) training rows, rising within a query
 
     @property
     def first(self) -> IntArray:
@@ -58,7 +59,7 @@ def pair_weights(rule: Any, metric: Any, Q: Any, X: Any, found: Found) -> Array 
     out, first = np.empty(len(found.query)), found.first
     for i in np.flatnonzero(np.diff(first)):
         part = slice(first[i], first[i + 1])
-        d, j = found.distance[part], found.index[part]
+        d, j = found.distance[part], found.row[part]
         if callable(rule):
             out[part] = own_rule(rule, d)
         else:
@@ -89,14 +90,14 @@ class RadiusQuestions(NeighborsModel):
         if self.radius is not None:
             check.non_negative(radius=self.radius)
 
-    def _found(self, X: Any, radius: Any = None, step: int = 0) -> Iterator[tuple[Any, Found]]:
+    def _found(self, X: Any, radius: Any = None) -> Iterator[tuple[Any, Found]]:
         """(queries, what lies near them) a few at a time; X None: rows without themselves."""
         check_is_fitted(self)
         radius = self.radius if radius is None else radius
         check.non_negative(radius=radius)
         Q = self._fit_X if X is None else self._check_questions(X)
-        step = step or max(QUERIES, ANSWERS // self.n_samples_fit_)
-        for start in range(0, Q.shape[0], step):
+        start, step = 0, max(QUERIES, ANSWERS // self.n_samples_fit_)
+        while start < Q.shape[0]:
             part = Q[start : start + step]
             m = part.shape[0]
             with jobs(self.n_jobs):
@@ -106,6 +107,8 @@ class RadiusQuestions(NeighborsModel):
                 other = index != query + start
                 query, distance, index = query[other], distance[other], index[other]
             yield part, Found(m, query, distance, index)
+            start += m
+            step = min(GROWTH * step, max(QUERIES, ANSWERS * m // max(1, first[-1])))
 
     def radius_neighbors(
         self, X: Any = None, radius: Any = None, return_distance: bool = True,
@@ -120,7 +123,7 @@ class RadiusQuestions(NeighborsModel):
             raise ValueError("return_distance must be True if sort_results is True")
         distances, indices = [], []
         for _, found in self._found(X, radius):
-            d, j = found.distance, found.index
+            d, j = found.distance, found.row
             if sort_results:
                 order = np.lexsort((j, d, found.query))
                 d, j = d[order], j[order]

@@ -12,9 +12,8 @@ Cost of m queries among n rows of d columns: brute O(m n d); kd-tree O(n log n) 
 O(m log n) to ask while d is small (it degrades to O(m n d)).
 """
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -25,12 +24,13 @@ from pellucid.compiled.neighbours_brute import (
     filtered_nearest,
     smallest_of_rows,
 )
-from pellucid.compiled.neighbours_tree import WIDTH, leaves_of, tree_nearest, tree_within
+from pellucid.compiled.neighbours_tree import WIDTH, leaves_of, tree_nearest
 from pellucid.compiled.tree_building import Tree, build_tree
-from pellucid.core.simd_single import COLUMNS
-from pellucid.core.threads import map_threads, thread_count
+from pellucid.core.threads import thread_count
 from pellucid.core.typing import Array, IntArray
 from pellucid.neighbors.metrics import Metric, warn_zero_rows
+from pellucid.neighbors.packing import Packed, over, own, pack_rows, query_scores
+from pellucid.neighbors.within import rows_within
 
 SMALL_WORK = 1 << 18  # products below which threads cost more than they save
 FILTER_ROWS = 1024  # from here on single precision pays
@@ -38,56 +38,6 @@ LISTED = 512  # more neighbours than this are found by sorting
 PROBES = 32  # queries that try the tree
 LOST = 0.06  # share of the leaves: a leaf of 16 costs what the filter spends on 200 rows
 BLOCK_VALUES = 1 << 21  # distances held at once: 16 MB
-
-
-class Packed(NamedTuple):
-    """Rows in single precision, ready for ``filtered_nearest``."""
-
-    origin: Array  # (d,)
-    unit: float  # squared distances are divided by it
-    tiles: Any  # (blocks, d + 1, COLUMNS) float32
-    longest: float  # of the rows about the origin, in these units
-    blur: float  # what centring may cost per row: 2^-52 times the largest number
-
-
-def pack_rows(X: Array) -> Packed:
-    """Centre, scale to at most 1 and store by blocks, the squared length as last coordinate."""
-    n, d = X.shape
-    origin = X.mean(axis=0)
-    C = X - origin
-    scale = float(np.abs(C).max()) or 1.0
-    C /= scale
-    squares = np.einsum("it,it->i", C, C)
-    blocks = -(-n // COLUMNS)
-    padded = np.zeros((blocks * COLUMNS, d + 1), np.float32)
-    padded[:n, :d] = C
-    padded[:n, d] = squares
-    padded[n:, d] = 1e32  # never among the best
-    tiles = padded.reshape(blocks, COLUMNS, d + 1).transpose(0, 2, 1)
-    blur = float(np.abs(X).max()) * 2.0**-51 / scale
-    return Packed(
-        origin, scale * scale, np.ascontiguousarray(tiles), float(np.sqrt(squares.max())), blur
-    )
-
-
-def query_scores(packed: Packed, Q: Array) -> tuple[Any, Array]:
-    """Queries as (-2 q, 1) in single precision, and |q|^2 - margin.
-
-    A score sums d + 1 products of rounded numbers: its error is below (d + 5) 2^-24 times the sum
-    of their sizes, |x|^2 + 2 |q| |x|. Centring moved both rows by at most ``blur`` per coordinate.
-    """
-    m, d = Q.shape
-    C = (Q - packed.origin) / np.sqrt(packed.unit)
-    S = np.ones((m, d + 1), np.float32)
-    with np.errstate(over="ignore"):
-        S[:, :d] = -2 * C
-    length = np.sqrt(np.einsum("it,it->i", C, C))
-    far = packed.longest
-    single = (d + 5) * 2.0**-24 * 1.01 * (far * far + 2 * length * far)
-    moved = 2 * np.sqrt(d) * (packed.blur + np.abs(Q).max(axis=1) * 2.0**-51 / packed.unit**0.5)
-    margin = single + 4 * (length + far) * moved + 4 * moved**2 + d * 1e-37
-    margin += 1e-13 * (length + far) ** 2
-    return S, np.where(length < 1e14, length**2 - margin, np.nan)
 
 
 class Index:
@@ -143,6 +93,12 @@ class Index:
     @cached_property
     def packed(self) -> Packed:
         return pack_rows(self.rows)
+
+    @cached_property
+    def single(self) -> Any:
+        """(x, |x|^2) of the packed rows, one after the other: (n, d + 1) float32."""
+        rows = self.packed.tiles.transpose(0, 2, 1).reshape(-1, self.rows.shape[1] + 1)
+        return np.ascontiguousarray(rows[: self.n_rows])
 
     @cached_property
     def kind(self) -> tuple[int, float]:
@@ -313,60 +269,4 @@ class Index:
 
     def within(self, Q: Any, radius: Array) -> tuple[IntArray, Array, IntArray]:
         """(first, distances, indices): rows of query i at first[i] to first[i + 1], by index."""
-        tree_serves = self.method == "kd_tree" and not (issparse(Q) or issparse(self.rows))
-        if not tree_serves:
-            return self._within_matrix(Q, radius)
-        E, _ = self._embed_queries(Q)
-        kind, p = self.kind
-        limits = reduced_limit(self.metric, radius)
-        first = np.zeros(len(E) + 1, np.int64)
-        nothing, none = np.empty(0), np.empty(0, np.int64)
-        spans = self._chunks(len(E), 500.0 * len(E) * E.shape[1])
-
-        def look(fill: bool, D: Array, j: IntArray) -> None:
-            def search(span: tuple[int, int]) -> None:
-                tree_within(*self.tree, E, limits, kind, p, *span, first, D, j, fill)
-
-            over(search, spans)
-
-        look(False, nothing, none)
-        np.cumsum(first, out=first)
-        D, j = np.empty(first[-1]), np.empty(first[-1], np.int64)
-        look(True, D, j)
-        row = np.repeat(np.arange(len(E)), np.diff(first))
-        order = np.lexsort((j, row))
-        return first, self.metric.finish(D[order]), j[order]
-
-    def _within_matrix(self, Q: Any, radius: Array) -> tuple[IntArray, Array, IntArray]:
-        counts, distances, indices = [np.zeros(1, np.int64)], [], []
-        for a, b, D in self._matrix_blocks(Q):
-            row, column = np.nonzero(radius[a:b, None] >= D)
-            counts.append(np.bincount(row, minlength=b - a))
-            distances.append(D[row, column])
-            indices.append(column)
-        first = np.cumsum(np.concatenate(counts))
-        return first, np.concatenate(distances), np.concatenate(indices)
-
-
-def own(A: Array) -> Array:
-    """The same rows as the kernels want them: in order and writeable, else they compile anew."""
-    return np.require(A, np.float64, ["C", "W"])
-
-
-def reduced_limit(metric: Metric, radius: Array) -> Array:
-    """The largest reduced distance that finishes at no more than the radius."""
-    with np.errstate(over="ignore"):
-        limit = (radius / metric.factor) ** (1.0 / metric.power)
-    for _ in range(4):  # rounding may put it a few steps off
-        limit = np.where(metric.finish(limit) > radius, np.nextafter(limit, -np.inf), limit)
-        above = np.nextafter(limit, np.inf)
-        limit = np.where(metric.finish(above) <= radius, above, limit)
-    return limit
-
-
-def over(function: Callable[[Any], None], items: Any) -> None:
-    """Run in threads, or here when there is one item: holding BLAS back costs more than it."""
-    if len(items) == 1:
-        function(items[0])
-    else:
-        list(map_threads(function, items))
+        return rows_within(self, Q, radius)

@@ -125,7 +125,7 @@ def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: flo
     value = scale * float(w @ row_losses(plan, t, x, before))
     d = plan.loss.delta(t, x) if plan.linked else plan.loss.slope(t, x)
     d = (d * (scale * w[:, None])).astype(vector.dtype, copy=False)
-    grad, deltas = np.empty(plan.size), {}
+    grad, deltas = np.empty(plan.size, dtype=vector.dtype), {}
     for i in range(len(plan.ops) - 1 - plan.linked, -1, -1):
         deltas[i] = d
         if i > 0:

@@ -17,14 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import daxpy
+from scipy.sparse import issparse
 
+from pellucid.compiled.adam import adam_pass
 from pellucid.compiled.epochs import ADAGRAD, ADAM, MOMENTUM, NESTEROV, RMSPROP, update
 from pellucid.core.iterate import ConvergenceWarning, Iteration, iterate
 from pellucid.core.penalties import soft_threshold
 from pellucid.core.tell import tell
-from pellucid.core.threads import single_threaded_blas
-from pellucid.core.typing import Array
-from pellucid.neural.backprop import Plan, batch_gradient, training_value
+from pellucid.core.threads import map_threads, single_threaded_blas
+from pellucid.core.typing import Array, IntArray
+from pellucid.neural.backprop import Backprop, Plan, batch_gradient, training_value
 from pellucid.neural.batches import Data
 from pellucid.neural.dense import Affine
 from pellucid.neural.dropout import noise_source
@@ -33,9 +35,11 @@ from pellucid.solvers.minimum import RUNAWAY
 from pellucid.solvers.rules import Memory, Rule
 from pellucid.solvers.schedules import Schedule
 
+CONVERTED = 1024  # rows that one thread converts at a time
 START_ROWS = 4096  # rows that the loss before the first mini-batch is taken from
 SINGLE_WORK = 1e8  # multiply-adds of an epoch (per pass) from which float32 pays
 
+Rows = tuple[Array, Array, Array]  # inputs, targets, weights
 Scorer = Callable[[Array, tuple[Any, ...]], float]  # (vector, states) -> higher is better
 
 
@@ -98,6 +102,27 @@ def weight_mask(plan: Plan) -> Array:
     return mask
 
 
+def in_precision(X: Any, kind: Any) -> Any:
+    """The inputs as numbers of a kind, converted by all threads."""
+    if X.dtype == kind or issparse(X):
+        return X.astype(kind, copy=False)
+    out = np.empty(X.shape, dtype=kind)
+    edges = range(0, len(X), CONVERTED)
+
+    def convert(start: int) -> None:
+        out[start : start + CONVERTED] = X[start : start + CONVERTED]
+
+    list(map_threads(convert, edges))
+    return out
+
+
+def priced_edges(plan: Plan) -> tuple[IntArray, Array]:
+    """Where each array of parameters begins, the end, and 1 for weights, 0 for the others."""
+    weights = {part.start for part in weight_parts(plan)}
+    starts = [start for place in plan.places for start, _, _ in place]
+    return np.array([*starts, plan.size]), np.array([float(s in weights) for s in starts])
+
+
 def threshold_scale(code: Any, memory: Memory) -> Any:
     """How far a unit gradient moves each parameter, per unit of rate."""
     if code.rule in (ADAGRAD, RMSPROP):
@@ -124,14 +149,17 @@ class Trainer:
         work = float(data.n) * plan.size
         large = settings.batch_size is not None and work >= SINGLE_WORK and not plan.couples
         self.kind: Any = np.float32 if settings.single and large else np.float64
-        data = data._replace(X=data.X.astype(self.kind, copy=False))
+        data = data._replace(X=in_precision(data.X, self.kind))
         self.plan, self.data, self.settings, self.penalty = plan, data, settings, penalty
         self.score, self.validation = score, validation
         self.verbose, self.told = verbose, 0
         self.early_tol = early_tol  # not None: the validation score decides when to stop
         self.mask = weight_mask(plan)
         self.weights = weight_parts(plan)
-        self.code = settings.rule.code()
+        self.edges, self.prices = priced_edges(plan)
+        self.code = code = settings.rule.code()
+        plain = not penalty.l1 and not code.decay and code.clip == np.inf
+        self.fused = self.kind is np.float32 and code.rule == ADAM and plain
         self.last_rate = self.start_value = np.inf
         dense = [p for op, p in zip(plan.ops, plan.places, strict=True) if isinstance(op, Affine)]
         self.dense = [slice(p[0][0], p[-1][1]) for p in dense]
@@ -157,17 +185,21 @@ class Trainer:
         return value
 
     def batch(
-        self, vector: Array, rows: tuple[Array, Array, Array], epoch: int = 0, number: int = 0
+        self, vector: Array, rows: Rows, epoch: int = 0, number: int = 0
     ) -> tuple[float, Array, list[Any]]:
         """Penalised loss, gradient of its smooth part, and what the layers saved."""
-        x, t, w = rows
+        back = self.unpenalised(vector.astype(self.kind, copy=False), rows, epoch, number)
+        gradient = back.vector.astype(np.float64, copy=False)
+        value = self.penalised(vector, float(rows[2].sum()), gradient)
+        return back.value + value, gradient, back.saved
+
+    def unpenalised(self, vector: Array, rows: Rows, epoch: int,
+                    number: int) -> Backprop:  # fmt: skip
+        """Loss and gradient of a batch in the precision of the vector."""
         noise = None
         if self.plan.noisy:
-            noise = self.plan.noise(len(x), noise_source(self.data.seed, epoch, number))
-        back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), x, t, w, noise)
-        gradient = back.vector
-        value = self.penalised(vector, float(w.sum()), gradient)
-        return back.value + value, gradient, back.saved
+            noise = self.plan.noise(len(rows[0]), noise_source(self.data.seed, epoch, number))
+        return batch_gradient(self.plan, vector, *rows, noise)
 
     def start(self, vector: Array, states: Any, memory: Memory | None, seen: int) -> TrainState:
         v = np.array(vector, dtype=np.float64)
@@ -280,16 +312,28 @@ class Trainer:
         assert size is not None
         vector, memory = self.fresh(state)
         states, value, mean = state.states, 0.0, np.zeros(len(vector))
+        copy: Any = vector.astype(np.float32) if self.fused else vector
         order = self.data.order(state.epoch + 1)
         count = -(-n // size)
         rates = state.share * self.rates(state, memory.t, count)
         for k in range(count):
             rows = self.data.take(order[k * size : (k + 1) * size])
+            part, total = len(rows[0]) / n, float(rows[2].sum())
+            if self.fused:
+                back = self.unpenalised(copy, rows, state.epoch + 1, k)
+                l2 = self.penalty.l2 / (total if self.penalty.per_row else 1.0)
+                squares = adam_pass(
+                    vector, copy, back.vector, memory.m, memory.r, mean, self.edges, self.prices,
+                    l2, part, float(rates[k]), self.code.a, self.code.b, self.code.eps,
+                    memory.t + 1,
+                )  # fmt: skip
+                memory = memory._replace(t=memory.t + 1)
+                value += part * (back.value + l2 * squares)
+                continue
             at = self.looked(vector, memory)
             loss, g, saved = self.batch(at, rows, state.epoch + 1, k)
-            part = len(rows[0]) / n
             value += part * loss
-            memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
+            memory = self.moved(vector, g, float(rates[k]), memory, total)
             states = self.next_states(states, saved)
             daxpy(g, mean, a=part)  # mean += part g, in place
         return state._replace(

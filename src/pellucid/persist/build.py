@@ -77,11 +77,22 @@ def build_record(cls: type, name: str, state: dict[str, Any]) -> Any:
         if not accepts(state[key]):
             raise ModelFileError(f"{name} cannot hold {brief(state[key])} as {key}")
     if is_namedtuple(cls):
-        return cls(**state)
+        return unpacked(cls(**state), name)
     record: Any = object.__new__(cls)
     for key in fields:
         object.__setattr__(record, key, state[key] if key in state else defaults[key])
     return record
+
+
+def unpacked(record: Any, name: str) -> Any:
+    """A record whose class writes itself shorter than it is (``_to_file``), at full length."""
+    whole = getattr(type(record), "_from_file", None)
+    if whole is None:
+        return record
+    try:
+        return whole(record)
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise ModelFileError(f"the fields of {name} do not fit together") from error
 
 
 def _defaults(cls: Any) -> dict[str, Any]:

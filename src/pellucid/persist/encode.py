@@ -201,7 +201,7 @@ class Encoder:
         if isinstance(value, BaseEstimator):
             return self._estimator(value, name, where)
         if is_namedtuple(cls):
-            fields = value._asdict()
+            fields = (value._to_file() if hasattr(cls, "_to_file") else value)._asdict()
         elif name in RECORDS:
             fields = {key: vars(value)[key] for key in RECORDS[name]}
         else:

@@ -82,7 +82,9 @@ def style_of(k: int) -> dict[str, Any]:
     return {"color": colour(k), "marker": marker(k + k // 8)}
 
 
-def draw_groups(ax: Any, at: Array, labels: IntArray, names: dict[int, str] | None = None) -> None:
+def draw_groups(
+    ax: Any, at: Array, labels: IntArray, names: dict[int, str] | None = None, sizes: bool = True
+) -> None:
     """Points by group, in no group grey crosses; of one column, with the group as height."""
     if at.shape[1] == 1:
         at = np.column_stack([at[:, 0], labels])
@@ -91,12 +93,14 @@ def draw_groups(ax: Any, at: Array, labels: IntArray, names: dict[int, str] | No
     for k in found:
         rows = labels == k
         text = (names or {}).get(k, "no group" if k == NOISE else f"group {k}")
+        if sizes:
+            text += f" ({rows.sum()})"
         if k == NOISE:
             ax.scatter(*at[rows].T, s=18, color=GREY, marker="x", linewidths=0.9, zorder=3,
-                       label=f"{text} ({rows.sum()})" if few else None)  # fmt: skip
+                       label=text if few else None)  # fmt: skip
         else:
             ax.scatter(*at[rows].T, s=20, linewidths=0.4, edgecolors="white", zorder=3,
-                       label=f"{text} ({rows.sum()})" if few else None, **style_of(k))  # fmt: skip
+                       label=text if few else None, **style_of(k))  # fmt: skip
 
 
 def draw_centers(ax: Any, at: Array, label: str = "centre") -> None:

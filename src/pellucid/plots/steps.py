@@ -35,6 +35,7 @@ class Steps:
         grid = panels(n, columns=2 if n in (2, 4) else 3, size=(4.0, 3.6))
         for ax, picture in zip(grid, self.pictures, strict=True):
             picture.plot(ax)
+        shared_legend(grid)
         return grid[0].figure
 
     def animate(self, path: Any, *, seconds: float = 0.8) -> Path:
@@ -58,6 +59,20 @@ class Steps:
         for i, image in enumerate(images):
             image.save(path / f"step-{i:03d}.png")
         return path
+
+
+def shared_legend(grid: list[Any]) -> None:
+    """One legend below the panels in place of theirs, where one panel has the entries of all."""
+    entries = [dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True)) for ax in grid]
+    fullest = max(entries, key=len)
+    if not fullest or not all(found.keys() <= fullest.keys() for found in entries):
+        return
+    for ax in grid:
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    grid[0].figure.legend(fullest.values(), fullest.keys(), loc="outside lower center",
+                          ncols=min(len(fullest), 2 * len(grid)), frameon=False,
+                          fontsize="small")  # fmt: skip
 
 
 def _image(picture: Any) -> Any:

@@ -26,19 +26,16 @@ from pellucid.reinforcement.value_iteration import Rows, rows_of_mdp
 
 
 class Stage(NamedTuple):
-    """The tables with t steps to go."""
+    """How many steps are to go, and by how much the last one changed the values."""
 
-    values: Array
-    policy: IntArray
+    t: int
     change: float
 
 
-def backward_step(rows: Rows, stage: Stage) -> tuple[Stage, float]:
-    """One step further from the end."""
-    U, policy = np.empty_like(stage.values), np.zeros(len(stage.values), np.intp)
-    _, low, high = improve(*rows, stage.values, U, policy, 0.0)
-    change = max(-low, high)
-    return Stage(U, policy, change), change
+def backward_step(rows: Rows, values: Array, policy: IntArray, t: int) -> float:
+    """Fill ``values[t]`` and ``policy[t - 1]``, which holds 0; returns the largest change."""
+    _, low, high = improve(*rows, values[t - 1], values[t], policy[t - 1], 0.0)
+    return max(-low, high)
 
 
 class FiniteHorizon(Planner):
@@ -81,29 +78,25 @@ class FiniteHorizon(Planner):
         check.whole(horizon=self.horizon)
         mdp = check_planned(mdp)
         S, rows = mdp.n_states, rows_of_mdp(mdp)
-        first = np.zeros(S) if self.terminal_values is None else mdp._values(self.terminal_values)
-        values, policy, t = np.empty((self.horizon + 1, S)), np.zeros((self.horizon, S), np.intp), 0
+        first = 0.0 if self.terminal_values is None else mdp._values(self.terminal_values)
+        values, policy = np.empty((self.horizon + 1, S)), np.zeros((self.horizon, S), np.intp)
         values[0] = first
 
         def step(stage: Stage) -> tuple[Stage, float]:
-            nonlocal t
-            stage, gap = backward_step(rows, stage)
-            t += 1
-            values[t], policy[t - 1] = stage.values, stage.policy
-            return stage, gap
+            change = backward_step(rows, values, policy, stage.t + 1)
+            return Stage(stage.t + 1, change), change
 
         def attributes(stage: Stage) -> dict[str, Any]:
-            return {"values_": values[: t + 1].copy(), "policy_": policy[:t].copy()}
+            return {"values_": values[: stage.t + 1].copy(), "policy_": policy[: stage.t].copy()}
 
         def record(stage: Stage) -> dict[str, Any]:
             return {"objective": stage.change, "change": stage.change}
 
         context = FitContext(self, X=mdp, max_steps=self.horizon, attributes=attributes)
-        start = Stage(values[0], policy[0], np.inf)
-        self._iterate(
-            step, start, max_iter=self.horizon, tol=None, record=record, context=context,
-            start_row=False,
-        )  # fmt: skip
+        t = self._iterate(
+            step, Stage(0, np.inf), max_iter=self.horizon, tol=None, record=record,
+            context=context, start_row=False,
+        ).state.t  # fmt: skip
         self.values_, self.policy_ = values[: t + 1], policy[:t]
         self.problem_ = mdp_words(mdp)
         return self

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.core.atomic import replacing
+from pellucid.report.folders import FILES, check_folder
 from pellucid.report.rendering import render, to_json
 from pellucid.report.scripts import script
-
-FILES = ("report.html", "report.json", "model.pellucid", "repeat.py", "predictions.csv")
 
 
 def write(record: Any, folder: Any, *, overwrite: bool = False) -> list[Path]:
@@ -44,15 +43,6 @@ def write(record: Any, folder: Any, *, overwrite: bool = False) -> list[Path]:
         if folder / name not in written:
             (folder / name).unlink(missing_ok=True)
     return sorted(written, key=lambda path: FILES.index(path.name))
-
-
-def check_folder(folder: Path, overwrite: bool) -> None:
-    """Refuse to replace an earlier study, before any work is done."""
-    if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; give the name of a folder")
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and not overwrite:
-        raise FileExistsError(f"{folder} holds {there[0]} already; --overwrite replaces it")
 
 
 def write_text(path: Path, text: str) -> Path:

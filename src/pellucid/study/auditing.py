@@ -30,7 +30,7 @@ from pellucid.study.checks_target import (
     contradictions,
     read_targets,
 )
-from pellucid.study.equality import Copies, digest
+from pellucid.study.equality import Copies, digest, without_names
 from pellucid.study.findings import code_set, sorted_findings
 from pellucid.study.profiles import Column, profiles, read_columns
 from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
@@ -165,7 +165,7 @@ def read_sheet(columns: dict[str, Column], task: Task, plan: Plan, n_rows: int) 
     names = tuple(identifiers(sheet))
     rest = [column for name, column in columns.items() if name not in names]
     if set(inputs) - set(names) and names:
-        copies = Copies(rest)
+        copies = without_names(copies, rest)
     return sheet._replace(copies=copies, identifiers=names)
 
 

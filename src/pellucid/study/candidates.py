@@ -104,9 +104,11 @@ def _lasso(s: Setting) -> Made:
 
 
 def _elastic(s: Setting) -> Made:
+    """Of the two penalties only the absolute one is in units of the target: the mix follows."""
     shares = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-    model = _new("ElasticNet", l1_ratio=0.5, max_iter=5000)
-    return model, {"alpha": [2 * s.spread * share for share in shares]}
+    both = s.spread + 1
+    model = _new("ElasticNet", l1_ratio=s.spread / both, max_iter=5000)
+    return model, {"alpha": [both * share for share in shares]}
 
 
 def _lda(s: Setting) -> Made:
@@ -180,13 +182,23 @@ def _boosting(kind: str) -> Callable[[Setting], Made]:
     return make
 
 
-def _svm(name: str) -> Callable[[Setting], Made]:
-    return lambda s: (_new(name), {"C": [0.1, 1.0, 10.0]})
+def _svc(s: Setting) -> Made:
+    return _new("SVC"), {"C": [0.1, 1.0, 10.0]}
+
+
+def _svr(s: Setting) -> Made:
+    """Tube and cost are in units of the target."""
+    costs = [s.spread * value for value in (0.1, 1.0, 10.0)]
+    return _new("SVR", epsilon=0.1 * s.spread), {"C": costs}
 
 
 def _network(kind: str) -> Callable[[Setting], Made]:
     def make(s: Setting) -> Made:
-        model = _seeded(s, f"MLP{kind}", max_iter=300, early_stopping=s.n >= 500)
+        from pellucid.study.unit_network import UnitNetwork  # networks take long to import
+
+        kept: dict[str, Any] = {"max_iter": 300, "early_stopping": s.n >= 500}
+        kept["random_state"] = s.seed
+        model = UnitNetwork(**kept) if kind == "Regressor" else _new("MLPClassifier", **kept)
         return model, {"hidden_layer_sizes": [(8,), (32,), (32, 32)]}
 
     return make
@@ -289,9 +301,9 @@ REGISTRY: tuple[Entry, ...] = (
           "standard", _boosting("Regressor"), "trees that mend each other's errors",
           lambda s: s.p <= 500, scaled=False, features={"scale": False}),
     Entry("svm", "support vector machine", ("SVC",), ONE_LABEL, 4, "standard",
-          _svm("SVC"), "a wide margin in a space of similarities", lambda s: s.n <= 5000),
+          _svc, "a wide margin in a space of similarities", lambda s: s.n <= 5000),
     Entry("svm", "support vector machine", ("SVR",), NUMBER, 4, "standard",
-          _svm("SVR"), "a tube in a space of similarities", lambda s: s.n <= 5000),
+          _svr, "a tube in a space of similarities", lambda s: s.n <= 5000),
     Entry("network", "neural network", ("MLPClassifier",), ONE_LABEL, 5, "thorough",
           _network("Classifier"), "layers of weighted sums", _few_rows),
     Entry("network", "neural network", ("MLPRegressor",), NUMBER, 5, "thorough",

@@ -78,6 +78,15 @@ class Copies:
         return self.surplus > 0 and not self.by_chance
 
 
+def without_names(whole: Copies, rest: list[Column]) -> Copies:
+    """Copies judged without the columns that name the rows.
+
+    Where chance explains those, rows that are equal even in their names are copies still.
+    """
+    bare = Copies(rest)
+    return whole if bare.by_chance and whole.real else bare
+
+
 def expected_repeats(frame: pl.DataFrame) -> float:
     """Pairs of equal rows that independent columns with these shares would show."""
     n = frame.height

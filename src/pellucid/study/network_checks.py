@@ -22,6 +22,7 @@ from pellucid.neural.diagnosis import gradient_flow
 from pellucid.study.findings import finding
 from pellucid.study.records import Finding
 from pellucid.study.training import Outcome, Workshop
+from pellucid.study.unit_network import UnitNetwork
 
 POWER_STEPS, WIDTH = 30, 1e-4
 ROWS = 2000  # that the checks look at
@@ -33,10 +34,10 @@ def network_findings(outcomes: list[Outcome], shop: Workshop) -> list[Finding]:
     steep: dict[str, Any] = {}
     faded: dict[str, Any] = {}
     for one in outcomes:
-        nets = [(i, m) for i, m in enumerate(one.models) if hasattr(m, "network_")]
-        for i, model in nets:
-            part = shop.outer_part(i, one.tried.features)
-            X, T = part.Z_learn[:ROWS], encoded(model, part.y_learn[:ROWS])
+        nets = [(i, m) for i, m in enumerate(one.models) if hasattr(inner(m), "network_")]
+        for i, whole in nets:
+            part, model = shop.outer_part(i, one.tried.features), inner(whole)
+            X, T = part.Z_learn[:ROWS], encoded(whole, part.y_learn[:ROWS])
             said = too_steep(model, X, T)
             if said is not None:
                 steep.setdefault(one.name, said)
@@ -51,8 +52,15 @@ def _one(said: dict[str, Any]) -> dict[str, Any]:
     return next(iter(said.values()))
 
 
+def inner(model: Any) -> Any:
+    """The network itself, where a model scales its target."""
+    return model.inner_ if isinstance(model, UnitNetwork) else model
+
+
 def encoded(model: Any, y: Any) -> Array:
-    """Targets as the network sees them: codes of classes, or numbers."""
+    """Targets as the network sees them: codes of classes, or numbers in its units."""
+    if isinstance(model, UnitNetwork):
+        return model._in_units(y)
     classes = getattr(model, "classes_", None)
     if classes is None or np.ndim(y) > 1:
         return np.asarray(y, dtype=np.float64)

@@ -29,7 +29,7 @@ from pellucid.core.typing import BoolArray, IntArray
 from pellucid.data.loader import known_columns
 from pellucid.evaluation import suggest_split
 from pellucid.study.checks_data import in_row_order, is_identifier, time_form
-from pellucid.study.equality import Copies
+from pellucid.study.equality import Copies, without_names
 from pellucid.study.profiles import Column, read_columns
 from pellucid.study.records import Plan, SplitRecord, Task
 
@@ -113,7 +113,7 @@ def _copies(columns: dict[str, Column], task: Task, plan: Plan) -> Copies:
     named = [n for n, c in columns.items() if is_identifier(c, None if own.all() else own)]
     rest = [c for n, c in columns.items() if n not in named and n not in plan.drop]
     inputs = [c for c in rest if c.name not in task.target]
-    return Copies(rest) if named and inputs else copies
+    return without_names(copies, rest) if named and inputs else copies
 
 
 def _units(owner: Column | None, copies: Copies, rows: IntArray, n: int) -> IntArray:

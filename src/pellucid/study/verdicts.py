@@ -135,10 +135,13 @@ def achievement(case: Case, chosen: LeaderboardRow, target: str) -> str:
     """How well, in the words of the measure."""
     s, metric, name = case.score, case.task.metric, _article(chosen.name)
     if metric in SHARES:
-        limits = f"95 % interval {percent(s.low)} to {percent(s.high)}"
+        three = [percent(value) for value in (s.estimate, s.low, s.high)]
+        if len(set(three)) == 1 and s.low < s.high:  # many rows: the interval is finer than that
+            three = [f"{100 * value:.1f}" for value in (s.estimate, s.low, s.high)]
+        limits = f"95 % interval {three[1]} to {three[2]}"
         what = "gets all labels of a new row right" if metric == "subset_accuracy" else (
             f"names the {target} of a new row right")  # fmt: skip
-        return f"{name} {what} {percent(s.estimate)} times in 100 ({limits})."
+        return f"{name} {what} {three[0]} times in 100 ({limits})."
     limits = f"95 % interval {figure(s.low)} to {figure(s.high)}"
     if metric in MISSES:
         return (
@@ -166,7 +169,7 @@ def against(case: Case, kind: str) -> str:
     else:
         guess = figure(b)
         text = f"Guessing gives {guess}"
-    rows = f"{case.n_test} test rows that were set aside and used once"
+    rows = f"{case.n_test:,} test rows that were set aside and used once"
     if kind == "no_signal":
         models = [row for row in case.leaderboard if row.complexity > 0]
         tried = f"{len(models)} models" if len(models) != 1 else "the one model"

@@ -37,16 +37,16 @@ class Attention:
         side = 0.26 * max(q, k) + 1.2
         wide, tall = (min(max(side, 2.0), 4.5) * n for n in (heads, layers))
         figure = plt.figure(figsize=(wide + 0.8, tall + 0.7), layout="constrained")
-        shown, drawn = None, []
+        drawn: list[Any] = []
         for layer in range(layers):
             for head in range(heads):
                 ax = figure.add_subplot(layers, heads, layer * heads + head + 1)
-                shown = ax.imshow(self.weights[layer, head], cmap="Blues", vmin=0.0, vmax=1.0,
-                                  interpolation="nearest")  # fmt: skip
+                ax.imshow(self.weights[layer, head], cmap="Blues", vmin=0.0, vmax=1.0,
+                          interpolation="nearest")  # fmt: skip
                 self._words(ax, first=head == 0, last=layer == layers - 1)
                 ax.set_title(f"layer {layer + 1}, head {head + 1}", fontsize="small")
                 drawn.append(ax)
-        figure.colorbar(shown, ax=drawn, shrink=0.7, label="attention")
+        figure.colorbar(drawn[-1].images[0], ax=drawn, shrink=0.7, label="attention")
         figure.suptitle(self.title, fontsize="medium")
         return figure
 

@@ -46,7 +46,7 @@ class Clusters:
         ax = axes(ax, figsize=(6.4, 4.6) if self.at.shape[1] == 2 else (6.4, 3.0))
         if self.regions is not None:
             paint_regions(ax, self.lines, self.regions, int(self.regions.max()) + 1)
-        draw_groups(ax, self.at, self.labels)
+        draw_groups(ax, self.at, self.labels, sizes=not given)
         if self.centers is not None:
             self._centers(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "group")

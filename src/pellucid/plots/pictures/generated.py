@@ -58,7 +58,8 @@ class Generated:
         rows = -(-len(self.real) // COLUMNS)
         figure = plt.figure(figsize=(1.9 * COLUMNS, rows + 1.1), layout="constrained")
         low, high = float(self.real.min()), float(self.real.max())
-        for part, images, what in zip(figure.subfigures(1, 2), (self.real, self.made),
+        halves: Any = figure.subfigures(1, 2)
+        for part, images, what in zip(halves, (self.real, self.made),
                                       ("real", "generated"), strict=True):  # fmt: skip
             part.suptitle(what, fontsize="medium")
             for i, image in enumerate(images):

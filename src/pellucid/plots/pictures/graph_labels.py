@@ -138,6 +138,6 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
     else:
         told = f"{len(np.unique(parts[0][-1]))} kinds of nodes after {h} rounds"
     sizes = " and ".join(f"{g.n_nodes} nodes" for g in graphs)
-    alt = f"Weisfeiler-Leman labels of {sizes} in {h} rounds. {told}."
+    alt = f"Weisfeiler-Leman labels of {sizes} in {h} round{'' if h == 1 else 's'}. {told}."
     places = tuple(spread(A) for A in matrices)
     return GraphLabels(matrices, places, parts, differ, isomorphic, told, alt)

@@ -50,8 +50,8 @@ class MixtureContours:
                 curve = ellipse(self.means[k], self.covariances[k], radius)
                 ax.plot(*curve.T, color=colour(k), lw=2.2 if radius == 1 else 1.2, zorder=4)
         for k in range(len(self.weights)):
-            ax.plot([], [], color=colour(k), marker=style_of(k)["marker"], lw=2,
-                    label=f"component {k}, weight {self.weights[k]:.2f}")  # fmt: skip
+            text = f"component {k}" + ("" if given else f", weight {self.weights[k]:.2f}")
+            ax.plot([], [], color=colour(k), marker=style_of(k)["marker"], lw=2, label=text)
         draw_centers(ax, self.means, "_nolegend_")
         if self.true_means is not None and self.true_covariances is not None:
             for k, (mean, S) in enumerate(zip(self.true_means, self.true_covariances, strict=True)):

@@ -35,8 +35,9 @@ class MixtureDensity:
         edges = np.arange(self.grid[0] - 0.5, self.grid[-1] + 1) if counts else "auto"
         ax.hist(self.rows, bins=edges, density=True, color="#E5E7EB", zorder=0)
         for k, values in enumerate(self.components):
+            text = f"component {k}" + ("" if given else f", weight {self.weights[k]:.2f}")
             ax.plot(self.grid, values, color=colour(k), ls=LINES[k % len(LINES)], lw=1.5,
-                    label=f"component {k}, weight {self.weights[k]:.2f}")  # fmt: skip
+                    label=text)  # fmt: skip
         ax.plot(self.grid, self.total, color="black", lw=2, label="sum")
         if self.truth is not None:
             ax.plot(self.grid, self.truth, color="#6B7280", lw=3, alpha=0.5, label="truth")

@@ -81,7 +81,7 @@ class SvmMargin:
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         wide = f", margin {self.width:.3g} wide" if np.isfinite(self.width) else ""
         heading(ax, f"Boundary and gutters{wide}: {sum(self.counts[k] for k in KINDS)} support "
-                    f"vectors, slacks sum to {self.slack.sum():.3g}", self.note)  # fmt: skip
+                    f"vectors, slacks sum to {total_slack(self.slack):.3g}", self.note)  # fmt: skip
         return ax
 
     def _line(self, ax: Any) -> None:
@@ -99,6 +99,15 @@ def _straight(E: Any, p: int) -> Any:
         return None
     coef = getattr(E, "coef_", None)
     return None if coef is None or np.size(coef) != p else np.ravel(np.asarray(coef, float))
+
+
+def total_slack(slack: Array) -> float:
+    """The sum of the slacks that are no rounding.
+
+    >>> total_slack(np.array([0.5, 2e-16]))
+    0.5
+    """
+    return float(slack[slack > NEAR].sum())
 
 
 def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
@@ -151,7 +160,7 @@ def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
     said = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in counts.items())
     alt = (
         f"Boundary and gutters of {type(model).__name__} between {' and '.join(labels.classes)} "
-        f"over {' and '.join(view.names)}; rows: {said}; slacks sum to {slack.sum():.3g}."
+        f"over {' and '.join(view.names)}; rows: {said}; slacks sum to {total_slack(slack):.3g}."
     )
     return SvmMargin(
         lines, scores, view.at[kept], labels.codes[kept], tuple(np.asarray(kinds)[kept].tolist()),
