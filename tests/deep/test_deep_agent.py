@@ -58,7 +58,7 @@ def test_reaches_the_planner_on_a_small_world():
 def test_solves_cart_pole():
     """195 of the first version of CartPole, with up to 500 steps."""
     agent = agent_with(
-        (128,), n_episodes=180, target_every=100, exploration=EpsilonGreedy(1.0, 0.97, 0.01),
+        (128,), n_episodes=300, target_every=100, exploration=EpsilonGreedy(1.0, 0.97, 0.01),
         replay=ReplayBuffer(50_000, 64),
     ).fit("CartPole-v1")  # fmt: skip
     assert evaluate_policy("CartPole-v1", agent.act, n_episodes=30, random_state=0).mean > 195

@@ -21,7 +21,7 @@ class UnitNetwork(Regressor):
 
     >>> X = np.linspace(-1, 1, 50)[:, None]
     >>> y = 4000 + 500 * X[:, 0]
-    >>> model = UnitNetwork((8,), max_iter=300, random_state=0).fit(X, y)
+    >>> model = UnitNetwork((32,), max_iter=1000, random_state=0).fit(X, y)
     >>> bool(np.abs(model.predict(X) - y).max() < 100)
     True
     """
