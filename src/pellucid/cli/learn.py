@@ -75,6 +75,7 @@ def learn(
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
     check_columns(frame, named)
+    from pellucid.cli.ahead import compiling_ahead
     from pellucid.report.writing import write  # heavy: what cannot work has ended by now
     from pellucid.study import Plan, Study
 
@@ -92,7 +93,7 @@ def learn(
     about["command"] = f"pellucid {shlex.join(sys.argv[1:])}"
     study = None
     try:
-        with progress(quiet or as_json) as say:
+        with compiling_ahead(), progress(quiet or as_json) as say:
             study = Study(frame, list(targets), plan=plan, random_state=seed, progress=say, **asked)
             record = study.run()
     except KeyboardInterrupt:

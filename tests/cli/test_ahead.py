@@ -1,0 +1,34 @@
+"""Kernels compiled beside a first study."""
+
+import subprocess
+
+from pellucid.cli import ahead
+
+
+def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
+    begun = []
+    start = subprocess.Popen
+
+    def popen(*args, **options):
+        begun.append(start(*args, **options))
+        return begun[-1]
+
+    monkeypatch.setattr(ahead.subprocess, "Popen", popen)
+    monkeypatch.setattr(ahead, "is_cold", lambda modules: True)
+    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    with ahead.compiling_ahead(("auc",)):
+        (process,) = begun
+        assert process.wait(120) == 0  # what it runs, runs
+    with ahead.compiling_ahead():
+        pass
+    assert begun[1].returncode is not None  # killed, not left behind
+
+
+def test_nothing_is_begun_where_kernels_are_there(monkeypatch):
+    from pellucid.compiled import auc
+
+    auc.warm()
+    monkeypatch.setattr(ahead.subprocess, "Popen", None)
+    assert not ahead.is_cold(("auc",))
+    with ahead.compiling_ahead(("auc",)):
+        pass
