@@ -388,8 +388,8 @@ CASES = [
         contenders={"pellucid": our_em, "pyAgrum": agrum_em},
         same=lambda ours, theirs: bool(ours >= theirs - 1e-3),
         limit="distinct boundaries of missing cells, some 30 rounds",
-        note="pgmpy's EM drops rows with a missing cell and learns latent variables only, so it has "
-        "no line.",
+        note="pgmpy's EM drops rows with a missing cell and learns latent variables only, so it "
+        "has no line.",
         rounds=1,
     ),
     Case(
