@@ -104,9 +104,10 @@ def test_blocks(server, connection):
 
 
 def test_a_fit_from_the_database(server, connection):
-    linear = pytest.importorskip("pellucid.linear.ridge")
+    from pellucid import Ridge
+
     data = blocks(server, sql=SQL, target="half", columns=["i"])
-    model = linear.Ridge(alpha=1e-9).fit_blocks(data)
+    model = Ridge(alpha=1e-9).fit_blocks(data)
     assert model.coef_[0] == pytest.approx(0.5, rel=1e-9)
 
 

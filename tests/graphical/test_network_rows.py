@@ -107,7 +107,6 @@ def test_fixed_tables_stay_and_missing_can_be_refused():
 
 
 def test_a_learner_as_structure():
-    pytest.importorskip("pellucid.graphical.score_based")
     from pellucid.graphical import ScoreBasedStructure
 
     frame = asia().sample(3000, random_state=0).select("smoke", "lung", "bronc")
