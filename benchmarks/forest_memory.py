@@ -2,9 +2,11 @@
 
 Whole trees (100 by default) on ``rows`` x 30 numbers, for classes and for numbers, each kind in a
 process of its own. The peak is the most memory that the process had in its RAM up to that moment,
-interpreter, libraries and the table included; "nodes" are the arrays of ``forest_``.
+interpreter, libraries and the table included; "nodes" are the arrays of ``forest_``. The file is
+read again, and its forest must be the same to the bit.
 """
 
+import hashlib
 import resource
 import subprocess
 import sys
@@ -33,6 +35,13 @@ def table(n: int) -> tuple[Any, Any]:
     return X, X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n)
 
 
+def digest(model: Any) -> list[str]:
+    """A number for every array of a forest and for some answers."""
+    X, _ = table(1000)
+    arrays = [part for part in model.forest_ if isinstance(part, np.ndarray)]
+    return [hashlib.blake2b(part).hexdigest() for part in (*arrays, model.predict(X))]
+
+
 def measure(kind: str, n: int, trees: int) -> str:
     """One line of the table."""
     import pellucid
@@ -46,15 +55,19 @@ def measure(kind: str, n: int, trees: int) -> str:
     fitted = model(trees, random_state=0).fit(X, y)
     seconds, fit_peak = time.perf_counter() - begin, peak()
     nodes = sum(part.nbytes for part in fitted.forest_ if isinstance(part, np.ndarray))
+    count = len(fitted.forest_.feature)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "forest.pellucid")
         begin = time.perf_counter()
         pellucid.save(fitted, path)
         saving, file = time.perf_counter() - begin, path.stat().st_size
-    count = len(fitted.forest_.feature)
+        save_peak, wanted = peak(), digest(fitted)
+        del fitted
+        if digest(pellucid.load(path)) != wanted:
+            raise AssertionError("the forest that was loaded is another one")
     return (
         f"{kind:8} {count / 1e6:8.2f} {nodes / count:6.1f} {before:9.2f} {fit_peak:9.2f} "
-        f"{peak():9.2f} {nodes / GB:9.3f} {file / GB:9.3f} {seconds:8.1f} {saving:8.1f}"
+        f"{save_peak:9.2f} {peak():9.2f} {nodes / GB:9.3f} {file / GB:9.3f} {seconds:8.1f} {saving:8.1f}"
     )
 
 
@@ -64,9 +77,9 @@ def main(arguments: list[str]) -> int:
         return 0
     n = int(arguments[0]) if arguments else 1_000_000
     trees = int(arguments[1]) if len(arguments) > 1 else 100
-    print(f"{trees} trees on {n:,} x {COLUMNS} rows; GB = 10^9 bytes; peaks: fit, then save")
+    print(f"{trees} trees on {n:,} x {COLUMNS} rows; GB = 10^9 bytes; peaks: fit, save, load")
     print(
-        "kind      M nodes  B/node    before       fit      save     nodes      file"
+        "kind      M nodes  B/node    before       fit      save      load     nodes      file"
         "  fit (s) save (s)"
     )
     for kind in KINDS:
