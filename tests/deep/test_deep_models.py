@@ -405,6 +405,12 @@ def test_divergence_is_never_silent():
         p.data.fill_(np.inf)
     with pytest.raises(ValueError, match="answer is infinite or NaN: the training diverged"):
         model.predict(S)
+    words = TransformerSequenceModel(8, n_layers=1, training=Training(max_epochs=1), random_state=0)
+    words.fit(["a b", "b"], ["b", "a b"])
+    words.module_.head.weight.data.fill_(np.nan)
+    for width in (1, 2):
+        with pytest.raises(ValueError, match="answer is infinite or NaN: the training diverged"):
+            words.predict(["a b"], beam_width=width)
     gan = GenerativeAdversarialNetwork(
         training=Training("sgd", learning_rate=1e30, max_epochs=3), random_state=0
     )

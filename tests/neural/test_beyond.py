@@ -65,9 +65,9 @@ def test_dropout_weights_are_repetitions_and_threads_change_nothing():
     weighted = model.fit(X, y, sample_weight=weight).vector_.copy()
     repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).vector_
     assert_array_equal(weighted, repeated)
-    big = Network([Dense(300), Dropout(0.5), Dense(3, "softmax")], loss="cross_entropy",
-                  n_inputs=400, random_state=0)  # fmt: skip
-    x, t, w = rng.normal(size=(256, 400)), np.eye(3)[rng.integers(3, size=256)], np.ones(256)
+    big = Network([Dense(900), Dropout(0.5), Dense(3, "softmax")], loss="cross_entropy",
+                  n_inputs=900, random_state=0)  # fmt: skip
+    x, t, w = rng.normal(size=(256, 900)), np.eye(3)[rng.integers(3, size=256)], np.ones(256)
     noise = big.plan.noise(256, np.random.default_rng(0))
     assert len(cut(big.plan, 256)) == 3
     found = [_gradient(big, x, t, w, noise, n) for n in (1, 2, 4)]

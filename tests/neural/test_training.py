@@ -6,12 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid.compiled.adam import adam_pass
 from pellucid.compiled.epochs import ADAM, update
-from pellucid.core.iterate import DivergenceWarning
+from pellucid.core.iterate import ConvergenceWarning, DivergenceWarning
+from pellucid.core.threads import limit_threads
 from pellucid.neural import (
     BatchNorm,
     BinaryCrossEntropy,
     Dense,
     EarlyStopping,
+    MLPClassifier,
     Network,
     SquaredError,
     gradient_flow,
@@ -251,11 +253,28 @@ def test_fused_adam_is_the_rule():
     for t in range(1, 6):
         g = rng.normal(size=n).astype(np.float32)
         whole = g + 2 * l2 * np.where(np.arange(n) < cut, plain, 0.0)
-        squares = adam_pass(fused, copy, g, *memory, sums, edges, prices, l2, 0.5, 1e-2,
-                            0.9, 0.999, 1e-8, t)  # fmt: skip
+        halves = np.stack([g / 4, g - g / 4])
+        squares = sum(
+            adam_pass(fused, copy, halves, *memory, sums, edges, prices, piece, piece + 1, l2, 0.5,
+                      1e-2, 0.9, 0.999, 1e-8, t)
+            for piece in range(2)
+        )  # fmt: skip
         assert_allclose(squares, plain[:cut] @ plain[:cut], rtol=1e-6)
         update(ADAM, 0.9, 0.999, 1e-8, 0.0, np.inf, plain, whole, 1e-2, m, r, t)
         mean += 0.5 * whole
     assert_allclose(fused, plain, atol=1e-7)
     assert_allclose(sums, mean, atol=1e-5)
     assert_array_equal(copy, fused.astype(np.float32))
+
+
+def test_fused_adam_has_the_same_bits_for_any_number_of_threads():
+    """Large enough for parts of a batch and for shares of the parameters."""
+    r = np.random.default_rng(0)
+    rows, labels = r.normal(size=(520, 500)), r.integers(3, size=520)
+    model = MLPClassifier([Dense(1100)], batch_size=260, max_iter=2, tol=9.0, random_state=0)
+    found = []
+    for n in (1, 2, 3):
+        with limit_threads(n), pytest.warns(ConvergenceWarning, match="max_iter"):
+            found.append(model.fit(rows, labels).vector_.copy())
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])

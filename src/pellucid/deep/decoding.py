@@ -7,6 +7,7 @@ in the beam and competes by its log-probability per token.
 import torch
 from torch import Tensor
 
+from pellucid.deep.model import NOT_FINITE
 from pellucid.deep.tokens import BEGIN, END, SPECIAL
 from pellucid.deep.transformer_module import SequenceModule
 
@@ -14,6 +15,8 @@ from pellucid.deep.transformer_module import SequenceModule
 def _next(module: SequenceModule, memory: Tensor, allowed: Tensor | None, begun: Tensor) -> Tensor:
     """Log-probabilities of the next token; marks other than the end cannot be said."""
     logits = module.decode(memory, allowed, begun)[:, -1]
+    if not bool(logits.isfinite().all()):
+        raise ValueError(NOT_FINITE)
     logits[:, :END] = -torch.inf
     logits[:, END + 1 : SPECIAL] = -torch.inf
     return logits.log_softmax(-1)

@@ -89,6 +89,7 @@ class Trainer:
         self.device = data.target.device
         check_precision(training.precision, self.device)
         self.solver = make_solver(module, training, self.device)
+        self.parameters = list(module.parameters())  # found once: the search costs at every step
         self.start_value = math.inf
         self.order = torch.Generator().manual_seed(int(torch.randint(1 << 62, ())))
 
@@ -123,7 +124,7 @@ class Trainer:
         lost, counted = self.weighted(outputs.float(), batch)
         (lost / counted).backward()
         if self.clip is not None:
-            nn.utils.clip_grad_norm_(self.module.parameters(), self.clip)
+            nn.utils.clip_grad_norm_(self.parameters, self.clip)
         self.solver.step()
         return lost.detach(), counted
 

@@ -26,6 +26,10 @@ from pellucid.deep.engine import (
 from pellucid.deep.training import get_training
 
 PREDICTION_ROWS = 2048
+NOT_FINITE = (
+    "the network's answer is infinite or NaN: the training diverged or the input is far from the "
+    "training rows; fit again with a smaller learning_rate or standardised inputs"
+)
 FITTED_NAMES = (
     "n_features_in_", "feature_names_in_", "classes_", "target_mean_", "target_scale_", "_flat",
 )  # fmt: skip
@@ -35,10 +39,7 @@ Inputs = tuple[np.ndarray, ...]
 def finite_answer(out: Array) -> Array:
     """What the network answers, unless it is not a number."""
     if not np.isfinite(out).all():
-        raise ValueError(
-            "the network's answer is infinite or NaN: the training diverged or the input is far "
-            "from the training rows; fit again with a smaller learning_rate or standardised inputs"
-        )
+        raise ValueError(NOT_FINITE)
     return out
 
 

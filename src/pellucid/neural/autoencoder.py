@@ -23,7 +23,8 @@ from pellucid.neural.dense import Dense
 from pellucid.neural.network import Network
 from pellucid.neural.quasi_newton import lbfgs_run
 from pellucid.neural.settings import batch_rows, check_keywords, get_alpha, hidden_layers
-from pellucid.neural.trainer import Settings, Trainer, TrainState, warn_unfinished
+from pellucid.neural.train_state import Settings, TrainState
+from pellucid.neural.trainer import Trainer, warn_unfinished
 from pellucid.neural.training import descent_settings
 from pellucid.solvers.gradient_descent import GradientDescent
 from pellucid.solvers.rules import Adam, Momentum, Rule

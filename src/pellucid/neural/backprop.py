@@ -8,6 +8,7 @@ are cut into parts whose number depends on the work alone; threads share them an
 added in order, so the bits do not depend on the number of threads.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,8 +23,9 @@ from pellucid.neural.objectives import NetworkLoss
 
 PART_ROWS = 1000  # of a batch that one thread takes: smaller parts cost more than they bring
 PART_WORK = 1 << 21  # multiply-adds below which a batch stays in one piece
-FEW_ROWS, MUCH_WORK = 64, 1 << 23  # the least of both that pays for a part of a smaller batch
+FEW_ROWS, MUCH_WORK = 64, 1 << 26  # the least of both that pays for a part of a smaller batch
 
+Rows = tuple[Array, Array, Array]  # inputs, targets, weights
 Noise = list[Params] | None  # of each operation, where some are noisy
 
 
@@ -113,8 +115,8 @@ def training_value(plan: Plan, vector: Array, states: Any, x: Array, t: Array, w
 
 
 def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: float,
-             noise: Noise = None) -> Backprop:  # fmt: skip
-    """Loss and gradient: ``scale`` times the sum over the rows, weighted by w."""
+             noise: Noise = None, out: Array | None = None) -> Backprop:  # fmt: skip
+    """Loss and gradient (into ``out``): ``scale`` times the sum over the rows, weighted by w."""
     params, saved, before = plan.params(vector), [], x
     if noise is not None:
         params = [q or p for p, q in zip(params, noise, strict=True)]
@@ -125,7 +127,7 @@ def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: flo
     value = scale * float(w @ row_losses(plan, t, x, before))
     d = plan.loss.delta(t, x) if plan.linked else plan.loss.slope(t, x)
     d = (d * (scale * w[:, None])).astype(vector.dtype, copy=False)
-    grad, deltas = np.empty(plan.size, dtype=vector.dtype), {}
+    grad, deltas = np.empty(plan.size, dtype=vector.dtype) if out is None else out, {}
     for i in range(len(plan.ops) - 1 - plan.linked, -1, -1):
         deltas[i] = d
         if i > 0:
@@ -149,22 +151,34 @@ def cut(plan: Plan, n: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(edges)]
 
 
+def batch_scale(plan: Plan, w: Array) -> float:
+    """What the sum over the rows of a batch is multiplied by."""
+    return 1.0 / float(w.sum()) if plan.loss.reduction == "mean" else 1.0
+
+
+def batch_parts(plan: Plan, vector: Array, rows: Callable[[slice], Rows], parts: list[slice],
+                scale: float, noise: Noise = None, out: Any = None) -> list[Backprop]:  # fmt: skip
+    """Each part of a batch by a thread, which gathers its ``rows(part)`` itself."""
+
+    def one(k: int) -> Backprop:
+        part = parts[k]
+        mine = None if noise is None else [tuple(a[part] for a in p) for p in noise]
+        with np.errstate(all="ignore"):  # of this thread; a loss that is not finite is seen later
+            into = None if out is None else out[k]
+            return backprop(plan, vector, *rows(part), scale, mine, into)
+
+    return list(map_threads(one, range(len(parts))))
+
+
 def batch_gradient(
     plan: Plan, vector: Array, x: Array, t: Array, w: Array, noise: Noise = None
 ) -> Backprop:
     """Loss and gradient of a batch, by threads where it is large."""
-    scale = 1.0 / float(w.sum()) if plan.loss.reduction == "mean" else 1.0
-    parts = cut(plan, len(x))
+    scale, parts = batch_scale(plan, w), cut(plan, len(x))
     if len(parts) == 1:
         with single_threaded_blas():
             return backprop(plan, vector, x, t, w, scale, noise)
-
-    def one(part: slice) -> Backprop:
-        mine = None if noise is None else [tuple(a[part] for a in p) for p in noise]
-        with np.errstate(all="ignore"):  # of this thread; a loss that is not finite is seen later
-            return backprop(plan, vector, x[part], t[part], w[part], scale, mine)
-
-    found = list(map_threads(one, parts))
+    found = batch_parts(plan, vector, lambda part: (x[part], t[part], w[part]), parts, scale, noise)
     total = found[0].vector
     for other in found[1:]:
         total += other.vector

@@ -37,9 +37,16 @@ class Data(NamedTuple):
     def take(self, positions: Any) -> tuple[Array, Array, Array]:
         """Inputs, targets and weights of some visits."""
         rows = self.visits.rows[positions]
+        return self.inputs(rows), self.T.take(rows, axis=0), self.weights(positions)
+
+    def inputs(self, rows: IntArray) -> Array:
+        """Some rows of X; ``take`` gathers faster than an index does."""
+        return self.X[rows].toarray() if issparse(self.X) else self.X.take(rows, axis=0)
+
+    def weights(self, positions: Any) -> Array:
+        """The weights of some visits."""
         share = self.visits.share
-        w = share[positions] if len(share) else np.ones(len(rows))
-        return dense(self.X[rows]), self.T[rows], w
+        return share[positions] if len(share) else np.ones(len(positions))
 
     def whole(self) -> tuple[Array, Array, Array]:
         """All of them, in the order of an epoch that depends on contents alone."""

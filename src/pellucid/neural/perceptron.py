@@ -34,7 +34,8 @@ from pellucid.neural.settings import (
     starting_network,
     training_settings,
 )
-from pellucid.neural.trainer import Settings, Trainer, TrainState, warn_unfinished
+from pellucid.neural.train_state import Settings, TrainState
+from pellucid.neural.trainer import Trainer, warn_unfinished
 from pellucid.solvers.gradient_descent import GradientDescent
 from pellucid.solvers.rules import Memory, Rule
 from pellucid.solvers.schedules import Constant

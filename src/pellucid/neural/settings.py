@@ -15,7 +15,7 @@ from pellucid.neural.activations import get_activation
 from pellucid.neural.dense import Dense
 from pellucid.neural.layer import Layer
 from pellucid.neural.network import Network
-from pellucid.neural.trainer import Penalty, Settings
+from pellucid.neural.train_state import Penalty, Settings
 from pellucid.neural.training import descent_settings
 from pellucid.solvers.gradient_descent import GradientDescent
 from pellucid.solvers.rules import Adam, Momentum

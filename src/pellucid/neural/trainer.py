@@ -12,124 +12,38 @@ batches the loss after the update.
 """
 
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
-from scipy.sparse import issparse
 
-from pellucid.compiled.adam import adam_pass
-from pellucid.compiled.epochs import ADAGRAD, ADAM, MOMENTUM, NESTEROV, RMSPROP, update
+from pellucid.compiled.epochs import ADAM, MOMENTUM, NESTEROV, update
 from pellucid.core.iterate import ConvergenceWarning, Iteration, iterate
 from pellucid.core.penalties import soft_threshold
 from pellucid.core.tell import tell
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, IntArray
-from pellucid.neural.backprop import Backprop, Plan, batch_gradient, training_value
+from pellucid.core.threads import single_threaded_blas
+from pellucid.core.typing import Array
+from pellucid.neural.backprop import Noise, Plan, Rows, batch_gradient, training_value
 from pellucid.neural.batches import Data
 from pellucid.neural.dense import Affine
 from pellucid.neural.dropout import noise_source
+from pellucid.neural.fused_adam import FusedAdam
+from pellucid.neural.train_state import (
+    Penalty,
+    Scorer,
+    Settings,
+    TrainState,
+    in_precision,
+    threshold_scale,
+    weight_mask,
+    weight_parts,
+)
 from pellucid.solvers.gradient_descent import SMALLEST_RATE
 from pellucid.solvers.minimum import RUNAWAY
-from pellucid.solvers.rules import Memory, Rule
-from pellucid.solvers.schedules import Schedule
+from pellucid.solvers.rules import Memory
 
-CONVERTED = 1024  # rows that one thread converts at a time
 START_ROWS = 4096  # rows that the loss before the first mini-batch is taken from
 SINGLE_WORK = 1e8  # multiply-adds of an epoch (per pass) from which float32 pays
-
-Rows = tuple[Array, Array, Array]  # inputs, targets, weights
-Scorer = Callable[[Array, tuple[Any, ...]], float]  # (vector, states) -> higher is better
-
-
-class Penalty(NamedTuple):
-    """l1 sum |w| + l2 sum w^2; ``per_row``: divided by the (weighted) rows of a batch."""
-
-    l1: float = 0.0
-    l2: float = 0.0
-    per_row: bool = False
-
-
-class Settings(NamedTuple):
-    """How to descend."""
-
-    rule: Rule
-    rate: Schedule
-    batch_size: int | None
-    max_iter: int
-    tol: float | None  # None: exactly max_iter epochs
-    stop: str | None  # gradient, step, value, or "progress": epochs without improvement by tol
-    patience: float = np.inf  # epochs in a row without progress
-    clock: str = "updates"  # or "rows": the schedule's t is what was visited before the epoch
-    single: bool = False  # gradients of large problems in float32; the weights stay float64
-    ahead: bool = False  # answer with the point at which Nesterov's gradient is taken
-
-
-class TrainState(NamedTuple):
-    """A point of the training."""
-
-    vector: Array
-    states: tuple[Any, ...]
-    memory: Memory
-    objective: float
-    gradient: Array | None  # over all rows, where a batch is all of them
-    norms: Array  # of the gradients of the dense layers
-    rate: float
-    share: float  # what is left of the schedule's rate
-    waited: int
-    best: float  # the lowest objective
-    score: float
-    validation_score: float
-    best_score: float
-    best_vector: Array
-    best_states: tuple[Any, ...]
-    rows_seen: int
-    epoch: int
-
-
-def weight_parts(plan: Plan) -> list[slice]:
-    """Where the weights of dense layers lie, not biases and scales."""
-    both = zip(plan.ops, plan.places, strict=True)
-    return [slice(place[0][0], place[0][1]) for op, place in both if isinstance(op, Affine)]
-
-
-def weight_mask(plan: Plan) -> Array:
-    """1 for the weights of dense layers, 0 for biases and scales."""
-    mask = np.zeros(plan.size)
-    for part in weight_parts(plan):
-        mask[part] = 1.0
-    return mask
-
-
-def in_precision(X: Any, kind: Any) -> Any:
-    """The inputs as numbers of a kind, converted by all threads."""
-    if X.dtype == kind or issparse(X):
-        return X.astype(kind, copy=False)
-    out = np.empty(X.shape, dtype=kind)
-    edges = range(0, len(X), CONVERTED)
-
-    def convert(start: int) -> None:
-        out[start : start + CONVERTED] = X[start : start + CONVERTED]
-
-    list(map_threads(convert, edges))
-    return out
-
-
-def priced_edges(plan: Plan) -> tuple[IntArray, Array]:
-    """Where each array of parameters begins, the end, and 1 for weights, 0 for the others."""
-    weights = {part.start for part in weight_parts(plan)}
-    starts = [start for place in plan.places for start, _, _ in place]
-    return np.array([*starts, plan.size]), np.array([float(s in weights) for s in starts])
-
-
-def threshold_scale(code: Any, memory: Memory) -> Any:
-    """How far a unit gradient moves each parameter, per unit of rate."""
-    if code.rule in (ADAGRAD, RMSPROP):
-        return 1 / np.sqrt(memory.r + code.eps)
-    if code.rule == ADAM:
-        return 1 / (np.sqrt(memory.r / (1 - code.b**memory.t)) + code.eps)
-    return 1.0
 
 
 class Trainer:
@@ -156,10 +70,10 @@ class Trainer:
         self.early_tol = early_tol  # not None: the validation score decides when to stop
         self.mask = weight_mask(plan)
         self.weights = weight_parts(plan)
-        self.edges, self.prices = priced_edges(plan)
         self.code = code = settings.rule.code()
         plain = not penalty.l1 and not code.decay and code.clip == np.inf
-        self.fused = self.kind is np.float32 and code.rule == ADAM and plain
+        fused = self.kind is np.float32 and code.rule == ADAM and plain
+        self.fused = FusedAdam(plan, data, penalty, code) if fused else None
         self.last_rate = self.start_value = np.inf
         dense = [p for op, p in zip(plan.ops, plan.places, strict=True) if isinstance(op, Affine)]
         self.dense = [slice(p[0][0], p[-1][1]) for p in dense]
@@ -188,18 +102,17 @@ class Trainer:
         self, vector: Array, rows: Rows, epoch: int = 0, number: int = 0
     ) -> tuple[float, Array, list[Any]]:
         """Penalised loss, gradient of its smooth part, and what the layers saved."""
-        back = self.unpenalised(vector.astype(self.kind, copy=False), rows, epoch, number)
+        noise = self.noise(len(rows[0]), epoch, number)
+        back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), *rows, noise)
         gradient = back.vector.astype(np.float64, copy=False)
         value = self.penalised(vector, float(rows[2].sum()), gradient)
         return back.value + value, gradient, back.saved
 
-    def unpenalised(self, vector: Array, rows: Rows, epoch: int,
-                    number: int) -> Backprop:  # fmt: skip
-        """Loss and gradient of a batch in the precision of the vector."""
-        noise = None
-        if self.plan.noisy:
-            noise = self.plan.noise(len(rows[0]), noise_source(self.data.seed, epoch, number))
-        return batch_gradient(self.plan, vector, *rows, noise)
+    def noise(self, n: int, epoch: int, number: int) -> Noise:
+        """What the n rows of a batch meet at random."""
+        if not self.plan.noisy:
+            return None
+        return self.plan.noise(n, noise_source(self.data.seed, epoch, number))
 
     def start(self, vector: Array, states: Any, memory: Memory | None, seen: int) -> TrainState:
         v = np.array(vector, dtype=np.float64)
@@ -312,28 +225,24 @@ class Trainer:
         assert size is not None
         vector, memory = self.fresh(state)
         states, value, mean = state.states, 0.0, np.zeros(len(vector))
-        copy: Any = vector.astype(np.float32) if self.fused else vector
+        copy: Any = vector if self.fused is None else vector.astype(np.float32)
         order = self.data.order(state.epoch + 1)
         count = -(-n // size)
         rates = state.share * self.rates(state, memory.t, count)
         for k in range(count):
-            rows = self.data.take(order[k * size : (k + 1) * size])
-            part, total = len(rows[0]) / n, float(rows[2].sum())
-            if self.fused:
-                back = self.unpenalised(copy, rows, state.epoch + 1, k)
-                l2 = self.penalty.l2 / (total if self.penalty.per_row else 1.0)
-                squares = adam_pass(
-                    vector, copy, back.vector, memory.m, memory.r, mean, self.edges, self.prices,
-                    l2, part, float(rates[k]), self.code.a, self.code.b, self.code.eps,
-                    memory.t + 1,
-                )  # fmt: skip
-                memory = memory._replace(t=memory.t + 1)
-                value += part * (back.value + l2 * squares)
+            visits = order[k * size : (k + 1) * size]
+            part = len(visits) / n
+            if self.fused is not None:
+                noise = self.noise(len(visits), state.epoch + 1, k)
+                rate = float(rates[k])
+                loss, memory = self.fused.step(vector, copy, memory, mean, visits, rate, noise)
+                value += part * loss
                 continue
+            rows = self.data.take(visits)
             at = self.looked(vector, memory)
             loss, g, saved = self.batch(at, rows, state.epoch + 1, k)
             value += part * loss
-            memory = self.moved(vector, g, float(rates[k]), memory, total)
+            memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
             states = self.next_states(states, saved)
             daxpy(g, mean, a=part)  # mean += part g, in place
         return state._replace(

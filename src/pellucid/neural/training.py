@@ -15,7 +15,8 @@ from pellucid.neural.batches import hold_out, plan_data
 from pellucid.neural.network import Network
 from pellucid.neural.objectives import BinaryCrossEntropy, CrossEntropy
 from pellucid.neural.quasi_newton import lbfgs_run
-from pellucid.neural.trainer import Penalty, Scorer, Settings, Trainer, warn_unfinished
+from pellucid.neural.train_state import Penalty, Scorer, Settings
+from pellucid.neural.trainer import Trainer, warn_unfinished
 from pellucid.solvers.gradient_descent import GradientDescent, get_rate
 from pellucid.solvers.line_search import LineSearch
 from pellucid.solvers.rules import Rule, get_rule
