@@ -67,6 +67,10 @@ def ours(cls_name: str, **options: Any) -> Any:
     return run
 
 
+def power(n: int) -> float:
+    return n**-0.7
+
+
 def plain_q(mdp: Any, *, numpy_rows: bool = False, on_policy: bool = False) -> Any:
     """The loop as it is usually written: random, a table, an epsilon-greedy choice."""
     import random
@@ -330,6 +334,15 @@ CASES = [
         alike,
         "two random numbers and one row of four values per step",
         note="Peers take a tenth of the steps; the ratio is per step.",
+        work=TENTH,
+    ),
+    Case(
+        "QLearning, 1,000,000 steps on a 20 x 20 grid, steps of n^-0.7 by a function",
+        open_grid,
+        {OURS: ours("QLearning", step_size=power), "python lists": plain_q},
+        alike,
+        "as above; the function is asked once for each n",
+        note="Peers take a tenth of the steps, with a constant step size; the ratio is per step.",
         work=TENTH,
     ),
     Case(

@@ -67,7 +67,8 @@ def measure(kind: str, n: int, trees: int) -> str:
             raise AssertionError("the forest that was loaded is another one")
     return (
         f"{kind:8} {count / 1e6:8.2f} {nodes / count:6.1f} {before:9.2f} {fit_peak:9.2f} "
-        f"{save_peak:9.2f} {peak():9.2f} {nodes / GB:9.3f} {file / GB:9.3f} {seconds:8.1f} {saving:8.1f}"
+        f"{save_peak:9.2f} {peak():9.2f} {nodes / GB:9.3f} {file / GB:9.3f} "
+        f"{seconds:8.1f} {saving:8.1f}"
     )
 
 

@@ -46,6 +46,7 @@ class Timing(NamedTuple):
     first_call: float
     answer: Any
     memory: float  # bytes at the peak beyond those with the data in place
+    call: float  # bytes at the peak of the later calls beyond those held before them
 
 
 def peak() -> float:
@@ -57,18 +58,32 @@ def peak() -> float:
     return 1024.0 * int(found[0]) if found else float("nan")
 
 
+def held() -> float:
+    """The bytes this process holds; its peak starts anew from here (NaN where nobody counts)."""
+    status, renew = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not os.access(renew, os.W_OK):
+        return float("nan")
+    renew.write_text("5")
+    return 1024.0 * int(status.read_text().split("VmRSS:")[1].split()[0])
+
+
 def work(module: str, index: int, contender: str, out: str) -> None:
     """The worker: run one contender, write the times and the answer."""
     case: Case = importlib.import_module(module).CASES[index]
     data = case.data()
     function = case.contenders[contender]
     times: list[float] = []
-    before = peak()
+    before = after = peak()
     while len(times) < 2 or (len(times) <= case.repeats and sum(times) < ENOUGH):
+        if case.memory and len(times) == 1:
+            first, after = peak(), held()
         began = time.perf_counter()
         answer = function(data)
         times.append(time.perf_counter() - began)
-    np.savez(out, answer=np.asarray(answer), times=np.array(times), memory=peak() - before)
+    call = peak() - after
+    memory = (max(first, peak()) if case.memory else peak()) - before
+    found = {"answer": np.asarray(answer), "times": np.array(times)}
+    np.savez(out, **found, memory=memory, call=call)
 
 
 def run_one(module: str, index: int, contender: str, limit: float | None = None) -> Timing:
@@ -85,8 +100,9 @@ def run_one(module: str, index: int, contender: str, limit: float | None = None)
         if done.returncode:
             raise RuntimeError(f"{contender}: {done.stderr.strip().splitlines()[-1]}")
         with np.load(out) as stored:
-            times, answer, memory = stored["times"], stored["answer"], float(stored["memory"])
-    return Timing(float(times[1:].min()), float(times[0]), answer, memory)
+            times, answer = stored["times"], stored["answer"]
+            memory, call = float(stored["memory"]), float(stored["call"])
+    return Timing(float(times[1:].min()), float(times[0]), answer, memory, call)
 
 
 class Result(NamedTuple):
@@ -126,7 +142,7 @@ def run_case(
             "first_call": timing.first_call,
             "ratio": timing.seconds / case.work.get(name, 1.0) / ours.seconds,
             "same": bool(case.same(ours.answer, timing.answer)),
-            **({"memory": timing.memory} if case.memory else {}),
+            **({"memory": timing.memory, "call": timing.call} if case.memory else {}),
         }
         for name, timing in best.items()
     ]
@@ -140,14 +156,15 @@ def table(result: Result) -> str:
     """One case as a Markdown table."""
     lines = [f"### {result.case}", "", f"Limit: {result.limit}", ""]
     memory = any("memory" in row for row in result.rows)
-    more = (" memory (MB) |", "---:|") if memory else ("", "")
+    more = (" memory (MB) | of a call (MB) |", "---:|---:|") if memory else ("", "")
     lines += [f"| contender | best (ms) | peer / ours | same answer |{more[0]}"]
     lines += [f"|---|---:|---:|---|{more[1]}"]
     for row in result.rows:
         ratio = "" if row["contender"] == OURS else f"{row['ratio']:.2f}"
         same = "" if row["contender"] == OURS else ("yes" if row["same"] else "**no**")
-        held = f" {row['memory'] / 1e6:.0f} |" if memory else ""
-        line = f"| {row['contender']} | {1e3 * row['seconds']:.1f} | {ratio} | {same} |{held}"
+        bytes_ = (row.get("memory", np.nan), row.get("call", np.nan))
+        used = "".join(f" {b / 1e6:.0f} |" for b in bytes_) if memory else ""
+        line = f"| {row['contender']} | {1e3 * row['seconds']:.1f} | {ratio} | {same} |{used}"
         lines.append(line)
     return "\n".join([*lines, "", *([result.note, ""] if result.note else [])])
 
@@ -197,7 +214,8 @@ def write(results: list[Result], path: Path) -> None:
         "Each contender in its own process, best of several calls after one warm-up call;",
         "`peer / ours` above 1 means ours is faster. Written by `make bench`.",
         "`memory`, where asked for: the peak of the process beyond what it held with the data in",
-        "place, the libraries that the contender loads included.",
+        "place, the libraries that the contender loads included; `of a call`: that of a later call",
+        "beyond what the process held before it.",
         "",
         f"- machine: {machine()}",
         f"- {len(results)} cases, {len(rows)} comparisons; behind in {len(behind)}: "

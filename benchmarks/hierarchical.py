@@ -1,16 +1,29 @@
-"""Trees of merges: 10,000 x 10, every linkage, and Ward along a graph; answers are the heights."""
+"""Trees of merges: 10,000 x 10, every linkage; 50,000 x 10, single and Ward, without a matrix.
+
+Also Ward along a graph, and splits. The answers are the heights.
+"""
 
 import numpy as np
 
 from benchmarks.harness import Case
 
 N, P = 10_000, 10
+MANY = 50_000
 LIMIT = "50 M distances of 10 columns: 1.5 G operations, or 800 MB of them written and read"
 
 
-def rows():
+def rows(n=N):
     rng = np.random.default_rng(0)
-    return rng.standard_normal((N, P)) + 2.0 * rng.integers(0, 3, (N, 1))
+    return rng.standard_normal((n, P)) + 2.0 * rng.integers(0, 3, (n, 1))
+
+
+def many_rows():
+    return rows(MANY)
+
+
+def many_even_rows():
+    """No groups: boxes rule out least."""
+    return np.random.default_rng(0).standard_normal((MANY, P))
 
 
 def few_rows():
@@ -104,6 +117,23 @@ def contenders(linkage):
     return found
 
 
+def without_matrix(linkage):
+    """Those whose memory does not grow with the square of the rows."""
+    found = {
+        "pellucid": ours(linkage),
+        "fastcluster, no matrix": fastcluster_vector(linkage),
+    }
+    if linkage == "single":
+        found["scikit-learn"] = sklearn_linkage(linkage)
+    return found
+
+
+NEED_A_MATRIX = (
+    "All pairs of 50,000 rows are 10 GB: SciPy and fastcluster's plain linkage need them, for Ward "
+    "SciPy holds them twice and scikit-learn calls SciPy. They have no line."
+)
+
+
 def pellucid_divisive(X):
     from pellucid import DivisiveClustering
 
@@ -150,6 +180,21 @@ CASES = [
             memory=True,
         )
         for linkage in ("single", "ward", "complete", "average", "weighted", "centroid", "median")
+    ),
+    *(
+        Case(
+            f"AgglomerativeClustering, {linkage}, {MANY:,} x {P}, {what}",
+            data,
+            without_matrix(linkage),
+            same,
+            "1.25 G distances of 10 columns at most; bounds of 64 rows at a time rule most out",
+            NEED_A_MATRIX,
+            rounds=1,
+            repeats=1,
+            memory=True,
+        )
+        for linkage in ("single", "ward")
+        for what, data in (("three groups", many_rows), ("no groups", many_even_rows))
     ),
     Case(
         "AgglomerativeClustering, ward on the graph of 10 neighbours, 10,000 x 10",

@@ -160,7 +160,6 @@ CASES = [
         {"pellucid": _sgd(), "scikit-learn": _sgd_peer()},
         as_good,
         f"{EPOCHS} epochs of {12 * SPARSE[0] * SPARSE[2] / 1e6:.0f} MB in random order",
-        note="scikit-learn is 12 % ahead; the cause is not found yet.",
     ),
     Case(
         f"SGDClassifier log_loss L1, sparse {SPARSE[0]:,} x {SPARSE[1]:,}",

@@ -1,9 +1,10 @@
 """Approximate neighbours: hashing against faiss and hnswlib on 50,000 rows in 1,000 groups.
 
-Every contender is set so that it finds at least nine in ten of the ten nearest rows, so the times
-are those of equal recall; answers are the recalls. The first case counts building the index and
-2,000 queries, the second the queries alone. ``python -m benchmarks.lsh`` prints recall and time
-of a query for several settings of each.
+Every contender but one is set so that it finds about nine in ten of the ten nearest rows, so the
+times are those of equal recall; answers are the recalls. faiss's IndexLSH ranks by signs of random
+projections alone and does not get there: with 2,048 bits it finds fewer, so its answer counts as
+another one. The first case counts building the index and 2,000 queries, the second the queries
+alone. ``python -m benchmarks.lsh`` prints recall and time of a query for several settings of each.
 """
 
 import time
@@ -34,10 +35,10 @@ def recall(truth, found):
     return (truth[:, :, None] == found[:, None, :]).any(axis=2).mean()
 
 
-def pellucid_index(X, n_tables=12, n_bits=16, width=None):
+def pellucid_index(X, n_tables=8, n_bits=16, n_probes=64, width=None):
     from pellucid.neighbors import LSHIndex
 
-    index = LSHIndex(n_tables, n_bits, bucket_width=width, random_state=0).fit(X)
+    index = LSHIndex(n_tables, n_bits, bucket_width=width, n_probes=n_probes, random_state=0).fit(X)
     return lambda Q: index.query(Q, K)[1]
 
 
@@ -90,7 +91,10 @@ MAKERS = {
     "hnswlib": hnswlib_index,
 }
 SETTINGS = {
-    "pellucid": [{"n_tables": t, "n_bits": b} for b in (12, 16, 20) for t in (6, 12, 24)],
+    "pellucid": [
+        *({"n_tables": t, "width": w} for t in (4, 8, 16) for w in (16.0, 22.0, 26.0, 32.0)),
+        {"n_tables": 12, "n_probes": 1},
+    ],
     "faiss IndexLSH": [{"n_bits": b} for b in (256, 1024, 2048)],
     "faiss IndexIVFFlat": [{"n_probes": p} for p in (2, 4, 8, 16)],
     "faiss IndexHNSWFlat": [{"ef": e} for e in (16, 32, 64)],
@@ -135,8 +139,9 @@ def print_curves():
 
 
 GRAPHS = (
-    "A graph of neighbours (HNSW) is asked faster than any hash and takes longer to build; "
-    "hashing is here for what it shows and for its quick builds."
+    "A graph of neighbours (HNSW) and lists around centres (IVFFlat) are fitted to the rows and "
+    "look at fewer of them than tables drawn without a look at the rows; a graph takes far longer "
+    "to build, lists do not. faiss's IndexLSH does not reach a recall of 0.9."
 )
 CASES = [
     Case(
@@ -144,7 +149,7 @@ CASES = [
         groups,
         {name: partial(build_and_ask, name) for name in MAKERS},
         as_good,
-        "one product of N x 32 x 192, a sort per table",
+        "one product of N x 32 x 128, a pass per table",
         note=GRAPHS,
         rounds=1,
         repeats=1,

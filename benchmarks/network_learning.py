@@ -442,8 +442,7 @@ CASES = [
         contenders={"pellucid": our_pc, "pyAgrum": agrum_pc, "pgmpy": pgmpy_pc},
         same=nearer,
         limit="one count of 2,000 rows a test",
-        note="Small, since pgmpy takes minutes for alarm with 20,000 rows. On few rows the fixed "
-        "cost of a test decides, and pyAgrum's is lower; on 20,000 rows ours is ahead.",
+        note="small, since pgmpy takes minutes for alarm with 20,000 rows",
         rounds=1,
         repeats=1,
     ),

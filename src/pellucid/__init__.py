@@ -208,6 +208,7 @@ _HOME = {
     "VotingRegressor": "ensemble.voting",
     "learn": "study.learning",
     "load": "persist",
+    "predict_only": "persist",
     "save": "persist",
 }
 

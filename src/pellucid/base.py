@@ -63,6 +63,8 @@ __all__ = [
 
 logger = logging.getLogger("pellucid")
 
+SUM_CELLS = 4_000_000  # at a time, where numbers are looked at for NaN and inf
+
 
 class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of every estimator: data enters through here only."""
@@ -462,16 +464,18 @@ def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
     (1, 0)
     """
 
+    step = max(1, min(8 * LEAF_ROWS, SUM_CELLS // max(1, X.shape[1])))
+
     def suspect(start: int) -> bool:  # the sum of finite numbers is finite, or they overflow
-        block = X[start : start + 8 * LEAF_ROWS]
+        block = X[start : start + step]
         return not np.isfinite(block.sum())
 
-    starts = range(0, len(X), 8 * LEAF_ROWS)
+    starts = range(0, len(X), step)
     with np.errstate(all="ignore"):
         flags = [suspect(0)] if len(starts) == 1 else list(map_threads(suspect, starts))
     for start, flag in zip(starts, flags, strict=True):
         if flag:
-            block = X[start : start + 8 * LEAF_ROWS]
+            block = X[start : start + step]
             bad = np.isinf(block) if allow_nan else ~np.isfinite(block)
             if bad.any():
                 row, column = np.argwhere(bad)[0]

@@ -16,6 +16,7 @@ import numpy as np
 import polars
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import pellucid
 from pellucid import GaussianNB
@@ -288,3 +289,52 @@ def test_a_killed_worker_changes_no_bit(client, folder):
     after = set(client.run(os.getpid).values())
     assert len(before - after) == 1  # one worker is not the one it was
     assert bits(model) == bits(expected)
+
+
+@pytest.fixture(scope="module")
+def groups_file(tmp_path_factory):
+    """Three groups, in a file that every process reads for itself."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2 * LEAF_ROWS + 1_357, 4)) @ np.diag([1.0, 2.0, 0.5, 0.5])
+    X[:, 0] += 9.0 * rng.integers(0, 3, len(X))
+    path = tmp_path_factory.mktemp("groups") / "groups.parquet"
+    polars.DataFrame(X, schema=list("abcd")).write_parquet(path, row_group_size=997)
+    return path
+
+
+def every_bit(model):
+    """All fitted numbers."""
+    found = {k: v for k, v in vars(model).items() if k.endswith("_") and k != "history_"}
+    parts = [(k, np.asarray(v).tobytes()) for k, v in sorted(found.items()) if _numbers(v)]
+    assert len(parts) > 2
+    return parts
+
+
+def _numbers(value):
+    return isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f"
+
+
+BY_BLOCKS = [
+    pellucid.KMeans(3, n_init=2, random_state=0),
+    pellucid.GaussianMixture(3, random_state=0),
+    pellucid.GaussianMixture(3, covariance_type="diag", random_state=0),
+    pellucid.BayesianGaussianMixture(n_components=3, tol=1e-2, random_state=0),
+    pellucid.PCA(2),
+    pellucid.ProbabilisticPCA(2),
+    pellucid.ProbabilisticPCA(1, solver="em", random_state=0, max_iter=2000),
+]
+
+
+@pytest.mark.parametrize("model", BY_BLOCKS, ids=repr)
+def test_clusters_and_projections_have_the_same_bits_everywhere(client, groups_file, model):
+    """Odd block sizes, threads, processes and a Dask cluster."""
+
+    def fitted(rows, backend):
+        source = pellucid.data.blocks(groups_file, block_rows=rows)
+        return every_bit(clone(model).fit_blocks(source, backend=backend))
+
+    expected = fitted(65_536, Serial())
+    for rows in (777, 4_099):
+        assert fitted(rows, None) == expected
+    assert fitted(3_001, Joblib(2)) == expected
+    assert fitted(2_500, Dask(client)) == expected

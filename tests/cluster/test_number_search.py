@@ -179,3 +179,91 @@ def test_bad_parameters_are_one_sentence(params, sentence):
 def test_an_estimator_without_a_number_is_refused():
     with pytest.raises(TypeError, match="n_clusters or n_components"):
         ClusterNumberSearch(StandardScaler()).fit(clustered(0))
+
+
+# --- simulations: none, one, several -------------------------------------------------------
+
+
+def unclustered(kind, rng):
+    if kind == "even":
+        return rng.uniform(size=(150, 2))
+    if kind == "even in ten columns":
+        return rng.uniform(size=(200, 10))
+    if kind == "normal":
+        return rng.normal(size=(150, 3))
+    if kind == "long normal":
+        return rng.normal(size=(150, 2)) @ np.array([[3.0, 2.0], [0.0, 0.5]])
+    angle, radius = rng.uniform(0, 2 * np.pi, 150), np.sqrt(rng.uniform(size=150))
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def three_apart(rng, p=2):
+    """Equal distances, any direction, sizes between 30 and 70."""
+    corners = np.zeros((3, p))
+    corners[:, :2] = [(0.0, 0.0), (1.0, 0.0), (0.5, 0.866)]
+    turn = np.linalg.qr(rng.normal(size=(p, p)))[0]
+    sizes = rng.integers(30, 70, 3)
+    return np.vstack([
+        rng.normal(8.0 * c @ turn, 1.0, (n, p)) for c, n in zip(corners, sizes, strict=True)
+    ])  # fmt: skip
+
+
+def groups_of_groups(rng, inner):
+    """Three groups of ``inner`` groups each, the outer ones five times as far apart."""
+    angle = 2 * np.pi * np.arange(3) / 3 + rng.uniform(0, np.pi)
+    outer = 17.0 * np.column_stack([np.cos(angle), np.sin(angle)])
+    middles = []
+    for centre in outer:
+        turn = 2 * np.pi * np.arange(inner) / inner + rng.uniform(0, np.pi)
+        spread = 3.4 if inner == 3 else 2.9
+        middles += list(centre + spread * np.column_stack([np.cos(turn), np.sin(turn)]))
+    return np.vstack([rng.normal(m, 0.6, (25, 2)) for m in middles])
+
+
+UNCLUSTERED = ("even", "even in ten columns", "normal", "long normal", "disc")
+
+
+def answer(X, seed, **options):
+    settings = {"n_clusters": range(1, 12), "random_state": seed, **options}
+    search = ClusterNumberSearch(KMeans(n_init=5), **settings).fit(X)
+    return search.best_n_clusters_, search.kind_, set(search.good_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", UNCLUSTERED)
+def test_simulation_none(kind):
+    """Of 40 tables without clusters at least 36 are called so; even ones are the hardest."""
+    found = [
+        answer(unclustered(kind, np.random.default_rng(s)), s, n_clusters=range(1, 7), n_runs=4)
+        for s in range(40)
+    ]
+    assert sum(f[:2] == (1, "none") for f in found) >= 36
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [2, 5])
+def test_simulation_one(p):
+    found = [answer(three_apart(np.random.default_rng(s), p), s) for s in range(40)]
+    assert sum(f[:2] == (3, "one") for f in found) >= 38
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inner", [2, 3])
+def test_simulation_several(inner):
+    """Both numbers are named."""
+    found = [answer(groups_of_groups(np.random.default_rng(s), inner), s) for s in range(40)]
+    right = [f[1] == "several" and {3, 3 * inner} <= f[2] and f[0] in (3, 3 * inner) for f in found]
+    assert sum(right) >= 36
+
+
+def test_simulation_in_short():
+    """Two tables of each kind."""
+    for seed in (100, 101):
+        rng = np.random.default_rng(seed)
+        for kind in ("even", "normal"):
+            few = {"n_clusters": range(1, 6), "n_runs": 4}
+            assert answer(unclustered(kind, rng), seed, **few)[:2] == (1, "none")
+        assert answer(three_apart(rng), seed)[:2] == (3, "one")
+        best, kind, good = answer(groups_of_groups(rng, 3), seed)
+        assert (best in (3, 9), kind) == (True, "several")
+        assert {3, 9} <= good

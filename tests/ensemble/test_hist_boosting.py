@@ -377,7 +377,7 @@ def test_columns_meet_only_where_they_may():
     both = model.predict(a) + model.predict(b)
     a[:, 1], b[:, 1] = b[:, 1].copy(), a[:, 1].copy()
     np.testing.assert_allclose(model.predict(a) + model.predict(b), both, atol=1e-12)
-    with pytest.raises(ValueError, match=r"outside 0\.\.4"):
+    with pytest.raises(ValueError, match=r"columns in 0\.\.4"):
         HistGradientBoostingRegressor(interaction_cst=[[0, 9]]).fit(X, z)
 
 

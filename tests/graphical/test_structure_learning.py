@@ -449,7 +449,7 @@ def test_the_chain_draws_from_the_posterior():
     table = encode_table([X[c].to_numpy() for c in X.columns], X.columns, np.ones(50))
     limits = constraints_of(None, X.columns)
     drawn = draw_graphs(
-        make_score(table, "bdeu", 10.0), np.zeros((4, 4), bool), limits, 3, 6000,
+        [make_score(table, "bdeu", 10.0)], np.zeros((4, 4), bool), limits, 3, 6000,
         np.random.default_rng(0),
     )  # fmt: skip
     edges = np.zeros((4, 4))

@@ -9,9 +9,11 @@ from sklearn.svm import LinearSVC as SklearnSVC
 from sklearn.svm import LinearSVR as SklearnSVR
 
 from pellucid import LinearSVC, LinearSVR, SGDClassifier
+from pellucid.core.threads import limit_threads
 from pellucid.kernel import hinge_risk
 from pellucid.kernel.margin_newton import newton_step, start
 from pellucid.kernel.margin_problem import (
+    FreeRows,
     Smoothing,
     _plain,
     _tiled,
@@ -19,6 +21,7 @@ from pellucid.kernel.margin_problem import (
     make_loss,
     make_problem,
 )
+from pellucid.kernel.sparse_rows import SparseRows
 
 SIX = np.array([[0, 0], [1, 0], [0, 1], [2, 2], [3, 2], [3, 3]], dtype=float)
 
@@ -152,6 +155,31 @@ def test_sparse_is_dense(loss, p):
     assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-7)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=2e-3)
     np.testing.assert_array_equal(sparse.predict(X), sparse.predict(X.toarray()))
+
+
+def test_sparse_products_are_those_of_the_matrix():
+    """By spans of rows, with the same bits for any number of threads."""
+    rng = np.random.default_rng(0)
+    X = csr_array(random_array((4000, 30), density=0.4, rng=rng, format="csr"))
+    rows, A = SparseRows(X), X.toarray()
+    assert len(rows.spans) == 16
+    w, q = rng.normal(size=30), rng.normal(size=4000)
+    h = np.where(rng.uniform(size=4000) < 0.4, 2.0, 0.0)
+    u = h * (A @ w + 0.3)
+    np.testing.assert_allclose(rows.scores(w, 0.3), A @ w + 0.3, atol=1e-12)
+    split = np.array([A.T @ np.maximum(q, 0), A.T @ np.minimum(q, 0)])
+    np.testing.assert_allclose(rows.slopes(q), split, atol=1e-10)
+    np.testing.assert_allclose(rows.squares(h), (A**2).T @ h, rtol=1e-12)
+    product, total = rows.curvature(h, w, 0.3)
+    np.testing.assert_allclose(product, A.T @ u, atol=1e-9)
+    assert total == pytest.approx(u.sum())
+    with limit_threads(1):
+        np.testing.assert_array_equal(rows.curvature(h, w, 0.3)[0], product)
+    problem = make_problem(X, np.sign(q), np.ones(4000), make_loss("hinge", 1.0), intercept=True,
+                           scaling=None)  # fmt: skip
+    part, d = FreeRows(rows, h), rng.normal(size=31)
+    np.testing.assert_allclose(part.packed().times(problem, d), part.times(problem, d), rtol=1e-9)
+    np.testing.assert_allclose(part.matrix(problem) @ d, part.times(problem, d), rtol=1e-9)
 
 
 def test_lasso_of_many_columns():

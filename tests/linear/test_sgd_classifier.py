@@ -286,3 +286,40 @@ def test_refusals_and_limit():
         started.partial_fit(X, y, classes=["a", "b", "c"])
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         SGDClassifier(max_iter=2, random_state=0).fit(X, y)
+
+
+def averaged_by_hand(X, y, rates, l2, l1, average, epochs):
+    """Hinge steps one by one, every iterate added up."""
+    w, b, cut, due, t = np.zeros(X.shape[1]), 0.0, np.zeros(X.shape[1]), 0.0, 1
+    total, total_b, count = np.zeros(X.shape[1]), 0.0, 0
+    for epoch in range(epochs):
+        for i in range(len(y)):
+            eta = rates[epoch * len(y) + i]
+            step = eta * y[i] if y[i] * (X[i] @ w + b) <= 1 else 0.0
+            w = max(0.0, 1 - eta * l2) * w + step * X[i]
+            b += step
+            due += l1 * eta
+            z = w.copy()
+            w = np.where(z > 0, np.maximum(0, z - (due + cut)), np.minimum(0, z + (due - cut)))
+            w = np.where(z == 0, 0.0, w) if l1 > 0 else z
+            cut += w - z
+            if t >= average:
+                total, total_b, count = total + w, total_b + b, count + 1
+            t += 1
+    return np.append(total / count, total_b / count)
+
+
+@pytest.mark.parametrize("average", [1, 37, 130])
+@pytest.mark.parametrize(("alpha", "l1_ratio"), [(0.01, 0.0), (40.0, 0.0), (0.02, 0.5)])
+def test_average_is_that_of_every_iterate(average, alpha, l1_ratio):
+    """Sums kept up only where a step is; alpha = 40 forgets the weights again and again."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    model = SGDClassifier(
+        penalty="elasticnet", alpha=alpha, l1_ratio=l1_ratio, average=average, shuffle=False,
+        learning_rate="invscaling", eta0=0.05, power_t=0.25, max_iter=4, tol=None,
+    ).fit(X, y)  # fmt: skip
+    rates = 0.05 / np.arange(1, 241) ** 0.25
+    expected = averaged_by_hand(X, y, rates, alpha * (1 - l1_ratio), alpha * l1_ratio, average, 4)
+    assert_allclose(np.append(model.coef_[0], model.intercept_), expected, rtol=1e-9, atol=1e-12)

@@ -132,7 +132,7 @@ def test_scikit_learn_takes_the_same_steps(kind, p):
     precision = np.linalg.inv(cov) if kind in ("full", "tied") else 1 / cov
     options = {"covariance_type": kind, "max_iter": 7, "tol": 0.0, "random_state": 0}
     options |= {"weights_init": w, "means_init": means, "precisions_init": precision}
-    ours, theirs = GaussianMixture(k, **options).fit(X), quiet(Peer(k, **options), X)
+    ours, theirs = quiet(GaussianMixture(k, **options), X), quiet(Peer(k, **options), X)
     for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
         assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-6, atol=1e-8)
     assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-7)
@@ -318,21 +318,46 @@ def test_collapse_stops_the_run_and_names_the_component():
         GaussianMixture(1, reg_covar=0).fit(np.ones((6, 2)))
 
 
-@pytest.mark.parametrize("kind", STRUCTURES)
-def test_degenerate_tables_survive(kind):
+def degenerate_tables():
     rng = np.random.default_rng(0)
-    tables = {
+    cloud = rng.normal(size=(30, 2))
+    return {
         "one point": np.ones((8, 2)),
-        "constant column": np.column_stack([rng.normal(size=12), np.full(12, 3.0)]),
+        "a repeated point": np.vstack([cloud, np.full((20, 2), 9.0)]),
+        "k too large": np.repeat(rng.normal(size=(3, 2)), 4, axis=0),
         "n < p": rng.normal(size=(4, 9)),
-        "duplicates": np.repeat(rng.normal(size=(3, 2)), 4, axis=0),
+        "constant column": np.column_stack([rng.normal(size=12), np.full(12, 3.0)]),
     }
-    for X in tables.values():
-        model = quiet(GaussianMixture(4, covariance_type=kind, random_state=0), X)
-        assert np.isfinite(model.score_samples(X)).all()
-        assert np.isfinite(model.precisions_).all()
-    with pytest.warns(ConvergenceWarning, match="explain no row"):
-        GaussianMixture(4, random_state=0, covariance_type=kind).fit(tables["one point"])
+
+
+def flat(kind, case):
+    """Whether a component has no width of its own: a mean of variances, or of groups, may have."""
+    if case in ("one point", "k too large"):
+        return True
+    if case == "a repeated point":
+        return not kind.startswith("tied")
+    if case == "constant column":
+        return not kind.endswith("spherical")
+    return True  # 4 rows, 4 components: points
+
+
+@pytest.mark.parametrize("case", degenerate_tables())
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_degenerate_tables_survive_and_are_said(kind, case):
+    """Every collapse, every structure: finite numbers, and a warning where a variance is none."""
+    X = degenerate_tables()[case]
+    k = 2 if case in ("a repeated point", "constant column") else 4
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = GaussianMixture(k, covariance_type=kind, random_state=0).fit(X)
+    words = " ".join(str(w.message) for w in said if w.category is ConvergenceWarning)
+    assert ("collapsed" in words or "explain no row" in words) == flat(kind, case), words
+    assert np.isfinite(model.score_samples(X)).all()
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    for name in ("weights_", "means_", "covariances_", "precisions_"):
+        assert np.isfinite(getattr(model, name)).all()
+    if case == "one point":
+        assert "explain no row" in words
 
 
 def test_no_convergence_is_said():

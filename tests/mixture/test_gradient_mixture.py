@@ -7,44 +7,84 @@ from sklearn.exceptions import ConvergenceWarning
 from test_gaussian_mixture import TEN, three_groups
 
 from pellucid import GaussianMixture, GradientGaussianMixture
+from pellucid.core.derivatives import numerical_gradient
+from pellucid.core.iterate import DivergenceWarning
 from pellucid.core.statistics import Rows
 from pellucid.core.threads import map_threads
 from pellucid.mixture import MixtureStart
-from pellucid.mixture.em import State
+from pellucid.mixture.em import Climb
 from pellucid.mixture.gaussians import STRUCTURES, Gaussians, expectation, factors_of
-from pellucid.mixture.gradient_mixture import ascend
+from pellucid.mixture.unconstrained import MixtureFit
+from pellucid.solvers import Backtracking, GradientDescent, InverseScaling
 
 
-def value(model, structure, X):
-    rows = Rows(X, None, np.ones(len(X)))
-    return expectation(rows, map_threads, factors_of(model, structure))
-
-
-@pytest.mark.parametrize("kind", STRUCTURES)
-def test_a_short_step_gains_the_squared_gradient(kind):
-    """l(theta + h g) = l + h |g|^2: both sides from the step itself, in its own coordinates."""
-    X = three_groups()[::5] + 0.3
+def problem(kind, X, w, missing=False):
     fitted = GaussianMixture(3, covariance_type=kind, max_iter=1, tol=0, random_state=0).fit(X)
     model = Gaussians(np.array([0.5, 0.3, 0.2]), fitted.means_ + 0.1, 1.3 * fitted.covariances_)
-    sums = value(model, kind, X)
-    h = 1e-5
-    new = ascend(State(0, model, sums, None), kind, h)
-    squares = (((new.means - model.means) / h) ** 2).sum()
-    a, b = np.log(model.weights), np.log(new.weights)
-    da = (b - a) / h
-    N = sums.weight / sums.weight.sum()
-    g = N - model.weights  # the gradient in a; softmax only shifts da by a constant
-    assert_allclose(da - da.mean(), g - g.mean(), atol=1e-5)
-    squares += (g**2).sum()
-    if kind in ("full", "tied"):
-        L, K = (np.linalg.cholesky(m.covariances) for m in (model, new))
-        squares += ((np.tril(K - L, -1) / h) ** 2).sum()
-        d = np.log(np.diagonal(K, axis1=-2, axis2=-1) / np.diagonal(L, axis1=-2, axis2=-1))
-        squares += ((d / h) ** 2).sum()
-    else:
-        squares += ((0.5 * np.log(new.covariances / model.covariances) / h) ** 2).sum()
-    gain = (value(new, kind, X).value - sums.value) / len(X)
-    assert_allclose(gain, h * squares, rtol=2e-3)
+    rows = Rows(X, None, w)
+    task = Climb(rows, map_threads, float(w.sum()), np.ones(2), kind, 9, 0.0, "here", missing)
+    return MixtureFit(task, model), model
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_vector_and_gradient(kind, gaps):
+    """There and back is the same mixture; the gradient is that of differences of the value."""
+    X, w = three_groups()[::5] + 0.3, np.arange(len(three_groups()[::5])) % 3 + 1.0
+    if gaps:
+        X[::4, 0] = np.nan
+    fit, model = problem(kind, X, w, gaps)
+    back = fit.chart.model(fit.start)
+    for a, b in zip(back, model, strict=True):
+        assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+    value, slope = fit.value_gradient(fit.start)
+    if not gaps:
+        sums = expectation(Rows(X, None, w), map_threads, factors_of(model, kind))
+        assert_allclose(value, -sums.value / w.sum(), rtol=1e-12)
+    found = numerical_gradient(lambda x: fit.value_gradient(x)[0], fit.start)
+    assert_allclose(slope, found.value, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "spherical"])
+def test_steps_are_those_of_gradient_descent(kind):
+    """The estimator is the solver on this objective, step by step."""
+    X, w = three_groups()[::5], np.ones(len(three_groups()[::5]))
+    fit, model = problem(kind, X, w)
+    start = MixtureStart(model.weights, model.means, model.covariances)
+    ours = GradientGaussianMixture(
+        3, covariance_type=kind, learning_rate=0.05, max_iter=12, tol=0, init_params=start
+    ).fit(X)
+    solver = GradientDescent(0.05, max_iter=12, tol=None)
+    found = solver.minimise(fit, fit.start)
+    assert_allclose(-found.history["value"] * len(X), ours.history_["objective"], rtol=1e-10)
+    assert_allclose(fit.chart.model(found.x).means, ours.means_, rtol=1e-9)
+
+
+def test_schedules_and_line_searches():
+    """With a line search no step falls; a schedule takes the rates it says."""
+    X = three_groups()
+    climbs = GradientGaussianMixture(
+        3, learning_rate=Backtracking(4.0), max_iter=40, tol=0, random_state=0
+    ).fit(X)
+    assert (np.diff(climbs.history_["objective"]) >= 0).all()
+    slow = GradientGaussianMixture(3, learning_rate=InverseScaling(0.05, 1.0), max_iter=5, tol=0,
+                                   random_state=0).fit(X)  # fmt: skip
+    fixed = GradientGaussianMixture(3, learning_rate=0.05, max_iter=5, tol=0, random_state=0).fit(X)
+    a, b = slow.history_["objective"], fixed.history_["objective"]
+    assert_allclose(a[1], b[1], rtol=1e-12)
+    assert a[-1] < b[-1]
+    assert "Backtracking" in str(climbs.card())
+    with pytest.raises((TypeError, ValueError), match="learning_rate"):
+        GradientGaussianMixture(update="damped", learning_rate=Backtracking()).fit(X)
+
+
+def test_divergence_keeps_the_best_mixture():
+    X = 100 * three_groups()
+    model = GradientGaussianMixture(3, learning_rate=1e6, max_iter=50, tol=0, random_state=0)
+    with pytest.warns(DivergenceWarning, match="diverged at step"):
+        model.fit(X)
+    assert np.isfinite(model.score(X))
+    assert model.lower_bound_ == model.history_["objective"].max() / len(X)
 
 
 @pytest.mark.parametrize("update", ["gradient", "damped"])

@@ -454,6 +454,8 @@ def test_class_densities_of_other_models(penguins):
     one = X[["body_mass_g"]].to_numpy()
     found = plots.class_densities(GenerativeClassifier(GaussianDensity()).fit(one, y), one, y)
     assert found.columns[0].error < 0.4
+    plugged = plots.class_densities(BayesClassifier("normal").fit(one, y), one, y).columns[0]
+    assert_allclose(plugged.error, found.columns[0].error, atol=0.01)  # the same normals again
     known = BayesClassifier([Normal(0, 1), Normal(2, 1)])
     x, c = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     assert_allclose(plots.class_densities(known, x, c).columns[0].error, norm.cdf(-1), atol=1e-5)

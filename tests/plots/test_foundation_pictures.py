@@ -183,6 +183,8 @@ def test_surface_names_the_shape_of_a_quadratic(A, b, shape):
     assert picture.shape == shape
     if shape in ("bowl", "saddle", "slope"):
         drawn(picture, shape.capitalize())
+    if shape == "valley":
+        drawn(picture, "Valley: a line of minima")
 
 
 def test_surface_needs_three_dimensions():

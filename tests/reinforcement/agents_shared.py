@@ -1,6 +1,11 @@
 """Worlds and a plain Python twin of the compiled agents."""
 
-from pellucid.reinforcement import MDP, grid_world
+from copy import copy
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array, kron
+
+from pellucid.reinforcement import MDP, ValueIteration, grid_world
 
 MASK = 2**64 - 1
 
@@ -61,3 +66,55 @@ class Twin:
 
     def by_chance(self, chances):
         return self._among(range(len(chances)), chances, self.uniform(0))
+
+
+# --- what agents converge to -----------------------------------------------------------------
+
+
+def paid(mdp):
+    """The expected reward of each pair as agents see it: ends are worth 0, what they pay is paid
+    on the way there."""
+    P = mdp.transitions
+    each = csr_array((P.data * mdp.outcome_rewards, P.indices, P.indptr), P.shape)
+    return each @ np.ones(mdp.n_states)
+
+
+def softened(mdp, epsilon):
+    """The process in which a random action is taken instead with probability epsilon: its best
+    values are the best that any policy with so many random moves has."""
+    S, A = mdp.n_states, mdp.n_actions
+    mix = (1 - epsilon) * eye_array(S * A) + epsilon * kron(eye_array(S), np.full((A, A), 1 / A))
+    return MDP(csr_array(mix @ mdp.transitions), (mix @ paid(mdp)).reshape(S, A),
+               discount=mdp.discount, terminal=mdp.terminal)  # fmt: skip
+
+
+def best_pairs(mdp, epsilon=0.0):
+    """The planner's Q(s, a), after which a random action follows with probability epsilon."""
+    U = ValueIteration(tol=1e-11, max_iter=100_000).fit(softened(mdp, epsilon)).values_
+    return (paid(mdp) + mdp.discount * (mdp.transitions @ U)).reshape(mdp.n_states, -1)
+
+
+def soft_policy(mdp, epsilon):
+    """The best policy with that many random moves, as probabilities."""
+    Q = best_pairs(mdp, epsilon)
+    chances = np.full(Q.shape, epsilon / Q.shape[1])
+    chances[np.arange(len(Q)), Q.argmax(axis=1)] += 1 - epsilon
+    return chances
+
+
+def reachable(mdp):
+    """States that are not the end and can be reached from a start."""
+    step = csr_array(kron(eye_array(mdp.n_states), np.ones((1, mdp.n_actions))) @ mdp.transitions)
+    seen = mdp.start > 0
+    while True:
+        more = seen | (step.T @ (seen & ~mdp.terminal).astype(float) > 0)
+        if (more == seen).all():
+            return seen & ~mdp.terminal
+        seen = more
+
+
+def everywhere(mdp):
+    """The same process, started in any state that can be reached."""
+    live, other = reachable(mdp), copy(mdp)
+    other.start = live / live.sum()
+    return other

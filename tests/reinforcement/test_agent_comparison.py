@@ -107,3 +107,31 @@ def test_three_agents_and_bad_input():
         compare_agents({"a": 3}, loop_world())
     with pytest.raises(TypeError, match="a dict"):
         compare_agents([QLearning()], loop_world())
+
+
+def fair_world():
+    """Heads or tails: both actions pay 1 with probability 1/2, by opposite outcomes of one draw."""
+    P, R = np.zeros((3, 2, 3)), np.zeros((3, 2, 3))
+    P[0, :, 1:] = 0.5
+    R[0, 0, 1] = R[0, 1, 2] = 1.0
+    return MDP(P, R, terminal=[1, 2], start=0)
+
+
+@pytest.mark.slow
+def test_agents_that_are_equally_good_seldom_differ():
+    """The level holds for one pair and, corrected, for all three; intervals cover the truth 0."""
+    agents = {
+        "q": QLearning(n_episodes=20), "sarsa": SARSA(n_episodes=20, step_size=0.5),
+        "random": QLearning(n_episodes=20, exploration=EpsilonGreedy(1.0)),
+    }  # fmt: skip
+    runs, single, family, covered = 300, 0, 0, 0
+    for seed in range(runs):
+        found = compare_agents(agents, fair_world(), n_seeds=8, last=0.5, random_state=seed)
+        pair = found.differences[1]  # q and random; q and sarsa mostly do the same
+        single += pair.p_value <= 0.05
+        covered += pair.low <= 0 <= pair.high
+        family += min(d.adjusted for d in found.differences) <= 0.05
+    limit = runs * 0.05 + 3 * np.sqrt(runs * 0.05 * 0.95)
+    assert 0 < single < limit
+    assert family < limit
+    assert covered > runs - limit

@@ -49,22 +49,23 @@ def test_windows_of_one_step_are_td_and_sarsa_bit_by_bit(rate):
         words, u, n = random_words(0), np.zeros(S), np.zeros(S, np.int64)
         if i:
             run_evaluation(
-                place.world, policy, u, n, np.zeros(S), words, 0.9, rate, 0.0, 0, 40, 25, 10**6,
-                logs[0],
+                place.world, policy, u, n, np.zeros(S), words, 0.9, rate, NONE, 0.0, 0, 40, 25,
+                10**6, logs[0],
             )  # fmt: skip
         else:
             run_windows(
-                place.world, policy, rule, np.zeros((0, 1)), np.zeros((0, 1), np.int64), u, n, NONE,
-                UNSEEN, words, 1, 0, 40, 25, 10**6, logs[1],
+                place.world, policy, rule, NONE, np.zeros((0, 1)), np.zeros((0, 1), np.int64), u, n,
+                NONE, UNSEEN, words, 1, 0, 40, 25, 10**6, logs[1],
             )  # fmt: skip
         words, q, n = random_words(0), np.zeros((S, A)), np.zeros((S, A), np.int64)
         if i:
             run_control(
-                place.world, q, np.zeros((0, S, A)), n, words, rule, 0, 40, 25, 10**6, logs[2]
-            )
+                place.world, q, np.zeros((0, S, A)), n, words, rule, NONE, 0, 40, 25, 10**6,
+                logs[2],
+            )  # fmt: skip
         else:
             run_windows(
-                place.world, np.zeros((0, 1)), rule, q, n, q.reshape(-1), n.reshape(-1), NONE,
+                place.world, np.zeros((0, 1)), rule, NONE, q, n, q.reshape(-1), n.reshape(-1), NONE,
                 UNSEEN, words, 1, 0, 40, 25, 10**6, logs[3],
             )  # fmt: skip
         tables.append((u, q, words))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pellucid.core.two_loop import remember, two_loop
 from pellucid.solvers import (
     AdaGrad,
     Adam,
@@ -131,3 +132,29 @@ def test_averaging():
             mean.update_parameters(holder)
     found = our_path(Adam(), average=20)
     assert_allclose(found.x, mean.module.w.detach().numpy(), atol=1e-13)
+
+
+@pytest.mark.parametrize("memory", [2, 10])
+def test_quasi_newton_directions(memory):
+    """Full steps along the two-loop directions are those of PyTorch's L-BFGS without a search."""
+    quartic = lambda w: 0.5 * w @ torch.tensor(A) @ w + 0.05 * (w**4).sum()  # noqa: E731
+    w = torch.tensor(START, requires_grad=True)
+    optimiser = optim.LBFGS(
+        [w], lr=0.5, max_iter=1, history_size=memory, tolerance_grad=0, tolerance_change=0
+    )
+    x, pairs, g = START, (), A @ START + 0.2 * START**3
+    for i in range(10):
+
+        def closure():
+            optimiser.zero_grad()
+            value = quartic(w)
+            value.backward()
+            return value
+
+        optimiser.step(closure)
+        rate = 0.5 * (min(1.0, 1 / np.abs(g).sum()) if i == 0 else 1.0)
+        new = x - rate * two_loop(g, pairs, np.copy)
+        slope = A @ new + 0.2 * new**3
+        pairs = remember(pairs, new - x, slope - g, memory)
+        x, g = new, slope
+        assert_allclose(x, w.detach().numpy(), rtol=0, atol=1e-12)

@@ -1,5 +1,9 @@
 """Rules are logically the tree; reduced-error pruning by hand and by brute force."""
 
+import inspect
+import sys
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
+import pellucid
 from pellucid import ReducedErrorPruning
 from pellucid.data import load_play_ball
 from pellucid.tree import (
@@ -75,6 +80,44 @@ def test_rules_and_formulas_are_the_tree(seed, multiway):
         keys = [(c.feature, c.op) for c in rule.conditions]
         assert len(keys) == len(set(keys))
     assert sum(sum(rule.counts) for rule in rules) == pytest.approx(n)
+
+
+@contextmanager
+def little_recursion(frames=120):
+    """No more than so many frames below this one."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + frames)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(), MultiwayTreeClassifier("entropy")])
+def test_deep_trees_are_read_without_recursion(model, tmp_path):
+    """Issue line 2: a chain of questions, each of which splits off the heaviest row."""
+    n = 400
+    X, y = np.arange(float(n))[:, None], np.arange(n) % 2
+    model.fit(X, y, sample_weight=2.0 ** np.arange(n))
+    assert model.get_depth() > 200
+    with little_recursion():
+        assert_array_equal(model.predict(X), y)
+        rules = export_rules(model, feature_names=["x"])
+        formula = export_dnf(model, 1, feature_names=["x"])
+        reasons = model.explain(X)
+        pruned = reduced_error_prune(model, X[-3:], y[-3:])
+        pellucid.save(model, tmp_path / "deep.pellucid")
+        again = pellucid.load(tmp_path / "deep.pellucid")
+        if isinstance(model, DecisionTreeClassifier):
+            assert export_text(model, max_depth=500).count("class:") == model.get_n_leaves()
+            weights = {"sample_weight": 2.0 ** np.arange(n)}
+            path = model.cost_complexity_pruning_path(X, y, **weights)
+            assert len(path.ccp_alphas) > 1
+    assert len(rules) == model.get_n_leaves()
+    assert [evaluate(formula, {"x": float(i)}) for i in range(n)] == (y == 1).tolist()
+    assert max(len(found.nodes) for found in reasons) == model.get_depth() + 1
+    assert pruned.get_depth() < 10
+    assert_array_equal(again.predict(X), y)
 
 
 def test_constant_trees():

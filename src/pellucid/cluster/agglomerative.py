@@ -3,7 +3,7 @@ r"""Agglomerative clustering: every row is a cluster, and the nearest two merge,
 Model        a tree; cutting it leaves k clusters, for any k
 Evaluation   the linkage, a distance of clusters (``cluster.linkage``), least at every merge: greedy
 Algorithm    spanning tree, nearest-neighbour chain or least of nearest, by linkage; the same
-             merges as by looking at all pairs again and again, in O(n^2)
+             merges as by looking at all pairs again and again, in O(n^2) or less
 
 References: Ward (1963); Lance & Williams (1967); Müllner (2011).
 """

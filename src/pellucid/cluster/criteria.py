@@ -40,6 +40,7 @@ from pellucid.core.typing import Array, IntArray, Rng
 SILHOUETTE_ROWS = 10_000  # silhouettes are means over pairs: a sample of the rows is enough
 GAP_ROWS, REFERENCES = 1000, 19  # 19: rows without clusters pass for clustered 1 time in 20
 STABLE, AS_STABLE = 0.75, 0.02
+GOOD = {"silhouette": 0.5, "calinski_harabasz": 0.0, "stability": 0.9}  # local maxima from here on
 
 
 class Fitted(NamedTuple):
@@ -229,6 +230,18 @@ def best_of(counts: list[int], values: Array, *, largest: bool) -> int | None:
     if np.isnan(values).all():
         return None
     return counts[int(np.nanargmax(values) if largest else np.nanargmin(values))]
+
+
+def local_maxima(counts: Array, values: Array, least: float) -> list[int]:
+    """The k of at least this value that beat k - 1 and k + 1; not the last, which may still rise.
+
+    >>> local_maxima(np.arange(1, 6), np.array([np.nan, 0.8, 0.6, 0.7, 0.5]), 0.5)
+    [2, 4]
+    """
+    v = np.where(np.isnan(values), -np.inf, values)
+    peak = (v[1:-1] > v[:-2]) & (v[1:-1] > v[2:]) & (v[1:-1] >= least)
+    first = len(v) > 1 and v[0] > v[1] and v[0] >= least
+    return [int(k) for k in counts[np.append(first, np.append(peak, False))[: len(v)]]]
 
 
 def most_stable(counts: list[int], values: Array) -> int | None:

@@ -6,8 +6,10 @@ The linkage says how far clusters A and B are apart, with a = |A|, b = |B| and m
     centroid  |c_A - c_B|      ward      sqrt(2ab / (a + b)) |c_A - c_B|
     weighted  of A = P + Q: (d(P, B) + d(Q, B)) / 2      median   centres (c_P + c_Q) / 2
 
-Algorithm    single: minimum spanning tree (Prim), edges by length          O(n^2 p), O(n) memory
+Algorithm    single: minimum spanning tree, edges by length                 O(n^2 p), O(n) memory
              ward: nearest-neighbour chain on centres                        O(n^2 p), O(n) memory
+             (both skip what lies far: ``near_merges``; a few rows, or where that does not pay,
+             Prim's tree)
              complete, average, weighted: chain on the distance matrix       O(n^2), n^2 memory
              centroid, median: least of every cluster's nearest              O(n^2 p), O(n) memory
              with a graph: heap of its edges                                 O(m log m)
@@ -25,9 +27,10 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from pellucid.cluster.dissimilarity import distances_of, kernel_order, mapped_rows, matrix_of
+from pellucid.cluster.near_merges import near_spanning_tree, ward_tree
 from pellucid.compiled.dendrogram import labels_after, number_merges
 from pellucid.compiled.linkage_centres import centre_merges
-from pellucid.compiled.linkage_chain import matrix_chain, ward_chain
+from pellucid.compiled.linkage_chain import matrix_chain
 from pellucid.compiled.linkage_graph import graph_merges
 from pellucid.compiled.linkage_rows import matrix_spanning_tree, spanning_tree
 from pellucid.core import check
@@ -39,6 +42,7 @@ FROM_CENTRES = ("centroid", "median", "ward")
 ON_GRAPHS = ("ward", "complete", "average", "single")
 CHAINS = {"complete": 0, "average": 1, "weighted": 2}
 GRAPHS = {"complete": 0, "average": 1, "ward": 2}
+MANY = 4096  # rows from which single linkage looks at near ones only
 
 
 class MergeTree(NamedTuple):
@@ -96,15 +100,18 @@ def tree_of_rows(X: Array, linkage: str, metric: Metric) -> MergeTree:
     ends, heights = blank(len(X))
     if linkage in CHAINS or metric.order is None:
         return tree_of_distances(matrix_of(X, metric, linkage), linkage, own=True)
-    XT = np.array(mapped_rows(metric, X).T, order="C")  # a copy: the kernels use it up
-    if linkage == "single":
-        spanning_tree(XT, *kernel_order(metric), ends, heights)
-        heights = metric.finish(heights)
-    elif linkage == "ward":
-        ward_chain(XT, ends, heights)
+    E = mapped_rows(metric, X)
+    if linkage == "ward":
+        ward_tree(E, ends, heights)
         heights = np.sqrt(heights)
-    else:
-        centre_merges(XT, linkage == "median", ends, heights)
+    elif linkage == "single":
+        if len(E) >= MANY and metric.order == 2.0 and near_spanning_tree(E, ends, heights):
+            heights = metric.finish(heights)
+            return finished(ends, heights, np.lexsort((*ends.T[::-1], heights)))
+        spanning_tree(np.array(E.T, order="C"), *kernel_order(metric), ends, heights)
+        heights = metric.finish(heights)
+    else:  # the kernel uses its copy up
+        centre_merges(np.array(E.T, order="C"), linkage == "median", ends, heights)
         return in_order(ends, np.sqrt(heights))
     return finished(ends, heights, np.argsort(heights, kind="stable"))
 

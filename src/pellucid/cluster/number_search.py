@@ -4,8 +4,12 @@ Every k is fitted, every criterion (``criteria``) says which k it prefers, and t
 the smaller k on ties. A criterion may have no preference (None: no elbow, nothing stable).
 
     kind   "one"      most of the criteria agree
-           "several"  they do not: no k has more than half of the votes
+           "several"  no k has more than half of the votes; or two numbers or more are good in the
+                      eyes of half of the criteria, as where groups consist of groups
            "none"     there are no clusters: one cluster is as good as any
+
+A criterion finds the k good that it prefers; the elbow every candidate; the silhouette every local
+maximum of at least 0.5, the ratio every local maximum, the stability every one of at least 0.9.
 
 Silhouettes, ratios and elbows compare two clusters or more with each other; they find "the best"
 number in rows without any clusters too. So where k = 1 is among the candidates (and they are
@@ -29,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster import criteria as c
+from pellucid.cluster.elbow_rule import ElbowResult
 from pellucid.cluster.kmeans import KMeans
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
@@ -75,6 +80,28 @@ def elect(choices: dict[str, int | None], counts: list[int]) -> tuple[int, str]:
     return best, "one" if 2 * votes[best] > len(choices) else "several"
 
 
+def good_numbers(
+    choices: dict[str, int | None], results: dict[str, Array], bend: ElbowResult | None
+) -> dict[int, tuple[str, ...]]:
+    """The numbers that at least half of the criteria, and two, find good; and which they are.
+
+    >>> found = {"n_clusters": np.arange(1, 5), "silhouette": np.array([np.nan, 0.6, 0.5, 0.7])}
+    >>> good_numbers({"silhouette": 4, "elbow": 2}, found, ElbowResult(2, (2, 4), "several"))
+    {2: ('silhouette', 'elbow'), 4: ('silhouette', 'elbow')}
+    """
+    fans: dict[int, list[str]] = {}
+    for name, choice in choices.items():
+        found = set() if choice is None else {choice}
+        if name == "elbow" and bend is not None:
+            found |= set(bend.candidates)
+        elif name in c.GOOD:
+            found |= set(c.local_maxima(results["n_clusters"], results[name], c.GOOD[name]))
+        for k in sorted(found - {1}):
+            fans.setdefault(k, []).append(name)
+    enough = max(2, (len(choices) + 1) // 2)
+    return {k: tuple(fans[k]) for k in sorted(fans) if len(fans[k]) >= enough}
+
+
 def most_votes(choices: dict[str, int | None]) -> str:
     """Which numbers lead where none has more than half of the votes.
 
@@ -116,7 +143,10 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         Criterion -> its k, or None where it has none.
     elbow_ : ElbowResult or None
     kind_ : {"one", "several", "none"}
-        Whether the criteria agree, disagree, or there are no clusters.
+        Whether one number stands out, several are good, or there are no clusters.
+    good_ : dict
+        The numbers that half of the criteria find good -> those criteria; they may be several
+        although one has the most votes.
     best_n_clusters_ : int
         The most votes, the smaller k on ties; 1 if ``kind_`` is ``"none"``.
     findings_ : tuple of str
@@ -177,8 +207,11 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
             self.results_, self.choices_, self.elbow_ = _judge(setting, fits, names)
             gap = self._reference(setting, counts)
         self.best_n_clusters_, self.kind_ = elect(self.choices_, counts)
+        self.good_ = good_numbers(self.choices_, self.results_, self.elbow_)
         if gap is not None and not gap.clustered:
-            self.best_n_clusters_, self.kind_ = 1, "none"
+            self.best_n_clusters_, self.kind_, self.good_ = 1, "none", {}
+        elif self.kind_ == "one" and len(self.good_) > 1:
+            self.kind_ = "several"
         self.findings_ = tuple(self._sentences(gap))
         best = fits[counts.index(self.best_n_clusters_)]
         self.best_estimator_, self.labels_ = best.model, best.labels
@@ -230,7 +263,12 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
                 else "no criterion finds more than one cluster"
             )
         elif self.kind_ == "several":
-            found.append(f"the criteria disagree ({', '.join(said)}): {most_votes(self.choices_)}")
+            if elect(self.choices_, [])[1] == "several":
+                word = most_votes(self.choices_)
+                found.append(f"the criteria disagree ({', '.join(said)}): {word}")
+            if len(self.good_) > 1:
+                each = [f"{k} ({', '.join(names)})" for k, names in self.good_.items()]
+                found.append(f"several numbers are good: {'; '.join(each)}")
         elif len({k for k in self.choices_.values() if k is not None}) > 1:
             found.append(f"not all criteria agree ({', '.join(said)})")
         if self.elbow_ is not None and self.elbow_.kind != "one":

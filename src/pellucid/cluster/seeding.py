@@ -19,6 +19,7 @@ any number of rows it is the same in memory and over blocks. One pass over the d
 """
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -37,6 +38,7 @@ from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 
 TILES = LEAF_ROWS // BLOCK  # tiles in a leaf
+SMALL_WORK = 1 << 18  # cells below which threads cost more than they save
 
 
 class Start(NamedTuple):
@@ -77,8 +79,8 @@ def choose_centers(field: Field, k: int, trials: int, rngs: list[Rng]) -> list[S
     weights = field.begin(len(rngs))
     every = np.arange(len(rngs))
     mass = np.repeat(weights[:, None], len(rngs), axis=1)  # (leaves, starts)
-    centers: list[Array] = []  # each (starts, p)
-    indices: list[IntArray] = []
+    centers: Any = None  # (starts, k, p)
+    indices = np.empty((len(rngs), k), dtype=np.intp)
     for i in range(k):
         m = trials if i > 0 else 1
         u = np.array([rng.random((m, 2)) for rng in rngs])
@@ -92,18 +94,17 @@ def choose_centers(field: Field, k: int, trials: int, rngs: list[Rng]) -> list[S
                 for r in every
             ]
         )
-        chosen = np.stack(centers, axis=1) if centers else np.empty((len(rngs), 0, 0))
+        chosen = np.empty((len(rngs), 0, 0)) if centers is None else centers[:, :i]
         drawn = field.draw(chosen, leaves, u[:, :, 1], by_weight)
+        if centers is None:
+            centers = np.empty((len(rngs), k, drawn.centers.shape[-1]))
         best = np.zeros(len(rngs), dtype=np.intp)
         if m > 1 or i < k - 1:
             after = field.masses(chosen, drawn.centers)
             best = after.sum(axis=0).argmin(axis=1) if m > 1 else best
             mass = after[:, every, best]
-        centers.append(drawn.centers[every, best])
-        indices.append(drawn.indices[every, best])
-    return [
-        Start(np.array([c[r] for c in centers]), np.array([i[r] for i in indices])) for r in every
-    ]
+        centers[:, i], indices[:, i] = drawn.centers[every, best], drawn.indices[every, best]
+    return [Start(centers[r].copy(), indices[r].copy()) for r in every]
 
 
 def pick_leaves(mass: Array, u: Array, power: float) -> IntArray:
@@ -148,9 +149,9 @@ def draw_rows(v: Array | None, w: Array, order: IntArray, u: Array, power: float
     v are the squared distances, None to draw by weight alone; with power inf it is the first of
     the farthest rows.
     """
-    mass = w if v is None else row_masses(v, w, power)
-    at = np.zeros_like(u) if v is not None and power == np.inf else u
-    return order[quantiles(mass[order], at)]
+    rows = np.empty(len(u), dtype=np.intp)
+    kernels.draw_in_order(w if v is None else v, w, order, u, -1.0 if v is None else power, rows)
+    return rows
 
 
 def tile_weights(w: Array) -> Array:
@@ -184,7 +185,15 @@ class MemoryField:
         self.tile_w = tile_weights(w)
         self.orders: dict[int, IntArray] = {}
         self.leaves = range(-(-n // LEAF_ROWS))
-        list(map_threads(self._lay_out, self.leaves))
+        self._map(self._lay_out, self.leaves)
+
+    def _map(self, function: Callable[[Any], None], items: Sequence[Any]) -> None:
+        """Call the function for every item, in threads where there is enough to do."""
+        if self.X.size < SMALL_WORK:
+            for item in items:
+                function(item)
+        else:
+            list(map_threads(function, items))
 
     def _lay_out(self, leaf: int) -> None:
         kernels.to_tiles(self.X[self._rows(leaf)], self.tiles[self._tiles(leaf)])
@@ -216,7 +225,7 @@ class MemoryField:
                 self._pass(leaf, last, C, out[leaf])
 
         step = max(1, len(self.leaves) // 16)
-        list(map_threads(part, [self.leaves[i : i + step] for i in self.leaves[::step]]))
+        self._map(part, [self.leaves[i : i + step] for i in self.leaves[::step]])
         return out
 
     def draw(self, chosen: Array, leaves: IntArray, u: Array, by_weight: list[bool]) -> Start:
@@ -230,13 +239,15 @@ class MemoryField:
             w = self.w[rows]
             if leaf not in self.orders:
                 self.orders[leaf] = lexicographic(self.X[rows])
-            for r, j in np.argwhere(leaves == leaf).tolist():
+            for r, asked in enumerate(leaves == leaf):
+                if not asked.any():
+                    continue
                 near = self.near[self._tiles(leaf), r].reshape(-1)[: len(w)]
                 v = None if by_weight[r] else near
-                row = draw_rows(v, w, self.orders[leaf], u[r, j : j + 1], self.power)[0]
-                indices[r, j] = leaf * LEAF_ROWS + row
+                found = draw_rows(v, w, self.orders[leaf], u[r, asked], self.power)
+                indices[r, asked] = leaf * LEAF_ROWS + found
 
-        list(map_threads(part, np.unique(leaves).tolist()))
+        self._map(part, sorted(set(leaves.ravel().tolist())))
         return Start(self.X[indices], indices)
 
 

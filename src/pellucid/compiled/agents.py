@@ -42,12 +42,13 @@ class Control(NamedTuple):
 
     kind: int
     discount: float
-    rate: float  # 0: 1/n
+    rate: float  # 0: 1/n; below 0: from a table
     epsilon: float
     decay: float
     minimum: float
     optimistic: float
     n_visits: int  # tries below which a pair counts as worth ``optimistic``
+    half_life: float = 0.0  # visits of a state after which it explores half as much; 0: never
 
 
 @jit
@@ -126,6 +127,23 @@ def pick(row, allowed, epsilon, words):
 
 
 @jit
+def faded(epsilon, half_life, minimum, visits, s):
+    """epsilon x h / (h + N(s)), not below the minimum."""
+    n = 0
+    for a in range(visits.shape[1]):
+        n += visits[s, a]
+    return max(epsilon * half_life / (half_life + n), minimum)
+
+
+@jit
+def pace(rate, rates, n):
+    """The rate of the n-th update: constant, 1/n for 0, from the table below 0."""
+    if rate > 0.0:
+        return rate
+    return 1.0 / n if rate == 0.0 else rates[n]
+
+
+@jit
 def believed(q, visits, rule, s, a):
     """The value of an action as the exploration rule sees it."""
     return rule.optimistic if visits[s, a] < rule.n_visits else q[s, a]
@@ -137,6 +155,8 @@ def choose(q, visits, allowed, rule, epsilon, s, words):
 
     Selects instead of branches: what the best action is cannot be predicted.
     """
+    if rule.half_life > 0.0:
+        epsilon = faded(epsilon, rule.half_life, rule.minimum, visits, s)
     if epsilon > 0.0 and uniform(words, 0) < epsilon:
         ties = 0
         for a in range(q.shape[1]):
@@ -219,9 +239,11 @@ def exploration_rate(rule, episode):
 
 
 @jit
-def run_control(world, q, pair, visits, words, rule, episode, stop, max_steps, budget, log):
+def run_control(world, q, pair, visits, words, rule, rates, episode, stop, max_steps, budget, log):
     """Episodes ``episode`` .. ``stop``-1, or until ``budget`` steps are done; the next episode.
 
+    ``rates``, if it has a length, are the rates of the n-th update of a pair (rule.rate < 0); when
+    an episode might need more of them, the run stops too.
     ``log`` (n, 3) receives return, length and mean absolute error of each. ``choose``, ``move`` and
     ``learn`` are written out here: counting references to the arrays handed to functions takes
     longer than a step does. SARSA's update waits until the next action is known.
@@ -230,15 +252,23 @@ def run_control(world, q, pair, visits, words, rule, episode, stop, max_steps, b
     reward, ends, A = world.reward, world.ends, q.shape[1]
     kind, discount, fixed, n_visits = rule.kind, rule.discount, rule.rate, rule.n_visits
     optimistic, w0, w1 = rule.optimistic, words[0], words[1]
-    first, steps, negative = episode, 0, -np.inf
-    while episode < stop and steps < budget:
-        epsilon = max(rule.epsilon * rule.decay**episode, rule.minimum)
+    half_life, minimum, enough = rule.half_life, rule.minimum, len(rates) - max_steps
+    first, steps, negative, tabled = episode, 0, -np.inf, len(rates) > 0
+    top = visits.max() if tabled else 0
+    while episode < stop and steps < budget and (top < enough or not tabled):
+        fading = max(rule.epsilon * rule.decay**episode, minimum)
+        epsilon = fading
         w1 += GOLDEN
         s = world.start[locate(world.start_cumulative, 0, len(world.start), scrambled(w1))]
         total, errors, t, waits = 0.0, 0.0, 0, False
         from_s, from_a, r, ended = s, 0, 0.0, False
         while True:
             # choose: any action, or one of the best
+            if half_life > 0.0:
+                n = 0
+                for b in range(A):
+                    n += visits[s, b]
+                epsilon = max(fading * half_life / (half_life + n), minimum)
             explores = False
             if epsilon > 0.0:
                 w0 += GOLDEN
@@ -266,8 +296,10 @@ def run_control(world, q, pair, visits, words, rule, episode, stop, max_steps, b
                             break
                         k -= 1
             if waits:
-                visits[from_s, from_a] += 1
-                rate = fixed if fixed > 0.0 else 1.0 / visits[from_s, from_a]
+                n = visits[from_s, from_a] + 1
+                visits[from_s, from_a] = n
+                top = max(top, n)
+                rate = fixed if fixed > 0.0 else (rates[n] if tabled else 1.0 / n)
                 error = r + discount * q[s, a] - q[from_s, from_a]
                 q[from_s, from_a] += rate * error
                 errors += abs(error)
@@ -290,8 +322,10 @@ def run_control(world, q, pair, visits, words, rule, episode, stop, max_steps, b
             if waits:
                 continue
             # learn
-            visits[from_s, from_a] += 1
-            rate = fixed if fixed > 0.0 else 1.0 / visits[from_s, from_a]
+            n = visits[from_s, from_a] + 1
+            visits[from_s, from_a] = n
+            top = max(top, n)
+            rate = fixed if fixed > 0.0 else (rates[n] if tabled else 1.0 / n)
             ahead = 0.0
             if kind == DOUBLE_Q:
                 w0 += GOLDEN
@@ -342,14 +376,15 @@ def evaluate_step(u, visits, traces, discount, rate, trace, s, r, s2, ended):
 
 @jit
 def run_evaluation(
-    world, policy, values, visits, traces, words, discount, rate, trace, episode, stop, max_steps,
-    budget, log,
+    world, policy, values, visits, traces, words, discount, rate, rates, trace, episode, stop,
+    max_steps, budget, log,
 ):  # fmt: skip
     """As ``run_control``, for the values of a policy given by cumulative probabilities (S, A)."""
     places, after, cumulative, A = world.first, world.after, world.cumulative, policy.shape[1]
     reward, ends, w0 = world.reward, world.ends, words[0]
-    first, steps = episode, 0
-    while episode < stop and steps < budget:
+    first, steps, tabled, enough = episode, 0, len(rates) > 0, len(rates) - max_steps
+    top = visits.max() if tabled else 0
+    while episode < stop and steps < budget and (top < enough or not tabled):
         s, total, errors, t = begin(world, words), 0.0, 0.0, 0
         w1 = words[1]
         traces[:] = 0.0
@@ -364,15 +399,15 @@ def run_evaluation(
                 e += 1
             s2, r, ended = after[e], reward[e], ends[e]
             t += 1
+            n = visits[s] + 1
+            top = max(top, n)
+            far = rate if rate > 0.0 else (rates[n] if tabled else 1.0 / n)
             if trace == 0.0:  # ``evaluate_step``, written out as in ``run_control``
-                visits[s] += 1
-                pace = rate if rate > 0.0 else 1.0 / visits[s]
+                visits[s] = n
                 error = r - values[s] if ended else r + discount * values[s2] - values[s]
-                values[s] += pace * error
+                values[s] += far * error
             else:
-                error = evaluate_step(
-                    values, visits, traces, discount, rate, trace, s, r, s2, ended
-                )
+                error = evaluate_step(values, visits, traces, discount, far, trace, s, r, s2, ended)
             total += r
             errors += abs(error)
             if ended:
@@ -401,11 +436,26 @@ def warm() -> None:
     allowed, row = world.allowed, np.zeros(1)
     pick(row, allowed[0], 0.1, words)
     choose(q, visits, allowed, rule, exploration_rate(rule, 0), 0, words)
+    none = np.zeros(0)
     learn(q, np.zeros((2, 3, 1)), visits, allowed, rule, 0.1, 0, 0, 1.0, 1, 0, False, words)
     move(world, begin(world, words), 0, words)
     best_action(q, allowed, 0)
-    run_control(world, q, np.zeros((2, 3, 1)), visits, words, rule, 0, 2, 5, 100, log)
+    run_control(world, q, np.zeros((2, 3, 1)), visits, words, rule, none, 0, 2, 5, 100, log)
     policy = np.ones((3, 1))
     run_evaluation(
-        world, policy, np.zeros(3), counts, np.zeros(3), words, 0.9, 0.1, 0.5, 0, 2, 5, 100, log
+        world,
+        policy,
+        np.zeros(3),
+        counts,
+        np.zeros(3),
+        words,
+        0.9,
+        0.1,
+        none,
+        0.5,
+        0,
+        2,
+        5,
+        100,
+        log,
     )

@@ -244,30 +244,20 @@ def best_move(
 
 
 @jit
-def stratified_test(
-    X: Any, a: int, b: int, given: Any, card: Any, w: Any, likelihood: bool, table: Any
+def strata_statistic(
+    table: Any, rows: int, columns: int, strata: int, likelihood: bool
 ) -> tuple[float, int]:
-    """Statistic and degrees of freedom of "a independent of b given these", summed over strata."""
-    n = X.shape[1]
-    code = np.empty(n, np.int32)
-    rows, columns = card[a], card[b]
-    strata = pair_codes(X, given, card, code)
-    for v in (a, b):
-        c, x = np.int32(card[v]), X[v]
-        for i in range(n):
-            bad = code[i] < 0 or x[i] < 0
-            code[i] = -1 if bad else code[i] * c + np.int32(x[i])
-    histogram(code, X[a], np.int64(0), w, strata * rows * columns, table)
+    """Statistic and degrees of freedom of counts laid out as (rows, columns, strata)."""
     row, column = np.empty(rows), np.empty(columns)
     statistic, dof = 0.0, 0
     for s in range(strata):
-        at, total, full_rows, full_columns = s * rows * columns, 0.0, 0, 0
+        total, full_rows, full_columns = 0.0, 0, 0
         for j in range(columns):
             column[j] = 0.0
         for i in range(rows):
             row[i] = 0.0
             for j in range(columns):
-                N = table[at + i * columns + j]
+                N = table[(i * columns + j) * strata + s]
                 row[i] += N
                 column[j] += N
             total += row[i]
@@ -279,13 +269,26 @@ def stratified_test(
         dof += (full_rows - 1) * (full_columns - 1)
         for i in range(rows):
             for j in range(columns):
-                N, expected = table[at + i * columns + j], row[i] * column[j] / total
+                N, expected = table[(i * columns + j) * strata + s], row[i] * column[j] / total
                 if expected > 0 and likelihood:
                     if N > 0:
                         statistic += 2.0 * N * math.log(N / expected)
                 elif expected > 0:
                     statistic += (N - expected) * (N - expected) / expected
     return statistic, dof
+
+
+@jit
+def stratified_test(
+    X: Any, a: int, b: int, given: Any, card: Any, w: Any, likelihood: bool, table: Any
+) -> tuple[float, int]:
+    """Statistic and degrees of freedom of "a independent of b given these", summed over strata."""
+    code, family = np.empty(X.shape[1], np.int32), np.empty(len(given) + 2, np.int64)
+    family[0], family[1] = a, b
+    family[2:] = given
+    cells = pair_codes(X, family, card, code)
+    histogram(code, X[a], np.int64(0), w, cells, table)
+    return strata_statistic(table, card[a], card[b], cells // (card[a] * card[b]), likelihood)
 
 
 def warm() -> None:

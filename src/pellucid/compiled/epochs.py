@@ -23,6 +23,7 @@ PLAIN, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADAM = range(6)
 STEP_RATE, STEP_PA1, STEP_PA2 = range(3)
 LARGEST_SLOPE = 1e12  # scikit-learn's guard against overflow
 SMALLEST_SCALE = 1e-9  # of the weights, before it is multiplied in
+SMALLEST_AVERAGED = 1e-3  # the same where iterates are added up: v and its sum stay of one size
 
 
 @jit
@@ -165,16 +166,21 @@ def sgd_epoch(
     multiplies the step of a visit. ``average`` > 0: ``mean`` is the average of the iterates from
     that visit on. ``kind`` says how long a step is.
 
-    Unless every iterate is needed, w is ``scale`` times the array: a visit without a step only
-    changes that number.
+    Unless the truncation needs every iterate, w is ``scale`` times the array v: a visit without a
+    step only changes that number. The sum of the iterates is then weight v + mean, ``weight`` the
+    sum of the scales so far: a step v + d takes weight d off ``mean``, and no visit adds w up.
     """
     p, b, due = X.shape[1], scalars[0], scalars[2]
     buffer = np.empty((BLOCK, p))
     total, squares, sizes, scale, steps = 0.0, 0.0, 0.0, 1.0, 0
-    explicit = l1 > 0 or average > 0
+    seen = max(0, t - average) if average > 0 else 0
+    weight, b_sum = 0.0, seen * scalars[1]
+    least = SMALLEST_AVERAGED if average > 0 else SMALLEST_SCALE
     for j in range(p):
         squares += w[j] * w[j]
         sizes += abs(w[j])
+        if average > 0:
+            mean[j] *= seen
     for start in range(0, len(visits), BLOCK):
         held = min(BLOCK, len(visits) - start)
         for i in range(held):
@@ -204,15 +210,24 @@ def sgd_epoch(
                 step *= share[k]
             steps += step != 0
             scale *= max(0.0, 1 - eta * l2)
-            if step != 0 or explicit or scale < SMALLEST_SCALE:
-                keep, add = 1.0, step / scale
-                if explicit or scale < SMALLEST_SCALE:
-                    keep, add, scale = scale, step, 1.0
+            if l1 > 0 or scale < least:  # multiply it in
                 squares = 0.0
                 for j in range(p):
-                    v = keep * w[j] + add * buffer[i, j]
+                    mean[j] += weight * w[j]
+                    v = scale * w[j] + step * buffer[i, j]
                     w[j] = v
                     squares += v * v
+                scale, weight = 1.0, 0.0
+            elif step != 0:
+                add, squares = step / scale, 0.0
+                for j in range(p):
+                    v = w[j] + add * buffer[i, j]
+                    w[j] = v
+                    squares += v * v
+                if weight > 0:
+                    add *= weight
+                    for j in range(p):
+                        mean[j] -= add * buffer[i, j]
             if intercept:
                 b += step
             if l1 > 0:
@@ -228,11 +243,14 @@ def sgd_epoch(
                     squares += w[j] * w[j]
                     sizes += abs(w[j])
             if 0 < average <= t:
-                gain = 1.0 / (t - average + 1)
-                for j in range(p):
-                    mean[j] += gain * (w[j] - mean[j])
-                scalars[1] += gain * (b - scalars[1])
+                weight += scale
+                b_sum += b
             t += 1
+    if average > 0:
+        count = max(1, t - average)
+        scalars[1] = b_sum / count
+        for j in range(p):
+            mean[j] = (mean[j] + weight * w[j]) / count
     for j in range(p):
         w[j] *= scale
     scalars[0], scalars[2], scalars[3], scalars[4] = b, due, t, steps

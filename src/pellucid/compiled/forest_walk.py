@@ -50,7 +50,7 @@ def add_values(
 def add_votes(
     X, first, last, start, feature, threshold, missing_left, right, levels, sets, label, out
 ):  # fmt: skip
-    """out[i, label of the leaf] += 1 in every tree."""
+    """out[i, label of the leaf] += 1 in every tree; labels are whole numbers as float64."""
     leaves = np.empty(last - first, np.int64)
     rows = X[first:last]
     for t in range(len(start) - 1):
@@ -60,7 +60,7 @@ def add_votes(
             leaves,
         )  # fmt: skip
         for i in range(last - first):
-            out[first + i, label[a + leaves[i]]] += 1
+            out[first + i, np.int64(label[a + leaves[i]])] += 1.0
 
 
 @jit
@@ -131,7 +131,7 @@ def warm() -> None:
     no_levels = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
     nodes = (i4, np.zeros(1), np.zeros(1, np.uint8), i4, *no_levels)
     add_values(X, 0, 1, start, *nodes, np.zeros((1, 1)), np.zeros((1, 1)))
-    add_votes(X, 0, 1, start, *nodes, np.zeros(1, np.int64), np.zeros((1, 1), np.int64))
+    add_votes(X, 0, 1, start, *nodes, np.zeros(1), np.zeros((1, 1)))
     all_leaves(X, 0, 1, start, *nodes, np.zeros((1, 1), np.int64))
     listed_leaves(X, np.zeros(1, np.int64), *nodes, -1, np.zeros(1), np.zeros(1, np.int64))
     one, f4 = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.float32)

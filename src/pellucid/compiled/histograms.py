@@ -1,9 +1,10 @@
 r"""Sums of gradients in bins, and the best split they allow.
 
 A row carries two whole numbers, (gradient, curvature << s | weight), so that one 128-bit addition
-per column updates the sums of its bin. Whole numbers add up to the same whatever the order: the
-tree does not depend on the number of threads, and a child's sums are the parent's minus its
-sibling's, exactly.
+per column updates the sums of its bin. Where the curvature of every row is its weight (squared
+errors) one number, gradient << s | weight, says the same in half the memory. Whole numbers add up
+to the same whatever the order: the tree does not depend on the number of threads, and a child's
+sums are the parent's minus its sibling's, exactly.
 
     gain    = GL^2/(HL + l2) + GR^2/(HR + l2) - G^2/(H + l2)
     ordered columns: rows up to a bin go left, missing cells to the side where they gain more
@@ -14,7 +15,7 @@ sibling's, exactly.
 import numpy as np
 
 from pellucid.core.jit import jit
-from pellucid.core.simd import add_row, prefetch
+from pellucid.core.simd import add_pairs, add_singles, prefetch
 
 BINS = 256
 NO_SIGN = np.int64(0)  # not monotone
@@ -28,26 +29,42 @@ NO_MISSING = 2  # a side: no cell was missing here, so new ones follow the large
 
 
 @jit
-def add_rows(codes, n_columns, pairs, rows, begin, end, sums):
-    """The sums of the rows ``rows[begin:end]``; ``sums`` starts from zero."""
-    sums[:] = 0
-    stride, last = codes.shape[1], max(begin, end - AHEAD)
-    for i in range(begin, last):
-        r, s = np.int64(rows[i]), np.int64(rows[i + AHEAD])
-        prefetch(codes, s, 0)
-        prefetch(pairs, s, 0)
-        add_row(codes, r * stride, n_columns, pairs, r, sums)
-    for i in range(last, end):
-        r = np.int64(rows[i])
-        add_row(codes, r * stride, n_columns, pairs, r, sums)
+def add_row(codes, n_columns, cells, r, sums):
+    """sums[j, codes[r, j]] += cells[r] for every column j."""
+    if cells.shape[1] == 1:
+        add_singles(codes, r * codes.shape[1], n_columns, cells, r, sums)
+    else:
+        add_pairs(codes, r * codes.shape[1], n_columns, cells, r, sums)
 
 
 @jit
-def add_block(codes, n_columns, pairs, begin, end, sums):
+def add_rows(codes, n_columns, cells, rows, begin, end, sums):
+    """The sums of the rows ``rows[begin:end]``; ``sums`` starts from zero."""
+    sums[:] = 0
+    last = max(begin, end - AHEAD)
+    for i in range(begin, last):
+        s = np.int64(rows[i + AHEAD])
+        prefetch(codes, s, 0)
+        prefetch(cells, s, 0)
+        add_row(codes, n_columns, cells, np.int64(rows[i]), sums)
+    for i in range(last, end):
+        add_row(codes, n_columns, cells, np.int64(rows[i]), sums)
+
+
+@jit
+def add_block(codes, n_columns, cells, begin, end, sums):
     """The same of consecutive rows, added to what is there."""
-    stride = codes.shape[1]
     for i in range(begin, end):
-        add_row(codes, i * stride, n_columns, pairs, i, sums)
+        add_row(codes, n_columns, cells, i, sums)
+
+
+@jit
+def read(sums, b, width, shift):
+    """(gradient, curvature << shift | weight) of bin b."""
+    if width == 2:
+        return sums[2 * b], sums[2 * b + 1]
+    weight = sums[b] & ((np.int64(1) << shift) - 1)
+    return sums[b] >> shift, (weight << shift) + weight
 
 
 @jit
@@ -128,27 +145,59 @@ def coarse(x, bits):
 
 @jit
 def best_of(out, n):
-    """The greatest gain, rounded, and the first place that has it."""
-    best = -1.0
+    """The greatest gain, rounded, and the first place that has it.
+
+    Numbers >= 0 are in the order of their bits, and the greatest of whole numbers vectorises.
+    """
+    bits = out.view(np.int64)
+    best = np.int64(-1)
     for b in range(n):
-        best = out[b] if out[b] > best else best
+        best = max(best, bits[b])
     if best < 0:
         return -1.0, -1
-    best = coarse(best, TIE_BITS)
-    for b in range(n):
-        if out[b] >= 0 and coarse(out[b], TIE_BITS) >= best:
-            return best, b
-    return -1.0, -1
+    half = np.int64(1) << (TIE_BITS - 1)
+    best = ((best + half) >> TIE_BITS) << TIE_BITS
+    place = 0
+    while bits[place] < best - half:  # rounds to less
+        place += 1
+    return np.int64(best).view(np.float64), place
 
 
 @jit
-def running(sums, n, g, w, left_g, left_w):
+def running(sums, n, width, shift, g, w, left_g, left_w):
     """Sums of the bins 0..b, on top of (g, w)."""
+    if width == 2:
+        for b in range(n):
+            g += sums[2 * b]
+            w += sums[2 * b + 1]
+            left_g[b] = g
+            left_w[b] = w
+        return
+    mask = (np.int64(1) << shift) - 1
+    cell = (g << shift) + (w & mask)
     for b in range(n):
-        g += sums[2 * b]
-        w += sums[2 * b + 1]
-        left_g[b] = g
-        left_w[b] = w
+        cell += sums[b]
+        left_g[b] = cell
+    for b in range(n):
+        weight = left_g[b] & mask
+        left_w[b] = (weight << shift) + weight
+        left_g[b] >>= shift
+
+
+@jit
+def running_few(sums, n, width, shift, g, w, left_g, left_w, places):
+    """The same at the bins that are not empty, which stand in ``places``; returns their number.
+
+    A split after an empty bin is the split before it.
+    """
+    m = np.int64(0)
+    for b in range(n):
+        bg, bw = read(sums, b, width, shift)
+        g += bg
+        w += bw
+        left_g[m], left_w[m], places[m] = g, w, b
+        m += np.int64((bg | bw) != 0)
+    return m
 
 
 @jit
@@ -159,40 +208,47 @@ def write(found, column, threshold, side, left_g, left_w, is_set):
 
 @jit
 def ordered_split(
-    sums, n_bins, f, g, w, units, shift, l2, min_leaf, sign, low, high, scratch, best, found
+    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, sign, low, high, scratch, best, found
 ):
     """Improve on ``best`` with the splits of an ordered column; missing cells on either side."""
-    left_g, left_w, out = scratch
-    absent = sums[2 * MISSING + 1] != 0
+    left_g, left_w, out, places = scratch
+    few = (w & ((np.int64(1) << shift) - 1)) * units[2] < BINS
+    missing_g, missing_w = read(sums, MISSING, width, shift)
+    absent = missing_w != 0
     for side in range(2 if absent else 1):  # 0: missing to the right
-        start_g = sums[2 * MISSING] if side else np.int64(0)
-        start_w = sums[2 * MISSING + 1] if side else np.int64(0)
+        start_g = missing_g if side else np.int64(0)
+        start_w = missing_w if side else np.int64(0)
         n = n_bins if absent and side == 0 else n_bins - 1
-        running(sums, n, start_g, start_w, left_g, left_w)
+        if few:
+            n = running_few(sums, n, width, shift, start_g, start_w, left_g, left_w, places)
+        else:
+            running(sums, n, width, shift, start_g, start_w, left_g, left_w)
         if sign != 0 or low > -np.inf or high < np.inf:
             bounded_gains(left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out)
         else:
             gains(left_g, left_w, n, g, w, units, shift, l2, min_leaf, out)
-        gain, b = best_of(out, n)
+        gain, k = best_of(out, n)
         if gain > best:
             best = gain
-            write(found, f, b, side if absent else NO_MISSING, left_g[b], left_w[b], 0)
+            b = places[k] if few else k
+            write(found, f, b, side if absent else NO_MISSING, left_g[k], left_w[k], 0)
     return best
 
 
 @jit
 def category_split(
-    sums, n_bins, f, g, w, units, shift, l2, min_leaf, low, high, scratch, best, found
+    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, low, high, scratch, best, found
 ):
     """Improve on ``best`` by sorting the categories; missing is a category of its own."""
-    left_g, left_w, out = scratch
+    left_g, left_w, out, _ = scratch
     mask = (np.int64(1) << shift) - 1
     mean = (w >> shift) * units[1] / max((w & mask) * units[2], 1e-300)
     keys, bins, n = np.empty(BINS), np.empty(BINS, np.int64), 0
     for b in range(BINS):
-        if (b < n_bins or b == MISSING) and sums[2 * b + 1] != 0:
-            h = (sums[2 * b + 1] >> shift) * units[1]
-            key = sums[2 * b] * units[0] / (h + SMOOTHING * mean + 1e-300)
+        bg, bw = read(sums, b, width, shift)
+        if (b < n_bins or b == MISSING) and bw != 0:
+            h = (bw >> shift) * units[1]
+            key = bg * units[0] / (h + SMOOTHING * mean + 1e-300)
             place = n  # insertion: few, and a library's sort takes seconds to compile
             while place > 0 and keys[place - 1] > key:
                 keys[place], bins[place] = keys[place - 1], bins[place - 1]
@@ -203,9 +259,9 @@ def category_split(
         return best
     lg, lw = np.int64(0), np.int64(0)
     for k in range(n - 1):
-        b = bins[k]
-        lg += sums[2 * b]
-        lw += sums[2 * b + 1]
+        bg, bw = read(sums, bins[k], width, shift)
+        lg += bg
+        lw += bw
         left_g[k], left_w[k] = lg, lw
     bounded_gains(left_g, left_w, n - 1, g, w, units, shift, l2, min_leaf, NO_SIGN, low, high, out)
     gain, k = best_of(out, n - 1)

@@ -291,6 +291,39 @@ def seed_tiles(
                 )
 
 
+@jit
+def draw_in_order(v: Any, w: Any, order: Any, u: Any, power: float, out: Any) -> None:
+    """Rows at the quantiles u of their mass w v^(power / 2), the rows taken in ``order``.
+
+    Power -1: by weight alone; power inf: the first of the farthest rows of positive weight.
+    """
+    n = len(order)
+    below = np.empty(n)
+    total, last, far, at = 0.0, 0, -1.0, 0
+    for i in range(n):
+        r = order[i]
+        if power == 2.0:
+            mass = w[r] * v[r]
+        elif power == -1.0:
+            mass = w[r]
+        elif power == 0.0:
+            mass = w[r] if v[r] > 0.0 else 0.0
+        elif power == np.inf:
+            mass = w[r]
+            if w[r] > 0.0 and v[r] > far:
+                far, at = v[r], i
+        else:
+            mass = w[r] * v[r] ** (0.5 * power)
+        total += mass
+        below[i] = total
+        if mass > 0.0:
+            last = i
+    for j in range(len(u)):
+        if power != np.inf:
+            at = min(np.searchsorted(below, u[j] * total, side="right"), last)
+        out[j] = order[at]
+
+
 def warm() -> None:
     """Compile every kernel by calling it once on tiny arrays."""
     X, w, C = np.array([[0.0], [1.0], [5.0]]), np.ones(3), np.array([[0.0], [5.0]])
@@ -305,3 +338,4 @@ def warm() -> None:
     to_tiles(X, tiles)
     one = np.ones((1, BLOCK))
     seed_tiles(tiles, one, np.zeros((1, 4)), np.zeros((1, 1, 4)), near, 2.0, np.zeros((1, 1)))
+    draw_in_order(bound, w, np.arange(3), zero[:1].copy(), 2.0, np.zeros(1, np.int64))

@@ -10,6 +10,10 @@ stretch of ``rows``. A split is two meetings:
 
 Sums are whole numbers, so any number of threads grows the same tree. Sums and splits themselves are
 in ``histograms``.
+
+For squared errors the gradient of a row moves by the value of its leaf. Gradients are then kept as
+whole numbers from tree to tree, leaf values are rounded to the same unit, and the sums of the next
+root need no row: they are those of the leaves, each moved by (weight in the bin) x (leaf value).
 """
 
 from typing import Any, NamedTuple
@@ -53,7 +57,7 @@ class Rules(NamedTuple):
 
     units: Any  # (3,)
     monotone: Any  # (p,) -1, 0, 1
-    groups: Any  # (n_groups, p) uint8: columns that may meet; (0, p): all may
+    paths: Any  # (states, p) of ``tree.path_states``; (0, p): all columns may meet
     shift: int
     max_leaves: int
     max_depth: int
@@ -62,35 +66,41 @@ class Rules(NamedTuple):
     min_gain: float
     tries: int  # columns looked at per leaf
     seed: int
+    width: int  # numbers in a cell: 2, or 1 where the curvature of a row is its weight
+    rate: float
+    keep: bool  # the sums of all leaves are kept, and added up for the next root
+    again: bool  # they were: ``cells`` and ``root`` are those of the tree before
 
 
 class Work(NamedTuple):
     """Memory that is made once and used for every tree."""
 
     counter: Any  # (8,) of the meetings
-    pairs: Any  # (n, 2)
+    cells: Any  # (n, width)
     rows: Any  # int32, a stretch per thread
     stretch: Any  # (threads, 2)
     leaf: Any  # (n,) uint16, the leaf of each row at the end
-    private: Any  # (threads, p * 512)
-    pool: Any  # (slots, p * 512)
+    private: Any  # (threads, p * 256 * width)
+    pool: Any  # (slots, p * 256 * width)
     gains: Any  # (threads, 2)
     found: Any  # (threads, 2, FOUND)
     totals: Any  # (threads, 2)
+    root: Any  # (p * 256 * width) the sums of the next root
+    steps: Any  # (leaves,) by how much the gradients of a leaf move
 
 
 # Columns of what every thread keeps of the leaves for itself
-BEGIN, END, SUM_G, SUM_W, DEPTH, PARENT, SLOT = range(7)  # own rows, sums; slot in the pool or -1
+# own rows, sums; slot in the pool or -1; state of ``paths``
+BEGIN, END, SUM_G, SUM_W, DEPTH, PARENT, SLOT, STATE = range(8)
 LOW, HIGH, GAIN = range(3)  # bounds of the value, and the gain of the best split or -1
 
 
 class Leaves(NamedTuple):
     """The leaves so far; few arrays of many columns, which compile sooner than many arrays."""
 
-    whole: Any  # (top, 7)
+    whole: Any  # (top, 8)
     real: Any  # (top, 3)
     found: Any  # (top, FOUND)
-    allowed: Any  # (top, groups)
     free: Any  # slots; the last place holds how many
 
 
@@ -140,23 +150,23 @@ def search(table, rules, sums, g, w, low, high, use, begin, end, scratch, found)
     best = -1.0
     for f in range(begin, end):
         if use[f]:
-            part = sums[2 * BINS * f : 2 * BINS * (f + 1)]
+            part = sums[rules.width * BINS * f : rules.width * BINS * (f + 1)]
             if table.categorical[f]:
                 best = category_split(
-                    part, table.n_bins[f], f, g, w, rules.units, rules.shift, rules.l2,
-                    rules.min_leaf, low, high, scratch, best, found,
+                    part, table.n_bins[f], f, g, w, rules.width, rules.units, rules.shift,
+                    rules.l2, rules.min_leaf, low, high, scratch, best, found,
                 )  # fmt: skip
             else:
                 best = ordered_split(
-                    part, table.n_bins[f], f, g, w, rules.units, rules.shift, rules.l2,
-                    rules.min_leaf, rules.monotone[f], low, high, scratch, best, found,
+                    part, table.n_bins[f], f, g, w, rules.width, rules.units, rules.shift,
+                    rules.l2, rules.min_leaf, rules.monotone[f], low, high, scratch, best, found,
                 )  # fmt: skip
     return best
 
 
 @jit
-def quantise(g, h, w, scale, shift, pairs, begin, end):
-    """pairs = (gradient, curvature and weight in one) as whole numbers; returns their sums.
+def quantise(g, h, w, scale, shift, cells, begin, end):
+    """cells = gradient, curvature and weight as whole numbers; returns the sums of pairs.
 
     Whole weights multiply whole numbers: a weight is a repetition to the last bit.
     """
@@ -170,10 +180,25 @@ def quantise(g, h, w, scale, shift, pairs, begin, end):
         else:
             x = np.int64(np.floor(g[i] * u * scale[0] + 0.5))
             y = (np.int64(h[i] * u * scale[1] + 0.5) << shift) + np.int64(u * scale[2] + 0.5)
-        pairs[i, 0], pairs[i, 1] = x, y
+        if cells.shape[1] == 1:
+            cells[i, 0] = (x << shift) + (y & ((np.int64(1) << shift) - 1))
+        else:
+            cells[i, 0], cells[i, 1] = x, y
         a += x
         b += y
     return a, b
+
+
+@jit
+def move(cells, leaf, steps, shift, begin, end):
+    """Gradients follow the values of their leaves; returns the sums of pairs."""
+    a, b, mask = np.int64(0), np.int64(0), (np.int64(1) << shift) - 1
+    for i in range(begin, end):
+        weight = cells[i, 0] & mask
+        cells[i, 0] += (steps[leaf[i]] * weight) << shift
+        a += cells[i, 0] >> shift
+        b += weight
+    return a, (b << shift) + b
 
 
 @jit
@@ -185,9 +210,12 @@ def root_rows(thread, n_threads, table, rules, scale, g, h, w, work):
     tg, tw, place = np.int64(0), np.int64(0), work.stretch[thread, 0]
     for block in range(thread * BLOCK, n, n_threads * BLOCK):
         last = min(n, block + BLOCK)
-        x, y = quantise(g, h, w, scale, rules.shift, work.pairs, block, last)
+        if rules.again:
+            x, y = move(work.cells, work.leaf, work.steps, rules.shift, block, last)
+        else:
+            x, y = quantise(g, h, w, scale, rules.shift, work.cells, block, last)
+            add_block(table.by_row, p, work.cells, block, last, sums)
         tg, tw = tg + x, tw + y
-        add_block(table.by_row, p, work.pairs, block, last, sums)
         for i in range(block, last):
             work.rows[place] = i
             place += 1
@@ -196,15 +224,12 @@ def root_rows(thread, n_threads, table, rules, scale, g, h, w, work):
 
 
 @jit
-def usable(rules, allowed, node, use):
+def usable(rules, state, node, use):
     """The columns that leaf ``node`` may be split by."""
     use[:] = 1
-    if rules.groups.shape[0]:
+    if rules.paths.shape[0]:
         for f in range(len(use)):
-            use[f] = 0
-            for q in range(rules.groups.shape[0]):
-                if allowed[q] and rules.groups[q, f]:
-                    use[f] = 1
+            use[f] = rules.paths[state, f] >= 0
     if rules.tries < len(use):
         draw_columns(rules.seed, node, rules.tries, use)
 
@@ -226,13 +251,12 @@ def settle(rules, work, n_threads, c, g, w, low, high, found):
 
 
 @jit
-def no_leaves(top, n_groups, n_slots):
+def no_leaves(top, n_slots):
     """Memory for ``top`` leaves."""
-    whole, real = np.zeros((top, 7), np.int64), np.full((top, 3), np.inf)
+    whole, real = np.zeros((top, 8), np.int64), np.full((top, 3), np.inf)
     whole[:, PARENT] = whole[:, SLOT] = -1
     real[:, LOW], real[:, GAIN] = -np.inf, -1.0
-    found, allowed = np.zeros((top, FOUND), np.int64), np.ones((top, n_groups), np.uint8)
-    return Leaves(whole, real, found, allowed, np.arange(n_slots + 1))
+    return Leaves(whole, real, np.zeros((top, FOUND), np.int64), np.arange(n_slots + 1))
 
 
 @jit
@@ -270,9 +294,9 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
     """This thread's best split of leaf k, among its share of the columns."""
     p = len(use)
     work.gains[thread, c] = -1.0
-    if can_split(rules, leaves, k):
-        usable(rules, leaves.allowed[k], node, use)
+    if can_split(rules, leaves, k) and node < 2 * (rules.max_leaves - 1):
         whole, real = leaves.whole[k], leaves.real[k]
+        usable(rules, whole[STATE], node, use)
         work.gains[thread, c] = search(
             table, rules, work.pool[whole[SLOT]], whole[SUM_G], whole[SUM_W], real[LOW],
             real[HIGH], use, p * thread // n_threads, p * (thread + 1) // n_threads, scratch,
@@ -288,7 +312,8 @@ def decide(rules, work, n_threads, leaves, k, c):
         rules, work, n_threads, c, whole[SUM_G], whole[SUM_W], real[LOW], real[HIGH],
         leaves.found[k],
     )  # fmt: skip
-    if leaves.real[k, GAIN] < 0 or leaves.whole[k, SLOT] == len(leaves.free) - 1:
+    useless = leaves.real[k, GAIN] < 0 or leaves.whole[k, SLOT] == len(leaves.free) - 1
+    if useless and not rules.keep:
         give_slot(leaves, k)
 
 
@@ -343,9 +368,9 @@ def divide(rules, leaves, split, new, middle):
             leaves.real[split, HIGH] = leaves.real[new, LOW] = 0.5 * (a + b)
         else:
             leaves.real[split, LOW] = leaves.real[new, HIGH] = 0.5 * (a + b)
-    for q in range(rules.groups.shape[0]):
-        leaves.allowed[split, q] &= rules.groups[q, f]
-        leaves.allowed[new, q] = leaves.allowed[split, q]
+    if rules.paths.shape[0]:
+        leaves.whole[split, STATE] = rules.paths[leaves.whole[split, STATE], f]
+        leaves.whole[new, STATE] = leaves.whole[split, STATE]
     (
         leaves.whole[split, SUM_G],
         leaves.whole[split, SUM_W],
@@ -365,8 +390,12 @@ def search_root(thread, n_threads, table, rules, work, leaves, use, scratch):
         leaves.whole[0, SUM_G] += work.totals[t, 0]
         leaves.whole[0, SUM_W] += work.totals[t, 1]
     leaves.whole[0, SLOT] = take_slot(leaves.free)
-    b0, b1 = 2 * BINS * (p * thread // n_threads), 2 * BINS * (p * (thread + 1) // n_threads)
-    gather(work.private, n_threads, work.pool[leaves.whole[0, SLOT]], b0, b1)
+    size = rules.width * BINS
+    b0, b1 = size * (p * thread // n_threads), size * (p * (thread + 1) // n_threads)
+    if rules.again:
+        work.pool[leaves.whole[0, SLOT], b0:b1] = work.root[b0:b1]
+    else:
+        gather(work.private, n_threads, work.pool[leaves.whole[0, SLOT]], b0, b1)
     examine(thread, n_threads, table, rules, work, leaves, root, root, root, use, scratch)
     turn = meet(work.counter, n_threads, turn)
     decide(rules, work, n_threads, leaves, root, root)
@@ -377,7 +406,8 @@ def search_root(thread, n_threads, table, rules, work, leaves, use, scratch):
 def search_children(thread, n_threads, table, rules, work, leaves, split, new, use, scratch, turn):
     """The best splits of the two leaves that came of one; returns the turn of the meetings."""
     p, mask = len(use), (np.int64(1) << rules.shift) - 1
-    b0, b1 = 2 * BINS * (p * thread // n_threads), 2 * BINS * (p * (thread + 1) // n_threads)
+    size = rules.width * BINS
+    b0, b1 = size * (p * thread // n_threads), size * (p * (thread + 1) // n_threads)
     small, large = split, new
     if (leaves.whole[split, SUM_W] & mask) > (leaves.whole[new, SUM_W] & mask):
         small, large = new, split
@@ -385,7 +415,7 @@ def search_children(thread, n_threads, table, rules, work, leaves, split, new, u
     for k in (small, large):
         if k == small or parent < 0:
             begin, end = leaves.whole[k, BEGIN], leaves.whole[k, END]
-            add_rows(table.by_row, p, work.pairs, work.rows, begin, end, work.private[thread])
+            add_rows(table.by_row, p, work.cells, work.rows, begin, end, work.private[thread])
             slot = take_slot(leaves.free)
             turn = meet(work.counter, n_threads, turn)
             if parent >= 0:
@@ -408,10 +438,13 @@ def search_children(thread, n_threads, table, rules, work, leaves, split, new, u
 def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
     """Grow one tree on gradients g and curvatures h of unit weight; returns its leaves."""
     p = table.by_column.shape[0]
-    leaves = no_leaves(rules.max_leaves, rules.groups.shape[0], work.pool.shape[0] - 1)
+    leaves = no_leaves(rules.max_leaves, work.pool.shape[0] - 1)
     spare = np.empty(work.stretch[thread, 1] - work.stretch[thread, 0] + 1, np.int32)
     use = np.ones(p, np.uint8)
-    scratch = (np.empty(BINS, np.int64), np.empty(BINS, np.int64), np.empty(BINS))
+    scratch = (
+        np.empty(BINS, np.int64), np.empty(BINS, np.int64), np.empty(BINS),
+        np.empty(BINS, np.int64),
+    )  # fmt: skip
     leaves.whole[0, BEGIN] = work.stretch[thread, 0]
     leaves.whole[0, END] = root_rows(thread, n_threads, table, rules, scale, g, h, w, work)
     turn = search_root(thread, n_threads, table, rules, work, leaves, use, scratch)
@@ -434,7 +467,7 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
         divide(rules, leaves, split, new, middle)
         leaves.real[split, GAIN] = -1.0
         wanted = can_split(rules, leaves, split) or can_split(rules, leaves, new)
-        if wanted and new + 1 < rules.max_leaves:
+        if rules.keep or (wanted and new + 1 < rules.max_leaves):
             turn = search_children(
                 thread, n_threads, table, rules, work, leaves, split, new, use, scratch, turn
             )
@@ -442,7 +475,24 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
             give_slot(leaves, split)
         new += 1
     finish(thread, rules, work, leaves, new, tree)
+    if rules.keep:
+        first, last = p * thread // n_threads, p * (thread + 1) // n_threads
+        next_root(rules, work, leaves, new, BINS * first, BINS * last)
     return new
+
+
+@jit
+def leaf_value(rules, leaves, k):
+    """The best value of leaf k."""
+    G = leaves.whole[k, SUM_G] * rules.units[0]
+    H = (leaves.whole[k, SUM_W] >> rules.shift) * rules.units[1]
+    return value_of(G, H, rules.l2, leaves.real[k, LOW], leaves.real[k, HIGH])
+
+
+@jit
+def leaf_step(rules, leaves, k):
+    """What leaf k adds to the scores, as a whole number."""
+    return np.int64(np.floor(rules.rate * leaf_value(rules, leaves, k) / rules.units[0] + 0.5))
 
 
 @jit
@@ -453,10 +503,23 @@ def finish(thread, rules, work, leaves, n_leaves, tree):
         for i in range(leaves.whole[k, BEGIN], leaves.whole[k, END]):
             work.leaf[work.rows[i]] = k
         if thread == 0:
-            G = leaves.whole[k, SUM_G] * rules.units[0]
-            H = (leaves.whole[k, SUM_W] >> rules.shift) * rules.units[1]
-            tree.value[k] = value_of(G, H, rules.l2, leaves.real[k, LOW], leaves.real[k, HIGH])
+            tree.value[k] = leaf_value(rules, leaves, k)
+            if rules.keep:
+                work.steps[k] = leaf_step(rules, leaves, k)
+                tree.value[k] = work.steps[k] * rules.units[0] / rules.rate
             tree.weight[k] = (leaves.whole[k, SUM_W] & mask) * rules.units[2]
+
+
+@jit
+def next_root(rules, work, leaves, n_leaves, begin, end):
+    """The sums of all rows once each has moved with its leaf; cells of one number."""
+    mask = (np.int64(1) << rules.shift) - 1
+    root = work.root[begin:end]
+    root[:] = 0
+    for k in range(n_leaves):
+        sums, step = work.pool[leaves.whole[k, SLOT], begin:end], leaf_step(rules, leaves, k)
+        for j in range(len(root)):
+            root[j] += sums[j] + (((sums[j] & mask) * step) << rules.shift)
 
 
 def warm() -> None:
@@ -467,8 +530,8 @@ def warm() -> None:
         np.zeros(1, np.uint8),
     )  # fmt: skip
     rules = Rules(
-        np.ones(3), np.zeros(1, np.int64), np.zeros((0, 1), np.uint8),
-        8, 2, 2, 1.0, 0.0, 0.0, 1, 0,
+        np.ones(3), np.zeros(1, np.int64), np.zeros((0, 1), np.int64),
+        8, 2, 2, 1.0, 0.0, 0.0, 1, 0, 2, 1.0, False, False,
     )  # fmt: skip
     grown = Grown(
         np.zeros((1, FOUND), np.int64), np.zeros(1, np.uint8), np.zeros(1, np.int32),
@@ -479,5 +542,6 @@ def warm() -> None:
         np.array([[0, 8]]), np.zeros(4, np.uint16), np.zeros((1, 512), np.int64),
         np.zeros((3, 512), np.int64),
         np.zeros((1, 2)), np.zeros((1, 2, FOUND), np.int64), np.zeros((1, 2), np.int64),
+        np.zeros(512, np.int64), np.zeros(2, np.int64),
     )  # fmt: skip
     grow_tree(0, 1, table, rules, np.ones(3), np.arange(4.0), np.ones(4), np.ones(4), work, grown)

@@ -6,10 +6,9 @@ ties are those of SciPy: the chain starts at the lowest slot, the one before win
 lowest; the pair goes on in the higher slot.
 
     complete  max(d_a, d_b)     average  (n_a d_a + n_b d_b) / (n_a + n_b)
-    weighted  (d_a + d_b) / 2   ward     2 n_a n_b / (n_a + n_b) |c_a - c_b|^2, from centres
+    weighted  (d_a + d_b) / 2   ward     from centres, without a matrix: ``linkage_ward``
 
-Ward needs no matrix: its distance is that of two centres. Merged slots are dropped, in order,
-once many are dead.
+Merged slots are dropped, in order, once many are dead.
 
 References: Murtagh (1983); Müllner (2011), Modern hierarchical, agglomerative clustering.
 """
@@ -18,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.linkage_rows import LANES, TILE, first_equal, least, squares_tile
+from pellucid.compiled.linkage_rows import LANES, TILE, first_equal, least
 from pellucid.core.jit import jit
 
 COMPLETE, AVERAGE, WEIGHTED = 0, 1, 2
-SAME = 1.0 + 1e-14  # rounding of centres: distances nearer than that are ties
 
 
 @jit
@@ -117,94 +115,7 @@ def matrix_chain(D: Any, kind: int, ends: Any, heights: Any) -> None:
             width = shrink(D, size, dead, name, chain, length, width)
 
 
-@jit
-def shrink_centres(XT: Any, size: Any, name: Any, chain: Any, length: int, width: int) -> int:
-    """Move the living centres together, in order; the new width."""
-    place = np.empty(width, np.int64)
-    new = 0
-    for j in range(width):
-        place[j] = new
-        if size[j] > 0:
-            for t in range(len(XT)):
-                XT[t, new] = XT[t, j]
-            size[new], name[new] = size[j], name[j]
-            new += 1
-    for c in range(length):
-        chain[c] = place[chain[c]]
-    return new
-
-
-@jit(reassociate=True)
-def scale_tile(v: Any, size: Any, mine: float) -> None:
-    """Ward's factor 2 m n / (m + n) on squared distances; a dead centre stays at inf."""
-    for j in range(len(size)):
-        s = size[j] if size[j] > 0.0 else 1.0
-        v[j] *= 2.0 * mine * s / (mine + s)
-
-
-@jit
-def ward_between(XT: Any, a: int, b: int, size: Any) -> float:
-    total = 0.0
-    for t in range(len(XT)):
-        e = XT[t, a] - XT[t, b]
-        total += e * e
-    return total * (2.0 * size[a] * size[b] / (size[a] + size[b]))
-
-
-@jit
-def ward_chain(XT: Any, ends: Any, heights: Any) -> None:
-    """Merge by Ward's linkage; the rows XT (p, n) become centres and are used up.
-
-    heights are squared.
-    """
-    p, n = XT.shape
-    size, name = np.ones(n), np.arange(n)
-    chain, lanes, tile, q = np.empty(n, np.int64), np.empty(LANES), np.empty(TILE), np.empty(p)
-    width, alive, length, k = n, n, 0, 0
-    while k < n - 1:
-        if length == 0:
-            chain[0], length = first_alive(size), 1
-        c = chain[length - 1]
-        for t in range(p):
-            q[t] = XT[t, c]
-        low, at = np.inf, -1
-        for start in range(0, width, TILE):
-            part = min(TILE, width - start)
-            squares_tile(XT, q, start, part, tile)
-            scale_tile(tile, size[start : start + part], size[c])
-            if start <= c < start + part:
-                tile[c - start] = np.inf
-            value = least(tile, part, lanes)
-            if value < low:
-                low, at = value, start + first_equal(tile, value)
-        if length > 1:
-            before = ward_between(XT, c, chain[length - 2], size)
-            if before <= low * SAME:
-                at, low = chain[length - 2], before
-        if at < 0:
-            heights[k] = np.nan
-            return
-        if length < 2 or at != chain[length - 2]:
-            chain[length] = at
-            length += 1
-            continue
-        length -= 2
-        x, y = min(c, at), max(c, at)
-        ends[k, 0], ends[k, 1], heights[k] = name[x], name[y], low
-        k += 1
-        share = size[x] / (size[x] + size[y])
-        for t in range(p):
-            XT[t, y] += share * (XT[t, x] - XT[t, y])
-            XT[t, x] = np.inf
-        size[y] += size[x]
-        size[x] = 0
-        alive -= 1
-        if 8 * alive < 7 * width:
-            width = shrink_centres(XT, size, name, chain, length, width)
-
-
 def warm() -> None:
     """Compile the kernels."""
     ends, heights = np.zeros((2, 2), np.int64), np.zeros(2)
     matrix_chain(np.ones((3, 3)), 0, ends, heights)
-    ward_chain(np.zeros((1, 3)), ends, heights)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.compiled.agents import World, begin, move, pick
+from pellucid.compiled.agents import World, begin, faded, locate, move, pick, uniform
 from pellucid.core.experience import Model
 from pellucid.core.jit import jit
 
@@ -29,6 +29,7 @@ class Planner(NamedTuple):
     plan_every: int
     tol: float
     max_sweeps: int
+    half_life: float = 0.0
 
 
 @jit
@@ -114,31 +115,40 @@ def plan(model, u, planner, optimistic, tol, max_sweeps):
 @jit
 def decide(model, u, planner, epsilon, s, words, row):
     """An action by the optimistic values; ``row`` is room for A numbers."""
+    if planner.half_life > 0.0:
+        epsilon = faded(epsilon, planner.half_life, planner.minimum, model.visits, s)
     for a in range(len(row)):
         row[a] = backed_up(model, u, planner, s, a, True)
     return pick(row, model.allowed[s], epsilon, words)
 
 
 @jit
-def run_planning(world, model, u, words, planner, episode, stop, max_steps, budget, clock, log):
+def run_planning(
+    world, model, u, words, planner, policy, episode, stop, max_steps, budget, clock, log
+):
     """Episodes of an agent that replans every ``plan_every`` steps; the next episode.
 
+    ``policy``, if it has rows, are cumulative probabilities of actions: then nothing is planned.
     ``clock[0]`` counts the steps of all episodes; ``log`` (n, 3) receives return, length and the
     mean absolute error r + g U(s') - U(s).
     """
-    first, steps, row = episode, 0, np.empty(model.visits.shape[1])
+    A, passive = model.visits.shape[1], len(policy) > 0
+    first, steps, row = episode, 0, np.empty(A)
     while episode < stop and steps < budget:
         epsilon = max(planner.epsilon * planner.decay**episode, planner.minimum)
         s, total, errors, t = begin(world, words), 0.0, 0.0, 0
         while t < max_steps:
-            a = decide(model, u, planner, epsilon, s, words, row)
+            if passive:
+                a = locate(policy[s], 0, A, uniform(words, 0))
+            else:
+                a = decide(model, u, planner, epsilon, s, words, row)
             e = move(world, s, a, words)
             s2, r, ended = world.after[e], world.reward[e], world.ends[e]
             t += 1
             clock[0] += 1
             observe(model, s, a, r, s2, ended)
             errors += abs(r + (0.0 if ended else planner.discount * u[s2]) - u[s])
-            if clock[0] % planner.plan_every == 0:
+            if not passive and clock[0] % planner.plan_every == 0:
                 plan(model, u, planner, True, planner.tol, planner.max_sweeps)
             total += r
             if ended:
@@ -164,4 +174,7 @@ def warm() -> None:
     )  # fmt: skip
     planner = Planner(0.9, 1.0, 5, 0.0, 1.0, 0.0, 1, 1e-8, 100)
     words, clock = np.array([1, 2], dtype=np.uint64), np.zeros(1, np.int64)
-    run_planning(world, model, np.zeros(2), words, planner, 0, 1, 5, 9, clock, np.zeros((1, 3)))
+    run_planning(
+        world, model, np.zeros(2), words, planner, np.zeros((0, 1)), 0, 1, 5, 9, clock,
+        np.zeros((1, 3)),
+    )  # fmt: skip

@@ -26,6 +26,7 @@ TILE = 512  # rows whose reduced distances are held at once
 QUERIES = 10 * ROWS  # queries that share a pass over the packed rows
 BLOCKS = 768 // COLUMNS  # packed blocks per pass: the scores of a pass stay in the cache
 CHUNK = 128  # scores that are compared with the threshold at once
+DENSE = 6  # where one row in so many is near, tiles of all rows are quicker
 
 
 @jit
@@ -149,17 +150,33 @@ def count_scores(scores: Any, bound: Any, counts: Any) -> None:
 
 @jit
 def near_pairs(
-    scores: Any, bound: Any, X: Any, Q: Any, limits: Any, first: Any, out: Any, index: Any
-) -> None:
-    """Squared distances of pairs whose score passes, from first[i] on; inf beyond the limit."""
+    scores: Any, bound: Any, X: Any, XT: Any, Q: Any, limits: Any, counts: Any, out: Any, index: Any
+) -> int:
+    """Squared distances, up to the limit, of the pairs whose score passes; how many there are.
+
+    counts says how many scores of each query pass, then how many pairs are near. Where many pass
+    and the columns XT (d, n) are given, distances are computed a tile of rows at a time.
+    """
+    n = scores.shape[1]
+    tile = np.empty(TILE)
+    kept = 0
     for i in range(len(scores)):
-        at = first[i]
-        for j in range(scores.shape[1]):
-            if not (scores[i, j] > bound[i]):
-                v = reduced(X[j], Q[i], 2, 2.0)
-                out[at] = v if v <= limits[i] else np.inf
-                index[at] = j
-                at += 1
+        before = kept
+        limit, passes = limits[i], bound[i]
+        crowd = XT.shape[1] == n and DENSE * counts[i] > n
+        for start in range(0, n, TILE):
+            width = min(TILE, n - start)
+            if crowd:
+                reduced_tile(XT, Q[i], start, width, 2, 2.0, tile)
+            for j in range(start, start + width):
+                if not (scores[i, j] > passes):
+                    v = tile[j - start] if crowd else reduced(X[j], Q[i], 2, 2.0)
+                    if v <= limit:
+                        out[kept] = v
+                        index[kept] = j
+                        kept += 1
+        counts[i] = kept - before
+    return kept
 
 
 @jit
@@ -269,13 +286,14 @@ def warm() -> None:
     out, index = np.empty((4, 1)), np.zeros((4, 1), np.int64)
     direct_nearest(X.T.copy(), X, np.arange(4), 2, 2.0, out, index)
     direct_distances(X.T.copy(), X, 0, 4, 2, 2.0, np.empty((4, 4)))
-    scores, bound, first = (
+    scores, bound, counts = (
         np.ones((4, 4), np.float32),
         np.zeros(4, np.float32),
         np.zeros(4, np.int64),
     )
-    count_scores(scores, bound, first)
-    near_pairs(scores, bound, X, X, np.zeros(4), first, np.empty(0), np.empty(0, np.int64))
+    count_scores(scores, bound, counts)
+    none = np.empty(0, np.int64)
+    near_pairs(scores, bound, X, np.empty((2, 0)), X, np.zeros(4), counts, np.empty(0), none)
     smallest_of_rows(X, out, index)
     R = np.zeros((1, 3, COLUMNS), np.float32)
     S = np.zeros((4, 3), np.float32)

@@ -7,7 +7,7 @@ stores its rows by coordinate, WIDTH of them, so that their distances are comput
 
 A search keeps, for the node at hand, the offset o_t of the query from the node's cell along each
 axis, and the bound  sum_t term(o_t) <= reduced distance to any row in it.  Crossing a cut changes
-one offset only. Bounds are used with a slack of 1e-12, which covers their rounding, so no
+one offset only. Bounds are used with a slack that covers their rounding, so no
 neighbour is lost; reduced distances are those of ``neighbours_brute``, ties go to the lower
 index: the answer is that of the search over all rows, bit for bit.
 """
@@ -19,7 +19,8 @@ import numpy as np
 from pellucid.compiled.neighbours_brute import term
 from pellucid.core.jit import jit
 
-SLACK = 1.0 + 1e-12
+SLACK = 1e-12  # of the rounding of bounds
+PER_COLUMN = 4e-16  # and of a sum, for each of its terms
 TINY = 1e-300  # squares below it lose digits
 DEPTH = 64  # more levels than any table has
 WIDTH = 16  # rows in a leaf at most: two vectors of the widest registers
@@ -190,6 +191,7 @@ def tree_nearest(
     d = Q.shape[1]
     k = out.shape[1]
     bottom = len(axis)
+    slack = 1.0 + SLACK + PER_COLUMN * d
     nodes, bounds = np.empty(DEPTH, np.int64), np.empty(DEPTH)
     offsets, offset, q = np.empty((DEPTH, d)), np.empty(d), np.empty(d)
     best, which, values = np.empty(k), np.empty(k, np.int64), np.empty(WIDTH)
@@ -217,7 +219,7 @@ def tree_nearest(
             visited[0] += 1
             leaf_distances(tiles, v - bottom, q, kind, p, values)
             offer(values, slots, v - bottom, best, which)
-            limit = best[k - 1] * SLACK + TINY
+            limit = best[k - 1] * slack + TINY
         for c in range(k):
             out[i, c] = best[c]
             out_index[i, c] = which[c]
@@ -234,12 +236,13 @@ def tree_within(
     """
     d = Q.shape[1]
     bottom = len(axis)
+    slack = 1.0 + SLACK + PER_COLUMN * d
     nodes, bounds = np.empty(DEPTH, np.int64), np.empty(DEPTH)
     offsets, offset, q = np.empty((DEPTH, d)), np.empty(d), np.empty(d)
     values = np.empty(WIDTH)
     for i in range(a, b):
         found = 0
-        limit = limits[i] * SLACK + TINY
+        limit = limits[i] * slack + TINY
         depth = 1
         nodes[0], bounds[0] = 1, 0.0
         for t in range(d):

@@ -30,6 +30,7 @@ CONVERGED, BUDGET, MISSING = range(3)  # why ``run_smo`` returned
 FLAT = 3e-7  # of K_ii + K_jj: below it single precision cannot tell a curvature from zero
 TINY = np.float32(1e-12)
 STEPS, HAND, MISS, FILLED = range(4)  # places of ``count``
+GIVEN = 100  # the formula of a matrix that is there already
 ONE, ROUND32 = np.float32(1.0), np.float32(12582912.0)  # 1.5 2^23
 
 
@@ -91,8 +92,24 @@ def add_products(columns, i, absolute, row):
 
 
 @jit
-def fill_row(columns, i, formula, gamma, coef0, degree, row):
+def copy_row(whole, places, i, row):
+    """row[j] = K of places i and j in single precision; no places: the rows as they come."""
+    if len(places) == 0:
+        K = whole[i]
+        for j in range(len(row)):
+            row[j] = K[j]
+    else:
+        K = whole[places[i]]
+        for j in range(len(row)):
+            row[j] = K[places[j]]
+
+
+@jit
+def fill_row(columns, whole, places, i, formula, gamma, coef0, degree, row):
     """row[j] = k(x_i, x_j) in single precision."""
+    if formula == GIVEN:
+        copy_row(whole, places, i, row)
+        return
     n = columns.shape[1]
     g = np.float32(gamma)
     if formula == GAUSSIAN:
@@ -275,14 +292,15 @@ def move_pair(i, j, step, b, lo, hi, up, down):
 
 @jit
 def run_smo(
-    columns, formula, gamma, coef0, degree, diagonal, cache, slot, owner, used, count,
-    F, b, lo, hi, up, down, segments, room, best, top, low, at, tol, budget,
+    columns, whole, places, formula, gamma, coef0, degree, diagonal, cache, slot, owner, used,
+    count, F, b, lo, hi, up, down, segments, room, best, top, low, at, tol, budget,
 ):  # fmt: skip
     """Steps until every group's gap is below ``tol``; the reason for returning.
 
-    columns (p, n) single precision for a ``formula`` >= 0; else a row that is not in the cache
-    ends the call with MISSING, its column in count[MISS] and its place in slot. F, b, lo, hi
-    (variables,); up, down 0 or -inf; cache (rows, n); top, low, at as ``scan`` leaves them.
+    columns (p, n) single precision for a ``formula`` of the data; GIVEN reads ``whole`` at
+    ``places``; below 0 a row that is not in the cache ends the call with MISSING, its column in
+    count[MISS] and its place in slot. F, b, lo, hi (variables,); up, down 0 or -inf; cache
+    (rows, n); top, low, at as ``scan`` leaves them.
     """
     while True:
         g = 0
@@ -300,7 +318,7 @@ def run_smo(
             if formula < 0:
                 count[MISS] = ci
                 return MISSING
-            fill_row(columns, ci, formula, gamma, coef0, degree, cache[si])
+            fill_row(columns, whole, places, ci, formula, gamma, coef0, degree, cache[si])
         Ki = cache[si]
         j = choose_partner(F, Ki, diagonal, diagonal[ci], down, segments, g, top[g], best)
         if j < 0:
@@ -311,13 +329,23 @@ def run_smo(
             if formula < 0:
                 count[MISS] = cj
                 return MISSING
-            fill_row(columns, cj, formula, gamma, coef0, degree, cache[sj])
+            fill_row(columns, whole, places, cj, formula, gamma, coef0, degree, cache[sj])
         both = np.float64(diagonal[ci]) + np.float64(diagonal[cj])
         curve = max(both - 2.0 * np.float64(Ki[cj]), FLAT * both, 1e-12)
         step = move_pair(i, j, (top[g] + F[j]) / curve, b, lo, hi, up, down)
         scan(F, Ki, cache[sj], step, up, down, segments, room, top, low, at)
         count[STEPS] += 1
         budget -= 1
+
+
+@jit(reassociate=True)
+def gathered_sums(K, rows, at, weights, out):
+    """out[i] = sum_j K[rows_i, at_j] w_j; ``at`` without a sign."""
+    for i in range(len(rows)):
+        row, total = K[rows[i]], 0.0
+        for j in range(len(at)):
+            total += weights[j] * row[at[j]]
+        out[i] = total
 
 
 @jit(reassociate=True)
@@ -336,6 +364,7 @@ def warm() -> None:
     """Compile every kernel of this module."""
     one = np.ones(2)
     gaussian_sums(np.eye(2), one, one, 1.0, one, np.empty(2))
+    gathered_sums(np.eye(2), np.arange(2), np.arange(2, dtype=np.uint64), one, np.empty(2))
     columns, z = np.array([[0.0, 1.0]], np.float32), np.zeros(2, np.float32)
     slot, owner = np.full(2, -1, np.int32), np.full(2, -1, np.int32)
     F, b = np.array([-1.0, 1.0]), np.zeros(2)
@@ -346,7 +375,7 @@ def warm() -> None:
     top, low, at = np.empty(1), np.empty(1), np.zeros(1, np.int64)
     scan(F, z, z, 0.0, up, down, segments, room, top, low, at)
     run_smo(
-        columns, GAUSSIAN, 1.0, 0.0, 1.0, np.ones(2, np.float32), np.empty((2, 2), np.float32),
-        slot, owner, np.zeros(2, np.uint8), np.zeros(4, np.int64), F, b, lo, hi, up, down,
-        segments, room, best, top, low, at, 1e-3, 10,
+        columns, np.eye(2), np.arange(0), GAUSSIAN, 1.0, 0.0, 1.0, np.ones(2, np.float32),
+        np.empty((2, 2), np.float32), slot, owner, np.zeros(2, np.uint8), np.zeros(4, np.int64), F,
+        b, lo, hi, up, down, segments, room, best, top, low, at, 1e-3, 10,
     )  # fmt: skip

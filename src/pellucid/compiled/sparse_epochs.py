@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.compiled.epochs import STEP_PA1, STEP_RATE
-from pellucid.compiled.sparse_rows import BLOCK, fetch, step_length
+from pellucid.compiled.sparse_rows import ask_for_row, step_length
 from pellucid.compiled.truncated_epochs import truncated_sgd_epoch
 from pellucid.core.jit import jit
 from pellucid.core.losses import loss_value
@@ -39,12 +39,12 @@ def sparse_sgd_epoch(
     intercept: bool, kind: int,
 ) -> float:  # fmt: skip
     """One epoch over CSR rows with decay only; the arguments are those of ``sgd_epoch``."""
-    b, S, t, steps, total, squares, sink = scalars[0], 1.0, scalars[3], 0, 0.0, 0.0, 0.0
+    b, S, t, steps, total, squares = scalars[0], 1.0, scalars[3], 0, 0.0, 0.0
+    numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
     for j in range(len(w)):
         squares += w[j] * w[j]
     for k in range(len(visits)):
-        if k % BLOCK == 0:
-            sink += fetch(data, indices, indptr, visits, k)
+        ask_for_row(numbers, places, indptr, visits, k)
         row = visits[k]
         begin, end = indptr[row], indptr[row + 1]
         f, norm = 0.0, 0.0
@@ -82,7 +82,7 @@ def sparse_sgd_epoch(
         t += 1
     for j in range(len(w)):
         w[j] *= S
-    scalars[0], scalars[3], scalars[4], scalars[1] = b, t, steps, scalars[1] + 0.0 * (sink > 0)
+    scalars[0], scalars[3], scalars[4] = b, t, steps
     return total
 
 
@@ -175,13 +175,13 @@ def lazy_sgd_epoch(
 
     ``record`` (visits + 1, 5) is work space; ``total`` (p,) the sum of the iterates, or empty.
     """
-    b, t, norms, now, value_sum, steps, sink = scalars[0], scalars[3], np.zeros(3), 0, 0.0, 0, 0.0
+    b, t, norms, now, value_sum, steps = scalars[0], scalars[3], np.zeros(3), 0, 0.0, 0
+    numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
     record[0] = 0.0
     record[0, SCALE], record[0, DUE] = 1.0, scalars[2]
     settle(columns, record, 0, total, norms)
     for k in range(len(visits)):
-        if k % BLOCK == 0:
-            sink += fetch(data, indices, indptr, visits, k)
+        ask_for_row(numbers, places, indptr, visits, k)
         row = visits[k]
         begin, end = indptr[row], indptr[row + 1]
         S, eta, f, norm = record[now, SCALE], rates[k], 0.0, 0.0
@@ -252,7 +252,6 @@ def lazy_sgd_epoch(
         t += 1
     settle(columns, record, now, total, norms)
     scalars[0], scalars[2], scalars[3], scalars[4] = b, record[0, DUE], t, steps
-    scalars[1] += 0.0 * (sink > 0)
     return value_sum
 
 
@@ -262,9 +261,10 @@ def run_sparse_epoch(
     l1: float, intercept: bool, average: int, kind: int,
 ) -> float:  # fmt: skip
     """``sgd_epoch`` for a CSR matrix, with the same arguments and effects."""
-    small = X.indices.dtype == np.int32  # without a sign an index needs no look at its sign
-    indices = X.indices.view(np.uint32) if small else X.indices
-    rows = (X.data, indices, X.indptr, y, visits, share, rates)
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype == indptr.dtype == np.int32:  # without a sign nobody looks at the sign
+        indices, indptr = indices.view(np.uint32), indptr.view(np.uint32)
+    rows = (X.data, indices, indptr, y, visits, share, rates)
     if l1 == 0 and average == 0:
         return sparse_sgd_epoch(*rows, w, scalars, loss, epsilon, factor, l2, intercept, kind)
     if l2 == 0 and average == 0:

@@ -1,4 +1,4 @@
-"""What the stochastic epochs over CSR rows share: fetching rows, and how long a step is."""
+"""What the stochastic epochs over CSR rows share: asking for rows, and how long a step is."""
 
 from typing import Any
 
@@ -7,22 +7,23 @@ import numpy as np
 from pellucid.compiled.epochs import LARGEST_SLOPE, STEP_RATE, passive_aggressive
 from pellucid.core.jit import jit
 from pellucid.core.losses import loss_slope, loss_value
+from pellucid.core.simd import prefetch
 from pellucid.core.typing import Array, IntArray
 
-BLOCK = 32  # rows fetched together
+AHEAD = 6  # visits between asking for a row and reading it
 
 
-@jit(reassociate=True)
-def fetch(data: Array, indices: Any, indptr: Any, visits: IntArray, start: int) -> float:
-    """Read a number of every cache line of the next rows, so that they arrive together."""
-    total = 0.0
-    for k in range(start, min(start + BLOCK, len(visits))):
-        row = visits[k]
-        for i in range(indptr[row], indptr[row + 1], 8):
-            total += data[i]
-        for i in range(indptr[row], indptr[row + 1], 16):
-            total += indices[i]
-    return total
+@jit
+def ask_for_row(numbers: Array, places: Any, indptr: Any, visits: IntArray, k: int) -> None:
+    """Ask for every cache line of the row of a later visit, so that it is there when it is read.
+
+    numbers and places (1, stored) are data and indices of the CSR matrix.
+    """
+    row = visits[min(k + AHEAD, len(visits) - 1)]
+    for i in range(indptr[row], indptr[row + 1], 8):
+        prefetch(numbers, 0, np.int64(i))
+    for i in range(indptr[row], indptr[row + 1], 16):
+        prefetch(places, 0, np.int64(i))
 
 
 @jit
@@ -40,6 +41,6 @@ def step_length(
 
 def warm() -> None:
     """Compile the kernels."""
-    indices, starts = np.arange(2, dtype=np.uint32), np.arange(3, dtype=np.int32)
-    fetch(np.ones(2), indices, starts, np.arange(2), 0)
+    indices, starts = np.arange(2, dtype=np.uint32), np.arange(3, dtype=np.uint32)
+    ask_for_row(np.ones((1, 2)), indices[None], starts, np.arange(2), 0)
     step_length(0, 0, 0.1, 1.0, 1.0, 1.0, 1.0, 1.0)

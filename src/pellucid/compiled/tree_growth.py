@@ -44,7 +44,7 @@ from pellucid.core.threads import map_threads, thread_count
 
 LEAF = -1
 SMALL = 4_000  # rows of a branch that one thread grows alone
-ALL = np.int64(-1)  # every group of columns
+ALL = np.int64(0)  # the state of a path without questions: every column may be asked
 
 
 class Nodes(NamedTuple):
@@ -59,7 +59,7 @@ class Nodes(NamedTuple):
     stop: Any  # int32
     lower: Any  # float64  bounds of the value, from monotonic constraints
     upper: Any  # float64
-    groups: Any  # int64  bits of the groups of columns that may still meet here
+    state: Any  # int64  row of ``Problem.paths``: which columns may be asked here
     median: Any  # (nodes, o) of absolute_error, else (nodes, 0)
     error: Any  # sum of absolute errors, else not set
 
@@ -114,7 +114,7 @@ def draw_column(order, j, key):
 
 
 @jit
-def search_absolute(P, lim, s, e, w, lower, upper, key, groups, first, last, room):
+def search_absolute(P, lim, s, e, w, lower, upper, key, state, first, last, room):
     """The same as ``search`` for absolute errors: a kernel of its own, that few trees need."""
     best, column, place, side, threshold = -np.inf, NOTHING, NOTHING, 0, 0.0
     drawn, varied, asked = lim.max_features < P.X.shape[1], False, 0
@@ -124,7 +124,7 @@ def search_absolute(P, lim, s, e, w, lower, upper, key, groups, first, last, roo
             if asked >= lim.max_features and varied:
                 break
             f = draw_column(room.columns, j, key)
-        if len(P.member) and P.member[f] & groups == 0:
+        if len(P.paths) and P.paths[state, f] < 0:
             continue
         asked += 1
         if len(P.levels) and P.levels[f] > 0:
@@ -140,7 +140,7 @@ def search_absolute(P, lim, s, e, w, lower, upper, key, groups, first, last, roo
 
 
 @jit
-def search(P, lim, s, e, w, lower, upper, key, groups, first, last, room):
+def search(P, lim, s, e, w, lower, upper, key, state, first, last, room):
     """The best question about columns first..last-1, or about some drawn at random.
 
     Returns (score, column, place, missing left?, threshold). The first of equals wins; where no
@@ -166,7 +166,7 @@ def search(P, lim, s, e, w, lower, upper, key, groups, first, last, room):
             if asked >= lim.max_features and varied:
                 break
             f = draw_column(order, j, key)
-        if len(P.member) and P.member[f] & groups == 0:
+        if len(P.paths) and P.paths[state, f] < 0:
             continue
         asked += 1
         to, t = 0, 0.0
@@ -288,11 +288,11 @@ def grow_branch(P, lim, nodes, depth0, key0, goes_left, room, stack, keys):
         top -= 1
         node, depth, key = stack[top, 0], stack[top, 1], keys[top]
         s, e = np.int64(nodes.start[node]), np.int64(nodes.stop[node])
-        lower, upper, groups = nodes.lower[node], nodes.upper[node], nodes.groups[node]
+        lower, upper, state = nodes.lower[node], nodes.upper[node], nodes.state[node]
         w, ok = examine(P, lim, s, e, depth, room)
         if not ok:
             continue
-        best, f, place, side, t = search(P, lim, s, e, w, lower, upper, key, groups, zero, d, room)
+        best, f, place, side, t = search(P, lim, s, e, w, lower, upper, key, state, zero, d, room)
         if f < 0 or decrease(P, s, e, w, best, room) < lim.min_decrease:
             continue
         by_level = len(P.levels) > 0 and P.levels[f] > 0
@@ -316,7 +316,7 @@ def grow_branch(P, lim, nodes, depth0, key0, goes_left, room, stack, keys):
             nodes.start[child] = s if k == 0 else middle
             nodes.stop[child] = middle if k == 0 else e
             nodes.lower[child], nodes.upper[child] = bounds[2 * k], bounds[2 * k + 1]
-            nodes.groups[child] = groups & P.member[f] if len(P.member) else groups
+            nodes.state[child] = P.paths[state, f] if len(P.paths) else state
             stack[top, 0], stack[top, 1], keys[top] = child, depth + 1, mix(key, k)
             top += 1
         n_nodes += 2
@@ -353,7 +353,7 @@ class Open(NamedTuple):
     key: int
     lower: float
     upper: float
-    groups: Any  # one bit for every interaction group
+    state: Any  # of the path, a row of ``Problem.paths``
 
 
 class Divided(NamedTuple):
@@ -413,7 +413,7 @@ class Driver:
         def columns(k: int) -> Any:
             mine = self.rooms[k]
             mine.totals[:] = room.totals
-            bounds = (node.lower, node.upper, node.key, node.groups)
+            bounds = (node.lower, node.upper, node.key, node.state)
             return kernel(P, lim, s, e, w, *bounds, *parts[k], mine)
 
         found = list(map_threads(columns, range(len(parts))))
@@ -455,10 +455,10 @@ class Driver:
         middle = s + n_left
         bounds = self._bounds(q.feature, s, middle, e, node)
         self.records[i][2:5] = [q.feature, q.threshold, later]
-        groups = node.groups & P.member[q.feature] if len(P.member) else node.groups
+        state = P.paths[node.state, q.feature] if len(P.paths) else node.state
         low, high, right_low, right_high = bounds
-        left = Open(s, middle, node.depth + 1, mix(node.key, 0), low, high, groups)
-        right = Open(middle, e, node.depth + 1, mix(node.key, 1), right_low, right_high, groups)
+        left = Open(s, middle, node.depth + 1, mix(node.key, 0), low, high, state)
+        right = Open(middle, e, node.depth + 1, mix(node.key, 1), right_low, right_high, state)
         return left, right
 
     def _bounds(self, f: int, s: int, middle: int, e: int, node: Open) -> Any:
@@ -511,7 +511,7 @@ def _grow_branch(P: Problem, lim: Limits, node: Open, goes_left: Any) -> Nodes:
     m = node.stop - node.start
     nodes = empty_nodes(2 * m - 1, P.y_rank.shape[0])
     nodes.start[0], nodes.stop[0] = node.start, node.stop
-    nodes.lower[0], nodes.upper[0], nodes.groups[0] = node.lower, node.upper, node.groups
+    nodes.lower[0], nodes.upper[0], nodes.state[0] = node.lower, node.upper, node.state
     stack, keys = np.empty((m + 1, 2), np.int64), np.empty(m + 1, np.int64)
     room = make_scratch(P, m)
     n = grow_branch(P, lim, nodes, node.depth, node.key, goes_left, room, stack, keys)

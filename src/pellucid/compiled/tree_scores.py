@@ -2,7 +2,8 @@ r"""Scores of many trees on rows in bins.
 
 Trees of at most 64 leaves are read by bits: a row starts with all leaves possible; each node it
 answers with "right" crosses out the leaves on its left; the lowest leaf that remains is its own.
-Every node is a loop over a block of rows without a branch. Larger trees are walked.
+Every node is a loop over a block of rows without a branch; up to 32 leaves fit words of half the
+size, and twice as many rows go through at once. Larger trees are walked.
 
 ``trees`` is ``ensemble.boosted_trees.Trees``, whose ``warm`` compiles this file.
 
@@ -50,37 +51,51 @@ def leaf_bits(node_start, leaf_start, left, right, value, masks, ordered):
 
 
 @jit
-def cross_out(possible, codes, start, m, threshold, side, mask):
+def cross_out(possible, codes, threshold, side, everything, mask):
     """A node of an ordered column: rows above the threshold lose the leaves on its left."""
     shift, top = np.uint8(side), np.uint8(threshold + side)
-    for i in range(m):
-        stay = np.uint8(codes[start + i] + shift) <= top
-        possible[i] &= ALL if stay else mask
+    for i in range(len(possible)):
+        stay = np.uint8(codes[i] + shift) <= top
+        possible[i] &= everything if stay else mask
+
+
+@jit
+def cross_out_sets(possible, codes, members, mask):
+    """The same of a column of categories: those in the set stay on the left."""
+    for i in range(len(possible)):
+        b = np.int64(codes[i])
+        if not (members[b >> 6] >> (b & 63)) & 1:
+            possible[i] &= mask
+
+
+@jit
+def add_values(out, possible, values):
+    """out += the value of the lowest leaf that is possible."""
+    for i in range(len(out)):
+        out[i] += values[trailing_zeros(np.uint64(possible[i]))]
 
 
 @jit
 def score_bits(trees, masks, ordered, codes, first, step, out, begin, end):
     """out += the values of the trees first, first + step, ... for the rows [begin, end)."""
-    possible = np.empty(BLOCK, np.uint64)
+    memory = np.zeros(BLOCK + 1, masks.dtype)
+    memory[:] = -1  # all bits
+    everything = memory[BLOCK]
     for start in range(begin, end, BLOCK):
-        m = min(BLOCK, end - start)
+        stop = min(start + BLOCK, end)
+        possible = memory[: stop - start]
         for t in range(first, len(trees.node_start) - 1, step):
-            possible[:m] = ALL
+            possible[:] = everything
             for k in range(trees.node_start[t], trees.node_start[t + 1]):
-                column, c = codes[trees.feature[k]], trees.category[k]
+                column, c = codes[trees.feature[k], start:stop], trees.category[k]
                 if c < 0:
                     cross_out(
-                        possible, column, start, m, trees.threshold[k], trees.missing_left[k],
+                        possible, column, trees.threshold[k], trees.missing_left[k], everything,
                         masks[k],
                     )  # fmt: skip
                 else:
-                    for i in range(m):
-                        b = np.int64(column[start + i])
-                        if not (trees.sets[c, b >> 6] >> (b & 63)) & 1:
-                            possible[i] &= masks[k]
-            l0 = trees.leaf_start[t]
-            for i in range(m):
-                out[start + i] += ordered[l0 + np.int64(trailing_zeros(possible[i]))]
+                    cross_out_sets(possible, column, trees.sets[c], masks[k])
+            add_values(out[start:stop], possible, ordered[trees.leaf_start[t] :])
 
 
 @jit

@@ -49,7 +49,7 @@ class Problem(NamedTuple):
     target: Any  # (n, o) float64  to tell equal targets
     monotone: Any  # (d,) int8, or (0,)
     levels: Any  # (d,) int64  how many levels a column of categories has, 0 for numbers; or (0,)
-    member: Any  # (d,) int64  bits of the groups of columns that may meet on a path, or (0,)
+    paths: Any  # (states, d) int64  of ``tree.path_states``; (0, d): all columns may meet
     table: Any  # int64  x log2 x for x = 0..m in units of ``table_unit``, or (0,)
     table_unit: float
     criterion: int

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.compiled.epochs import STEP_PA1, STEP_RATE
-from pellucid.compiled.sparse_rows import BLOCK, fetch, step_length
+from pellucid.compiled.sparse_rows import ask_for_row, step_length
 from pellucid.core.jit import jit
 from pellucid.core.losses import loss_value
 from pellucid.core.typing import Array, IntArray
@@ -37,14 +37,14 @@ def truncated_sgd_epoch(
     ``sizes`` is sum |w|, where a column that is left alone counts with what is due to it, even
     past 0; that is put right when it is met.
     """
-    b, due, t, steps, total, sink = scalars[0], scalars[2], scalars[3], 0, 0.0, 0.0
+    b, due, t, steps, total = scalars[0], scalars[2], scalars[3], 0, 0.0
+    numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
     sizes, live, paired = 0.0, 0, kind != STEP_RATE
     for j in range(len(columns)):
         sizes += abs(columns[j, WEIGHT])
         live += columns[j, WEIGHT] != 0.0
     for k in range(len(visits)):
-        if k % BLOCK == 0:
-            sink += fetch(data, indices, indptr, visits, k)
+        ask_for_row(numbers, places, indptr, visits, k)
         row = visits[k]
         begin, end = indptr[row], indptr[row + 1]
         f, norm, here, met = b, 0.0, 0.0, 0
@@ -93,12 +93,11 @@ def truncated_sgd_epoch(
         new = min(max(size - (due + sign * c), 0.0), size)
         columns[j, WEIGHT], columns[j, CUT] = sign * new, c + sign * (new - size)
     scalars[0], scalars[2], scalars[3], scalars[4] = b, due, t, steps
-    scalars[1] += 0.0 * (sink > 0)
     return total
 
 
 def warm() -> None:
     """Compile the kernel."""
-    two, starts = np.ones(2), np.arange(3, dtype=np.int32)
+    two, starts = np.ones(2), np.arange(3, dtype=np.uint32)
     truncated_sgd_epoch(two, np.arange(2, dtype=np.uint32), starts, two, np.arange(2), np.empty(0),
                         two, np.ones((2, 2)), np.zeros(5), 0, 0.1, 0.5, 0.1, True, 0)  # fmt: skip

@@ -95,15 +95,17 @@ def sort_by_key(keys: Any, salt: Any, out: IntArray) -> None:
 
 
 @jit
-def number_copies(keys: Any, order: IntArray) -> None:
-    """Give equal keys different ones: the c-th copy becomes mix(key + c)."""
-    i, n = 0, len(order)
+def number_copies(keys: Any, order: IntArray) -> int:
+    """Give equal keys different ones: the c-th copy becomes mix(key + c); how many there were."""
+    i, n, copies = 0, len(order), 0
     while i < n:
         same, j = keys[order[i]], i + 1
         while j < n and keys[order[j]] == same:
             keys[order[j]] = mix(same + np.uint64(j - i))
             j += 1
+        copies += j - i - 1
         i = j
+    return copies
 
 
 class Visits(NamedTuple):
@@ -113,9 +115,15 @@ class Visits(NamedTuple):
     share: Array  # (v,) or (0,)
     keys: Any  # (v,) uint64
     squares: Array  # (p,) of the columns, one copy of each row
+    first: IntArray = np.arange(0)  # the order of epoch 1, where it is known
 
     def order(self, epoch: int) -> IntArray:
         """The positions of the visits in the order of an epoch."""
+        if epoch == 1 and len(self.first):
+            return self.first
+        return self._sorted(epoch)
+
+    def _sorted(self, epoch: int) -> IntArray:
         out = np.empty(len(self.rows), dtype=np.intp)
         with np.errstate(over="ignore"):
             sort_by_key(self.keys, np.uint64(epoch) * GOLDEN, out)
@@ -142,10 +150,9 @@ def plan_visits(X: Any, y: Array, weight: Array | None, seed: int) -> Visits:
         squares = _hash_dense(X, target, odd, np.uint64(seed), keys)
     rows, share = repeated(n, weight)
     keys = keys if weight is None else keys[rows]
-    order = np.empty(len(rows), dtype=np.intp)
-    sort_by_key(keys, np.uint64(0), order)
-    number_copies(keys, order)
-    return Visits(rows, share, keys, squares)
+    visits = Visits(rows, share, keys, squares)
+    order = visits.order(1)  # equal keys are neighbours in any order
+    return visits if number_copies(keys, order) else visits._replace(first=order)
 
 
 def repeated(n: int, weight: Array | None) -> tuple[IntArray, Array]:

@@ -22,6 +22,7 @@ from pellucid.compiled.agents import (
     exploration_rate,
     locate,
     move,
+    pace,
     uniform,
 )
 from pellucid.core.jit import jit
@@ -53,7 +54,7 @@ def approach(table: Any, visits: Any, squares: Any, x: int, G: float, rate: floa
 @jit
 def settle(
     table: Any, visits: Any, squares: Any, seen: Any, cells: Any, rewards: Any, first: int,
-    last: int, ahead: float, discount: float, rate: float,
+    last: int, ahead: float, discount: float, rate: float, rates: Any,
 ) -> Any:  # fmt: skip
     """The updates that were waiting for the end; sum of absolute errors and their number.
 
@@ -68,7 +69,9 @@ def settle(
             if seen[cells[t]]:
                 continue
             seen[cells[t]] = True
-        errors += abs(approach(table, visits, squares, cells[t], rewards[t], rate))
+        x = cells[t]
+        far = pace(rate, rates, visits[x] + 1)
+        errors += abs(approach(table, visits, squares, x, rewards[t], far))
         n += 1
     if len(seen) > 0:
         for t in range(first, last):
@@ -78,15 +81,16 @@ def settle(
 
 @jit
 def run_windows(
-    world: Any, policy: Any, rule: Any, q: Any, tries: Any, table: Any, visits: Any, squares: Any,
-    seen: Any, words: Any, window: int, episode: int, stop: int, max_steps: int, budget: int,
-    log: Any,
+    world: Any, policy: Any, rule: Any, rates: Any, q: Any, tries: Any, table: Any, visits: Any,
+    squares: Any, seen: Any, words: Any, window: int, episode: int, stop: int, max_steps: int,
+    budget: int, log: Any,
 ) -> int:  # fmt: skip
     """As ``compiled.agents.run_control``. A policy without rows: actions by ``rule`` and ``q``."""
     A, control, discount, rate = world.allowed.shape[1], len(policy) == 0, rule.discount, rule.rate
     cells, rewards = np.empty(max_steps, np.intp), np.empty(max_steps)
-    started, steps = episode, 0
-    while episode < stop and steps < budget:
+    started, steps, tabled, enough = episode, 0, len(rates) > 0, len(rates) - max_steps
+    top = visits.max() if tabled else 0
+    while episode < stop and steps < budget and (top < enough or not tabled):
         epsilon = exploration_rate(rule, episode)
         s, a = begin(world, words), 0
         if control:
@@ -107,13 +111,17 @@ def run_windows(
             x = s * A + a if control else s
             if window <= T:
                 G = window_return(rewards, done, T, table[x], discount)
-                errors += abs(approach(table, visits, squares, cells[done], G, rate))
+                far = pace(rate, rates, visits[cells[done]] + 1)
+                errors += abs(approach(table, visits, squares, cells[done], G, far))
                 n += 1
                 done += 1
         ahead = 0.0 if ended else table[x]
         more = settle(
-            table, visits, squares, seen, cells, rewards, done, T, ahead, discount, rate
+            table, visits, squares, seen, cells, rewards, done, T, ahead, discount, rate, rates
         )  # fmt: skip
+        if tabled:
+            for t in range(T):
+                top = max(top, visits[cells[t]])
         log[episode - started, 0], log[episode - started, 1] = total, T
         log[episode - started, 2] = (errors + more[0]) / (n + more[1])
         steps += T
@@ -137,6 +145,6 @@ def warm() -> None:
     )
     flat, visits = q.reshape(-1), tries.reshape(-1)
     run_windows(
-        world, np.zeros((0, 1)), rule, q, tries, flat, visits, none, seen, words, 2, 0, 2, 5, 100,
-        log,
+        world, np.zeros((0, 1)), rule, none, q, tries, flat, visits, none, seen, words, 2, 0, 2, 5,
+        100, log,
     )  # fmt: skip

@@ -20,7 +20,7 @@ class CriticalPoint(NamedTuple):
     """The kind of a point, the norm of the gradient there, the eigenvalues of the Hessian.
 
     >>> print(certify(1e-9, np.diag([2.0, 4.0]), tol=1e-5, convex=True))
-    global minimum, unique: gradient norm 1e-09, eigenvalues of the Hessian 2 to 4
+    global minimum, unique: gradient norm 1e-09, eigenvalues of the Hessian 2 to 4, all positive
     """
 
     kind: str
@@ -31,8 +31,19 @@ class CriticalPoint(NamedTuple):
         text = f"{self.kind}: gradient norm {self.gradient_norm:.3g}"
         if len(self.eigenvalues):
             low, high = self.eigenvalues[0], self.eigenvalues[-1]
-            text += f", eigenvalues of the Hessian {low:.6g} to {high:.6g}"
+            text += f", eigenvalues of the Hessian {low:.6g} to {high:.6g}{self._reason()}"
         return text
+
+    def _reason(self) -> str:
+        """Why the eigenvalues make it this kind."""
+        reasons = {
+            "local minimum": ", all positive",
+            "global minimum, unique": ", all positive",
+            "local maximum": ", all negative",
+            "saddle point": ": up in some directions, down in others",
+            "undecided": ": flat in some direction, where higher derivatives decide",
+        }
+        return reasons.get(self.kind, "")
 
 
 def certify(

@@ -24,9 +24,12 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core import check
 from pellucid.core.distances import pairwise_manhattan
+from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
 
 LINEAR, POLYNOMIAL, GAUSSIAN, SIGMOID, LAPLACIAN = range(5)
+LARGE = 1_000_000  # cells of a matrix that threads fill together
+BLOCK = 65_536  # cells that stay in the cache of a core
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
@@ -212,7 +215,8 @@ class GaussianKernel(Kernel):
 
     def _gram(self, X: Any, Z: Any) -> Array:
         E = squared_distances(X, Z, -self.gamma)
-        return np.exp(E, out=E)
+        in_blocks(lambda part: np.exp(E[part], out=E[part]), E)
+        return E
 
     def diagonal(self, X: Any) -> Array:
         return np.ones(n_rows(X))
@@ -576,6 +580,8 @@ def squared_distances(X: Any, Z: Any, scale: float = 1.0) -> Array:
     """
     same = Z is None or Z is X
     X = rows_of(X)
+    if same and not issparse(X):
+        return own_squared_distances(X - X.mean(axis=0), scale)
     Z = X if same else rows_of(Z)
     if issparse(X) or issparse(Z):
         D = -2.0 * products(X, Z) + squared_lengths(X)[:, None] + squared_lengths(Z)
@@ -596,6 +602,37 @@ def squared_distances(X: Any, Z: Any, scale: float = 1.0) -> Array:
         np.fill_diagonal(D, 0.0)
         D = 0.5 * (D + D.T)
     return D
+
+
+def own_squared_distances(X: Array, scale: float) -> Array:
+    """scale |x_i - x_j|^2 of the rows of one table, symmetric to the last bit.
+
+    >>> own_squared_distances(np.array([[1.0], [4.0]]), 1.0)
+    array([[0., 9.],
+           [9., 0.]])
+    """
+    D, lengths = X @ X.T, squared_lengths(X)
+
+    def block(part: slice) -> None:
+        rows = D[part]
+        rows *= -2.0
+        rows += lengths[part, None] + lengths
+        rows *= scale
+        (np.maximum if scale > 0 else np.minimum)(rows, 0.0, out=rows)
+
+    in_blocks(block, D)
+    np.fill_diagonal(D, 0.0)
+    return D
+
+
+def in_blocks(function: Callable[[slice], Any], D: Array) -> None:
+    """Call the function with slices of rows, of a large matrix by threads."""
+    if D.size <= LARGE:
+        function(slice(None))
+        return
+    step = max(1, BLOCK // D.shape[1])
+    parts = [slice(first, first + step) for first in range(0, len(D), step)]
+    list(map_threads(function, parts))
 
 
 def kernel_from(

@@ -25,6 +25,7 @@ TILE_ROWS = 8 if _AVX512 else 4  # 3 x TILE_ROWS sums leave registers for the op
 _DOUBLE, _INT, _LANE = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _PAIR = ir.VectorType(_INT, 2)
+AT_ONCE = 6  # columns whose bins are read before their sums are written
 
 
 def _tile(vectors: int, *, add: bool = False, distances: bool = False) -> Any:
@@ -135,37 +136,59 @@ prefetch: Any = intrinsic(_prefetch)
 _intrinsic: Any = intrinsic  # callers leave out the typing context, which mypy does not know
 
 
-@_intrinsic
-def add_row(typing_context, codes, start, n_columns, pairs, row, sums):
-    """sums[j, codes[start + j]] += pairs[row] for every column j, two numbers at a time."""
+def _add_cells(width: int) -> Any:
+    """A function that adds the cell of a row, ``width`` whole numbers, to one bin per column."""
+    kind = _PAIR if width == 2 else _INT
 
-    def generate(context, build, signature, a):
-        data = [context.make_array(signature.args[k])(context, build, a[k]).data for k in (0, 3, 5)]
-        code, pair, total = build.gep(data[0], [a[1]]), data[1], data[2]
-        value = _load_pair(build, pair, a[4])
-        before = build.block
-        loop, done = (build.append_basic_block(name) for name in ("columns", "done"))
-        build.branch(loop)
-        build.position_at_end(loop)
-        j = build.phi(_INT)
-        j.add_incoming(_INT(0), before)
-        bin_ = build.zext(build.load(build.gep(code, [j])), _INT)
-        place = build.add(build.shl(j, _INT(8)), bin_)
-        pointer = build.bitcast(build.gep(total, [build.shl(place, _INT(1))]), _PAIR.as_pointer())
-        old = build.load(pointer, align=8)
-        build.store(build.add(old, value), pointer, align=8)
-        following = build.add(j, _INT(1))
-        j.add_incoming(following, loop)
-        build.cbranch(build.icmp_signed("<", following, a[2]), loop, done)
-        build.position_at_end(done)
-        return context.get_dummy_value()
+    @_intrinsic
+    def add_cells(typing_context, codes, start, n_columns, cells, row, sums):
+        """sums[j, codes[start + j]] += cells[row] for every column j."""
 
-    return types.void(codes, types.int64, types.int64, pairs, types.int64, sums), generate
+        def generate(context, build, signature, a):
+            kinds = signature.args
+            arrays = [context.make_array(kinds[k])(context, build, a[k]) for k in (0, 3, 5)]
+            codes, cells, sums = (array.data for array in arrays)
+            codes, n = build.gep(codes, [a[1]]), a[2]
+
+            def place(array, number):
+                pointer = build.gep(array, [build.mul(number, _INT(width))])
+                return build.bitcast(pointer, kind.as_pointer())
+
+            value = build.load(place(cells, a[4]), align=8)
+
+            def add(j, count):
+                columns = [_plus(build, j, k) for k in range(count)]
+                bins = [build.load(build.gep(codes, [k])) for k in columns]
+                for k, b in zip(columns, bins, strict=True):
+                    at = place(sums, build.add(build.shl(k, _INT(8)), build.zext(b, _INT)))
+                    build.store(build.add(build.load(at, align=8), value), at, align=8)
+
+            whole = build.sub(n, build.urem(n, _INT(AT_ONCE)))
+            _each(build, _INT(0), whole, AT_ONCE, add)
+            _each(build, whole, n, 1, add)
+            return context.get_dummy_value()
+
+        return types.void(codes, types.int64, types.int64, cells, types.int64, sums), generate
+
+    return add_cells
 
 
-def _load_pair(build, data, row):
-    pointer = build.bitcast(build.gep(data, [build.shl(row, _INT(1))]), _PAIR.as_pointer())
-    return build.load(pointer, align=8)
+def _each(build: Any, first: Any, last: Any, step: int, body: Any) -> None:
+    """body(j, step) for j = first, first + step, ... below last."""
+    before = build.block
+    loop, done = (build.append_basic_block(name) for name in ("columns", "done"))
+    build.cbranch(build.icmp_signed("<", first, last), loop, done)
+    build.position_at_end(loop)
+    j = build.phi(_INT)
+    j.add_incoming(first, before)
+    body(j, step)
+    following = _plus(build, j, step)
+    j.add_incoming(following, loop)
+    build.cbranch(build.icmp_signed("<", following, last), loop, done)
+    build.position_at_end(done)
+
+
+add_singles, add_pairs = _add_cells(1), _add_cells(2)
 
 
 give_way = types.ExternalFunction(

@@ -33,6 +33,7 @@ from pellucid.core import check
 from pellucid.core.graph import product, row_chunks
 from pellucid.core.iterate import FitContext
 from pellucid.core.kernels import Kernel, gamma_number, kernel_from
+from pellucid.core.krylov import leading
 from pellucid.core.records import Card
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike
@@ -40,9 +41,6 @@ from pellucid.decomposition.spectrum import with_signs
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
 SMALL = 600  # rows up to which all eigenvectors are computed
-BLOCK = 10  # vectors beyond the wanted ones in a block
-DEEP = 12  # blocks at most
-RESIDUAL = 1e-12  # of the largest eigenvalue
 NOTHING = 1e-12  # share of the largest eigenvalue that is rounding
 
 
@@ -90,35 +88,6 @@ def centred_product(K: Array) -> Callable[[Array], Array]:
         return out
 
     return centred
-
-
-def leading(times: Callable[[Array], Array], n: int, d: int) -> tuple[Array, Array] | None:
-    """The d largest eigenpairs by a block Krylov space, or None where it is not enough.
-
-    A product with BLOCK vectors reads the matrix once, as a product with one does: few reads find
-    all directions together, also where eigenvalues lie close to each other. The pairs are exact to
-    RESIDUAL of the largest value.
-    """
-    width = d + BLOCK
-    if n < 3 * DEEP * width:
-        return None
-    rng = np.random.default_rng(0)  # always the same: no seed decides
-    V = np.linalg.qr(rng.standard_normal((n, width)))[0]
-    basis, images = [V], [times(V)]
-    while len(basis) < DEEP:
-        B, V = np.hstack(basis), images[-1]
-        for _ in range(2):  # the second pass for what is only rounding after the first
-            V = np.linalg.qr(V - B @ (B.T @ V))[0]
-        basis.append(V)
-        images.append(times(V))
-        B, A = np.hstack(basis), np.hstack(images)
-        H = B.T @ A
-        values, Y = eigh(0.5 * (H + H.T))
-        values, Y = values[::-1][:d], Y[:, ::-1][:, :d]
-        rest = np.linalg.norm(A @ Y - (B @ Y) * values, axis=0)
-        if (rest <= RESIDUAL * max(abs(values[0]), abs(values[-1]))).all():
-            return values, B @ Y
-    return None
 
 
 def eigenmap(K: Array, d: int, dense: bool, tol: float, max_iter: int | None) -> Eigenmap:

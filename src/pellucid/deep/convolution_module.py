@@ -55,7 +55,9 @@ class ConvolutionModule(nn.Module):
             layers += [nn.Linear(a, b), nn.ReLU()]
         self.head = nn.Sequential(*layers, nn.Linear(units[-1], n_outputs))
         self.largest = pooling == "max"
-        self.to(memory_format=torch.channels_last)
+        for weights in self.filters.parameters():
+            if weights.ndim == 4:
+                weights.data = weights.data.contiguous(memory_format=torch.channels_last)
 
     def maps(self, x: Tensor) -> Tensor:
         """The maps after the last stage, (B, channels, h, w)."""

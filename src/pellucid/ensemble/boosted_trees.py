@@ -8,6 +8,8 @@ With K > 2 classes there are K trees a round. Losses and leaf values are in ``bo
 """
 
 import math
+import time
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from pellucid.compiled.histograms import FOUND
 from pellucid.compiled.leafwise import BLOCK, Grown, Rules, Table, Work, grow_tree
 from pellucid.compiled.tree_scores import leaf_bits, score_bits, walk_trees
+from pellucid.core.crowd import Crowd
 from pellucid.core.threads import map_threads, thread_count
 from pellucid.core.typing import Array
 from pellucid.ensemble.growth import Limits
@@ -24,6 +27,8 @@ FEW = 6_000  # rows below which a second thread costs more than it brings
 POOL_BYTES = 1 << 29  # for the sums of open leaves
 MAX_LEAVES = 65_535
 WHOLE = 2.0**30  # total weight up to which whole weights are taken as they are
+ROWS_PER_LEAF = 256  # from which on sums of leaves are cheaper than sums of rows
+NARROW = 21  # bits of the total weight up to which one number holds gradient and weight
 
 
 class Trees(NamedTuple):
@@ -44,26 +49,19 @@ class Trees(NamedTuple):
 
 
 class Grower:
-    """Memory for growing tree after tree on one binned table."""
+    """Memory for growing tree after tree on one binned table.
 
-    def __init__(self, table: Table, w: Array, limits: Limits) -> None:
+    ``flat``: the curvature of every row is 1, and no gradient stands far above all others.
+    ``moves``: the gradient of a row moves by ``rate`` times the value of its leaf.
+    """
+
+    def __init__(
+        self, table: Table, w: Array, limits: Limits, *, flat: bool, moves: bool, rate: float
+    ) -> None:
         p, n = table.by_column.shape
         self.table, self.w, self.limits = table, w, limits
         self.n_threads = 1 if n < FEW else min(thread_count(), max(1, p))
-        t = self.n_threads
-        owned = [
-            sum(min(n, b + BLOCK) - b for b in range(k * BLOCK, n, t * BLOCK)) for k in range(t)
-        ]
-        ends = np.cumsum([size + 64 for size in owned])
-        stretch = np.array([[e - s - 64, e - 64] for e, s in zip(ends, owned, strict=True)])
-        top = limits.max_leaves
-        slots = max(2, min(top, POOL_BYTES // (p * 4096)))
-        self.work = Work(
-            np.zeros(8, np.int64), np.zeros((n, 2), np.int64), np.zeros(ends[-1], np.int32),
-            stretch, np.zeros(n, np.uint16), np.zeros((t, p * 512), np.int64),
-            np.zeros((slots + 1, p * 512), np.int64), np.zeros((t, 2)),
-            np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64),
-        )  # fmt: skip
+        self.crowd = Crowd(self.n_threads)
         # weights as whole numbers: exact for whole weights, 20 bits or more for others
         total = float(w.sum())
         whole = total < WHOLE and bool((w == np.floor(w)).all())
@@ -72,33 +70,75 @@ class Grower:
             self.weight_scale = 0.5
         spill = 2 if whole else n + 2  # what rounding may add
         self.shift = max(1, math.ceil(math.log2(total * self.weight_scale + spill)))
+        self.width = 1 if flat and whole and self.shift <= NARROW else 2
+        self.work = self._memory(n, p)
+        roomy = len(self.work.pool) > limits.max_leaves
+        self.keep = moves and self.width == 1 and roomy and n >= ROWS_PER_LEAF * limits.max_leaves
+        self.rate, self.scale = float(rate), math.inf
+
+    def _memory(self, n: int, p: int) -> Work:
+        t, size = self.n_threads, p * 256 * self.width
+        slots = max(2, min(self.limits.max_leaves, POOL_BYTES // (8 * size)))
+        return Work(
+            np.zeros(8, np.int64), np.zeros((n, self.width), np.int64),
+            np.zeros(n + 64 * t, np.int32), stretches(n, t), np.zeros(n, np.uint16),
+            np.zeros((t, size), np.int64), np.zeros((slots + 1, size), np.int64), np.zeros((t, 2)),
+            np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64), np.zeros(size, np.int64),
+            np.zeros(self.limits.max_leaves, np.int64),
+        )  # fmt: skip
 
     def grow(self, run: Any, g: Array, h: Array, sum_g: float, sum_h: float, seed: int) -> Grown:
         """One tree; ``run`` is a gang of ``n_threads``, g and h are those of unit weight."""
         scale = np.array([_power(61, sum_g), _power(62 - self.shift, sum_h), self.weight_scale])
+        again = False
+        if self.width == 1:
+            fine = _power(61 - self.shift, sum_g)
+            again = self.keep and fine / 16 <= self.scale <= 2 * fine
+            self.scale = self.scale if again else fine
+            scale = np.array([self.scale, 1.0, 1.0])
         q = self.limits
         rules = Rules(
-            1 / scale, q.monotone, q.groups, self.shift, q.max_leaves, q.max_depth, q.min_leaf,
-            q.l2, q.min_gain, q.tries, seed,
+            1 / scale, q.monotone, q.paths, self.shift, q.max_leaves, q.max_depth, q.min_leaf,
+            q.l2, q.min_gain, q.tries, seed, self.width, self.rate, self.keep, again,
         )  # fmt: skip
         k = q.max_leaves
         tree = Grown(
             np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8),
             np.zeros(k, np.int32), np.zeros(k, np.int32), np.zeros(k), np.zeros(k), np.zeros(k),
         )  # fmt: skip
-        self.work.counter[:] = 0
-
-        def release() -> None:
-            self.work.counter[0] = 1 << 60
-
-        leaves = run(
-            lambda thread: grow_tree(
-                thread, self.n_threads, self.table, rules, scale, g, h, self.w, self.work, tree
-            ),
-            release,
-        )[0]
+        leaves = self._run(run, rules, scale, g, h, tree)
         nodes = leaves - 1
         return Grown(*(part[:nodes] for part in tree[:5]), *(part[:leaves] for part in tree[5:]))
+
+    def _run(self, run: Any, rules: Rules, scale: Array, g: Array, h: Array, tree: Grown) -> int:
+        """Grow one tree, with as many threads as the machine has room for."""
+        t = self.crowd.at_work
+        work = self.work._replace(stretch=stretches(len(self.w), t))
+        work.counter[:] = 0
+
+        def release() -> None:
+            work.counter[0] = 1 << 60
+
+        def grow(thread: int) -> int:
+            if thread >= t:
+                return 0
+            return grow_tree(thread, t, self.table, rules, scale, g, h, self.w, work, tree)
+
+        wall, cpu = time.perf_counter(), time.process_time()
+        leaves = run(grow, release)[0]
+        self.crowd.note(time.perf_counter() - wall, time.process_time() - cpu)
+        return leaves
+
+
+@lru_cache(maxsize=64)
+def stretches(n: int, n_threads: int) -> Any:
+    """Where the rows of each thread begin and end, (threads, 2), with 64 places after each."""
+    owned = [
+        sum(min(n, b + BLOCK) - b for b in range(k * BLOCK, n, n_threads * BLOCK))
+        for k in range(n_threads)
+    ]
+    ends = np.cumsum([size + 64 for size in owned]) - 64
+    return np.array([[end - size, end] for end, size in zip(ends, owned, strict=True)])
 
 
 def _power(bits: int, total: float) -> float:
@@ -158,12 +198,14 @@ def part_of(trees: Trees, first: int, last: int) -> Trees:
 def add_scores(trees: Trees, codes: Any, F: Array) -> None:
     """F (K, n) += the sum of the trees; tree t belongs to class t mod K."""
     K, n = F.shape
-    small = len(trees.leaf_start) > 1 and int(np.diff(trees.leaf_start).max()) <= 64
+    most = int(np.diff(trees.leaf_start).max()) if len(trees.leaf_start) > 1 else 0
+    small = 0 < most <= 64
     if small:
         masks, ordered = np.zeros(len(trees.left), np.uint64), np.zeros(len(trees.value))
         leaf_bits(
             trees.node_start, trees.leaf_start, trees.left, trees.right, trees.value, masks, ordered
         )
+        masks = masks.astype(np.uint32 if most <= 32 else np.uint64)
 
     def work(task: tuple[int, int]) -> None:
         for k in range(K):
@@ -215,5 +257,6 @@ def warm() -> None:
     )  # fmt: skip
     masks, ordered, codes = np.zeros(1, np.uint64), np.zeros(2), np.zeros((1, 2), np.uint8)
     leaf_bits(*trees[:2], trees.left, trees.right, trees.value, masks, ordered)
-    score_bits(trees, masks, ordered, codes, 0, 1, np.zeros(2), 0, 2)
+    for kind in (np.uint32, np.uint64):
+        score_bits(trees, masks.astype(kind), ordered, codes, 0, 1, np.zeros(2), 0, 2)
     walk_trees(trees, codes, 0, 1, np.zeros(2), 0, 2)

@@ -17,6 +17,7 @@ from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
 
 ROWS = 16_384  # of one task of the thread pool
+LONE = 1024.0  # times the mean: larger residuals ask for more bits than a narrow cell has
 
 
 class Loss(NamedTuple):
@@ -40,22 +41,45 @@ class Derivatives(NamedTuple):
     loss: float
 
 
-def derivatives(loss: Loss, y: Array, F: Array, w: Array, c: Array, out: Any) -> Derivatives:
+def blocks(n: int) -> list[tuple[int, int]]:
+    """Stretches of rows, one for each task of the thread pool."""
+    return [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
+
+
+def add_tree(f: Array, leaf: Any, value: Array) -> None:
+    """f_i += the value of the leaf of row i, in threads over rows."""
+    list(map_threads(lambda task: boosting.add_leaves(f, leaf, value, *task), blocks(len(f))))
+
+
+def is_flat(loss: Loss, y: Array, c: Array, baseline: Array) -> bool:
+    """Whether the curvature of every row is 1, and no gradient stands far above all others."""
+    if loss.code not in (boosting.SQUARED, boosting.ABSOLUTE, boosting.QUANTILE):
+        return False
+    r = np.abs(y - baseline[0])
+    return bool((c == 1).all() and (loss.by_quantile or r.max() <= LONE * r.mean()))
+
+
+def derivatives(
+    loss: Loss, y: Array, F: Array, w: Array, c: Array, out: Any, tree: Any = None
+) -> Derivatives:
     """The derivatives at the scores F (K, n), in threads over rows; sums in the order of rows.
 
-    A row of weight w is w rows, each with the loss times c.
+    A row of weight w is w rows, each with the loss times c. ``tree`` (leaf of every row, values) is
+    added to F first, K = 1.
     """
     K, n = F.shape
     g, h = (np.empty((K, n)), np.empty((K, n))) if out is None else (out.g, out.h)
 
     def work(task: tuple[int, int]) -> tuple[Array, float]:
+        if tree is not None:
+            boosting.add_leaves(F[0], *tree, *task)
         if loss.code == boosting.SOFTMAX:
             sums = np.zeros((K, 2))
             return sums, boosting.softmax_gradients(y, F, w, c, g, h, sums, *task)
         a, b, total = boosting.gradients(loss.code, loss.level, y, F[0], w, c, g[0], h[0], *task)
         return np.array([[a, b]]), total
 
-    tasks = [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
+    tasks = blocks(n)
     parts = [work(tasks[0])] if len(tasks) == 1 else list(map_threads(work, tasks))
     sums = np.sum([part[0] for part in parts], axis=0)
     return Derivatives(g, h, sums, math.fsum(part[1] for part in parts) / float(w @ c))

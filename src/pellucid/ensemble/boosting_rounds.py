@@ -14,8 +14,10 @@ from pellucid.ensemble.boosted_trees import Grower, Trees, add_scores, extend, j
 from pellucid.ensemble.boosting_losses import (
     Derivatives,
     Loss,
+    add_tree,
     bounded_quantiles,
     derivatives,
+    is_flat,
     leaf_quantiles,
     mean_loss,
 )
@@ -45,7 +47,10 @@ class Rounds:
         table = Table(codes.by_row, codes.by_column, bins.n_bins, bins.categorical)
         self.rows, self.held, self.loss, self.limits = rows, held, loss, limits
         self.rate, self.seed, self.old = rate, seed, trees
-        self.grower = Grower(table, rows.w, limits)
+        self.grower = Grower(
+            table, rows.w, limits, flat=is_flat(loss, rows.y, rows.c, baseline),
+            moves=loss.code == boosting.SQUARED, rate=rate,
+        )  # fmt: skip
         self.new: list[Grown] = []
         self.run: Any = None  # a gang of threads
         self.F = self._start(codes.by_column, baseline)
@@ -71,12 +76,14 @@ class Rounds:
                 self.run, state.g[k], state.h[k], sum_g, sum_h, self.seed + number
             )
             tree = tree._replace(value=self.rate * self._values(tree, k))
-            boosting.add_leaves(self.F[k], self.grower.work.leaf, tree.value, 0, len(self.rows.y))
             self.new.append(tree)
+            if K > 1:
+                add_tree(self.F[k], self.grower.work.leaf, tree.value)
         if self.held is not None:
             add_scores(join(self.new[-K:]), self.held_codes, self.F_held)
         rows = self.rows
-        return derivatives(self.loss, rows.y, self.F, rows.w, rows.c, state)
+        last = (self.grower.work.leaf, tree.value) if K == 1 else None
+        return derivatives(self.loss, rows.y, self.F, rows.w, rows.c, state, last)
 
     def _values(self, tree: Grown, k: int) -> Array:
         if not self.loss.by_quantile:

@@ -14,7 +14,8 @@ References: Geurts, Ernst & Wehenkel (2006).
 
 from typing import Any
 
-from pellucid.ensemble.forest import ForestClassifier, ForestRegressor
+from pellucid.ensemble.forest_classifier import ForestClassifier
+from pellucid.ensemble.forest_regressor import ForestRegressor
 
 
 class ExtraTreesClassifier(ForestClassifier):

@@ -64,6 +64,7 @@ class ForestEstimator(Estimator):
     _accepts_nan = True
     _accepts_sparse = True
     _splitter: ClassVar[str] = "best"
+    _keeps_rows: ClassVar[bool] = False  # of the leaves
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,7 +134,7 @@ class ForestEstimator(Estimator):
     def _grow(
         self, X: Array, target: Any, w: Array, codes: Any = None, class_weight: Any = None
     ) -> Any:
-        """Grow what is missing of the forest; returns the rows of the new trees' leaves."""
+        """Grow what is missing of the forest; returns the rows of the new leaves, if kept."""
         check.whole(n_estimators=self.n_estimators)
         check.boolean(warm_start=self.warm_start)
         sampling = self._sampling()
@@ -164,9 +165,11 @@ class ForestEstimator(Estimator):
                 UserWarning,
                 stacklevel=3,
             )
-            return []
+            return np.zeros(0, np.int32)
         with np.errstate(over="ignore", invalid="ignore"):
-            grown = grow_forest(X, target, w, plan, sampler, done, self.n_estimators)
+            grown = grow_forest(
+                X, target, w, plan, sampler, done, self.n_estimators, self._keeps_rows
+            )
         forest = grown.forest
         self.forest_: Forest = forest if old is None else join_forests(old, forest)
         return grown.rows
@@ -348,12 +351,12 @@ class ForestEstimator(Estimator):
     def _numbers(self) -> dict[str, Any]:
         """The numbers of the card."""
         forest = self.forest_
-        leaves = np.add.reduceat((forest.feature < 0).astype(np.int64), forest.start[:-1])
+        nodes = len(forest.feature)
         found = {
             "rows": self.sampler_.n,
             "trees": forest.n_trees,
-            "nodes": len(forest.feature),
-            "leaves per tree": float(leaves.mean()),
+            "nodes": nodes,
+            "leaves per tree": (nodes / forest.n_trees + 1) / 2,
             "features per split": column_count(self.max_features, self.n_features_in_),
         }
         if hasattr(self, "oob_score_"):

@@ -27,6 +27,7 @@ from pellucid.core.threads import map_threads, thread_count
 from pellucid.core.typing import Array
 from pellucid.ensemble.bins import encode, find_bins
 from pellucid.ensemble.bootstrap import Sampler
+from pellucid.ensemble.forest_deriving import left_children, node_means
 from pellucid.ensemble.forest_joining import Joiner
 from pellucid.ensemble.forest_record import Forest
 from pellucid.tree.growing import (
@@ -39,7 +40,7 @@ from pellucid.tree.growing import (
     whole_weights,
 )
 from pellucid.tree.pruning import prune_at
-from pellucid.tree.record import LEAF, UNDEFINED, Tree
+from pellucid.tree.record import UNDEFINED, Tree
 
 EXACT_ROWS = 4096  # tables up to this size: one bin for every distinct value
 BINS = 255
@@ -72,7 +73,7 @@ def is_coded(growth: Growth, target: Any) -> bool:
         and growth.max_leaf_nodes is None
         and growth.monotone is None
         and growth.levels is None
-        and growth.member is None
+        and growth.paths is None
         and outputs == 1
     )
 
@@ -222,7 +223,7 @@ class CodedGrower:
         out = self.out
         right, size = out.right[:n].copy(), out.size[:n].copy()
         inner = right >= 0
-        left = np.where(inner, np.arange(1, n + 1), LEAF).astype(np.int32)
+        left = left_children(right)
         sums = out.sums[:n]
         if self.classes:
             k = int(self.target.n_classes[0])
@@ -249,15 +250,16 @@ class CodedGrower:
     def _moments(
         self, n: int, member: Member, w: Array, left: Any, right: Any, weight: Array
     ) -> tuple[Array, Array]:
-        """Mean and variance of every node."""
-        out, bag = self.out, member.bag
-        mean = member.center + out.sums[:n, 1] * member.stat_unit / weight
-        same = out.pure[:n] >= 0
-        mean[same] = bag.target[out.pure[:n][same]]  # a mean of equal numbers is that number
-        leaf = np.repeat(np.flatnonzero(right < 0), out.size[:n][right < 0])
-        gap = bag.target[bag.rows] - mean[leaf]
-        squares = np.bincount(leaf, w[bag.rows] * gap * gap, n).astype(np.float64)[:, None]
-        mean = mean[:, None]
+        """Mean and variance of every node, from the leaves up."""
+        bag, ends = member.bag, np.flatnonzero(right < 0)
+        pure = self.out.pure[ends]
+        at_leaves = member.center + self.out.sums[ends, 1] * member.stat_unit / weight[ends]
+        at_leaves = np.where(pure >= 0, bag.target[pure], at_leaves)  # equal numbers: that number
+        leaf = np.repeat(np.arange(len(ends)), self.out.size[ends])
+        gap = bag.target[bag.rows] - at_leaves[leaf]
+        squares = np.zeros((n, 1))
+        squares[ends, 0] = np.bincount(leaf, w[bag.rows] * gap * gap, len(ends))
+        mean = node_means(right, weight, at_leaves)
         merge_spreads(left, right, weight, mean, squares)
         return mean, squares[:, 0] / weight
 
@@ -270,32 +272,33 @@ def redraw(y: Any, sampler: Sampler, b: int) -> Any:
 
 
 class Grown(NamedTuple):
-    """A forest and, for every tree, the rows of its leaves."""
+    """A forest and the rows of its leaves, tree after tree, where they are kept."""
 
     forest: Forest
-    rows: list[Any]  # of int32
+    rows: Any  # (rows in all trees,) int32, or (0,)
 
 
 def grow_forest(
-    X: Array, target: Any, w: Array, plan: Plan, sampler: Sampler, first: int, last: int
-) -> Grown:
+    X: Array, target: Any, w: Array, plan: Plan, sampler: Sampler, first: int, last: int,
+    keep_rows: bool = True,
+) -> Grown:  # fmt: skip
     """Trees first..last-1 on the rows of X; ``w`` are the rows' own weights."""
-    joiner = Joiner(first)
+    joiner = Joiner(first, keep_rows=keep_rows)
     if is_coded(plan.growth, target):
         table = code_table(X, w, sampler.seed)
         lost = bool((table.codes == table.missing).any())
         size = max(1, min(8, (last - first) // (4 * thread_count()), AT_ONCE // len(X)))
 
-        def some(begin: int) -> list[Any]:
+        def some(begin: int) -> None:
             grower = CodedGrower(table, target, plan, sampler, lost)
-            return [joiner.add(b, *grower.grow(b)) for b in range(begin, min(begin + size, last))]
+            for b in range(begin, min(begin + size, last)):
+                joiner.add(b, *grower.grow(b))
 
-        parts = map_threads(some, range(first, last, size))
-        rows = [rows for part in parts for rows in part]
-        return Grown(joiner.forest(), rows)
+        list(map_threads(some, range(first, last, size)))
+        return Grown(joiner.forest(), joiner.rows)
     data = presort(X)
 
-    def one(b: int) -> Any:
+    def one(b: int) -> None:
         counts = sampler.counts(b)
         weights = counts if plan.factor is None else counts * plan.factor(counts)
         seen = target
@@ -306,10 +309,10 @@ def grow_forest(
         seen_rows = np.flatnonzero(weights > 0)
         leaf = tree.apply(data.X[seen_rows])
         in_leaves = seen_rows[np.argsort(leaf, kind="stable")].astype(np.int32)
-        return joiner.add(b, tree, in_leaves)
+        joiner.add(b, tree, in_leaves)
 
-    rows = list(map_threads(one, range(first, last)))
-    return Grown(joiner.forest(), rows)
+    list(map_threads(one, range(first, last)))
+    return Grown(joiner.forest(), joiner.rows)
 
 
 def _redraw_all(target: Any, sampler: Sampler, b: int) -> Any:

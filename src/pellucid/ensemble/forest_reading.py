@@ -107,7 +107,8 @@ def forest_quantiles(
     ``rows``: the training rows of all leaves, tree after tree, leaf after leaf. ``leaves``
     (trees, m): those of X where known, negative where a tree shall not count.
     """
-    size = np.where(forest.feature < 0, forest.size, 0).astype(np.int64)
+    size = np.zeros(len(forest.right), np.int64)
+    size[forest.right < 0] = forest.leaf_sizes()
     begin = np.cumsum(size) - size
     counts, at = np.empty(len(rows)), 0
     per_tree = np.add.reduceat(size, forest.start[:-1])
@@ -143,9 +144,9 @@ def jackknife_std(forest: Forest, sampler: Sampler, X: Array) -> Array:
     variance = np.empty((len(X), o))
     step = max(1, CELLS // max(n, B))
     for first in range(0, len(X), step):
-        part = leaves[:, first : first + step] + forest.start[:-1, None]
+        answers = forest.at(leaves[:, first : first + step] + forest.start[:-1, None])
         for j in range(o):
-            t = forest.value[part, j]  # (B, m)
+            t = answers[..., j]  # (B, m)
             t = t - t.mean(axis=0)
             c = (N.T @ t) / B  # (n, m)
             noise = sampler.draws * (1 - 1 / n) * (t * t).sum(axis=0) / B**2

@@ -6,17 +6,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled import forest_walk as walk
-from pellucid.compiled.tree_walk import merge_spreads
+from pellucid.core.impurities import class_impurity
 from pellucid.core.typing import Array
-from pellucid.tree.record import LEAF, NO_LEVELS, NO_SETS, UNDEFINED, Tree, sound_sets
+from pellucid.ensemble.forest_checks import check_forest
+from pellucid.ensemble.forest_deriving import (
+    class_weights,
+    left_children,
+    node_means,
+    node_sums,
+    number_impurities,
+)
+from pellucid.ensemble.forest_file import lengthen, shorten
+from pellucid.tree.record import NO_LEVELS, NO_SETS, UNDEFINED, Tree
 
 
 class Forest(NamedTuple):
     """Tree t is the nodes start[t]..start[t + 1] - 1, in preorder: the left child comes next.
 
-    Large forests leave out what follows from the rest (``forest_joining.lean``): ``spread`` has
-    no entry where it is the root of the impurity, ``impurity`` none where all leaves are pure and
-    it follows from means and weights. ``tree(t)`` has every number, to the bit.
+    Large forests leave out what follows from the rest (``forest_joining.lean``), and have
+
+    - ``size`` and ``weight`` of the leaves only, the others being sums;
+    - no ``value``: that of a leaf is its ``threshold``, or the number of its class where all
+      leaves are pure; those above are means of leaves;
+    - no ``spread`` where it is the root of the impurity, no ``impurity`` where all leaves are pure.
+
+    ``tree(t)`` has every number, to the bit.
 
     >>> from pellucid import RandomForestClassifier
     >>> forest = RandomForestClassifier(3, random_state=0).fit([[0.0], [1.0]], [0, 1]).forest_
@@ -27,17 +41,18 @@ class Forest(NamedTuple):
     start: Any  # (trees + 1,) int64
     right: Any  # (nodes,) int32 within the tree, -1 in a leaf
     feature: Any  # (nodes,) int32, -2 in a leaf
-    threshold: Array  # (nodes,), -2 in a leaf
+    threshold: Array  # (nodes,), -2 in a leaf; without ``value``: the answer of a leaf
     missing_left: Any  # (nodes,) uint8
     impurity: Array  # (nodes,), or (0,)
-    size: Any  # (nodes,) int32 rows
-    weight: Array  # (nodes,) float64, or float32 where that is exact
-    value: Array  # (nodes, outputs * classes)
+    size: Any  # (nodes,) or (leaves,) int32 rows
+    weight: Array  # (nodes,) or (leaves,) float64, or float32 where that is exact
+    value: Array  # (nodes, outputs * classes), or (0, classes)
     spread: Array  # (nodes, outputs) of numbers, or (0, 1); (nodes, 0) of classes
     n_classes: Any  # (outputs,) int64; 1 for numbers
     n_features: int
     levels: Any = NO_LEVELS  # as in ``Tree``
     sets: Any = NO_SETS
+    measure: str = ""  # of the impurities of classes that are left out
 
     @property
     def n_trees(self) -> int:
@@ -47,28 +62,68 @@ class Forest(NamedTuple):
     def width(self) -> int:
         return self.value.shape[1] // len(self.n_classes)
 
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the targets are numbers."""
+        return self.spread.shape[1] > 0
+
     def part(self, t: int) -> slice:
         """The nodes of tree t."""
         return slice(int(self.start[t]), int(self.start[t + 1]))
 
+    def _sums(self, stored: Any, t: int) -> Array:
+        """A field that is stored for all nodes or for the leaves: its numbers in tree t."""
+        part = self.part(t)
+        if len(stored) == len(self.right):
+            return np.asarray(stored[part], np.float64)
+        first, last = (part.start + t) // 2, (part.stop + t + 1) // 2  # m leaves: 2 m - 1 nodes
+        return node_sums(self.right[part], stored[first:last, None])[:, 0]
+
+    def sizes(self, t: int) -> Any:
+        """Rows in every node of tree t."""
+        return self._sums(self.size, t).astype(np.int64)
+
     def weights(self, t: int) -> Array:
         """Weight of the rows in every node of tree t."""
-        return np.asarray(self.weight[self.part(t)], np.float64)
+        return self._sums(self.weight, t)
+
+    def leaf_sizes(self) -> Any:
+        """Rows in every leaf of all trees."""
+        return self.size if len(self.size) < len(self.right) else self.size[self.right < 0]
+
+    def values(self, t: int) -> Array:
+        """Means or class shares in every node of tree t: (nodes, outputs * classes)."""
+        if len(self.value):
+            return self.value[self.part(t)]
+        right, weight = self.right[self.part(t)], self.weights(t)
+        if self.of_numbers:
+            return node_means(right, weight, self.threshold[self.part(t)][right < 0])
+        return self._class_weights(t) / weight[:, None]
+
+    def _class_weights(self, t: int) -> Array:
+        right, weight = self.right[self.part(t)], self.weights(t)
+        label = self.threshold[self.part(t)][right < 0]
+        return class_weights(right, weight, label, self.value.shape[1])
 
     def impurities(self, t: int) -> Array:
         """Impurity of every node of tree t; from pure leaves up where it is not stored."""
-        part = self.part(t)
         if len(self.impurity):
-            return self.impurity[part]
-        right, weight = self.right[part], self.weights(t)
-        squares = np.zeros((len(right), 1))
-        merge_spreads(left_children(right), right, weight, self.value[part], squares)
-        return squares[:, 0] / weight
+            return self.impurity[self.part(t)]
+        if self.measure:
+            return class_impurity(self._class_weights(t), self.measure)
+        return number_impurities(self.right[self.part(t)], self.weights(t), self.values(t))
 
     def spreads(self, t: int) -> Array:
         """Standard deviations of the targets in every node of tree t."""
         stored = len(self.spread) > 0
         return self.spread[self.part(t)] if stored else np.sqrt(self.impurities(t))[:, None]
+
+    def questions(self, t: int) -> Array:
+        """Threshold of every node of tree t, -2 in a leaf."""
+        found = self.threshold[self.part(t)]
+        return (
+            found if len(self.value) else np.where(self.right[self.part(t)] < 0, UNDEFINED, found)
+        )
 
     def nodes(self, t: int) -> tuple[Any, ...]:
         """The arrays that a walk through tree t reads."""
@@ -81,18 +136,29 @@ class Forest(NamedTuple):
     def tree(self, t: int) -> Tree:
         """Tree t as scikit-learn lays it out."""
         part = self.part(t)
-        right = self.right[part]
-        value = self.value[part].reshape(len(right), len(self.n_classes), -1)
-        impurity = self.impurities(t)
+        right, impurity = self.right[part], self.impurities(t)
+        value = self.values(t).reshape(len(right), len(self.n_classes), -1)
         spread = self.spread[part] if len(self.spread) else np.sqrt(impurity)[:, None]
         return Tree(
-            left_children(right), right, self.feature[part], self.threshold[part],
-            self.missing_left[part], impurity, self.size[part].astype(np.int64),
-            self.weights(t), value, spread, self.n_classes, self.n_features, self.levels, self.sets,
+            left_children(right), right, self.feature[part], self.questions(t),
+            self.missing_left[part], impurity, self.sizes(t), self.weights(t), value, spread,
+            self.n_classes, self.n_features, self.levels, self.sets,
         )  # fmt: skip
 
-    def leaf_values(self, t: int) -> Array:
-        return self.value[self.part(t)]
+    def at(self, leaves: Any) -> Array:
+        """The values (..., outputs * classes) of leaves, counted over all trees."""
+        if len(self.value):
+            return self.value[leaves]
+        found = self.threshold[leaves]
+        return found[..., None] if self.of_numbers else np.eye(self.width)[found.astype(np.int64)]
+
+    def answers(self) -> Array:
+        """(nodes, outputs * classes): the values of all leaves; what is above says nothing."""
+        if len(self.value):
+            return self.value
+        found, ends = np.zeros((len(self.right), self.value.shape[1])), self.right < 0
+        found[ends] = self.at(np.flatnonzero(ends))
+        return found
 
     def _arrays(self) -> tuple[Any, ...]:
         return (
@@ -103,16 +169,23 @@ class Forest(NamedTuple):
     def sum_values(self, X: Array) -> Array:
         """The values of the leaves, summed over the trees: (n, outputs * classes)."""
         out = np.zeros((len(X), self.value.shape[1]))
-        walk.over_blocks(walk.add_values, writeable(X), *self._arrays(), self.value, out)
+        kernel: Any = walk.add_values
+        value = self.value
+        if not len(value):
+            kernel = walk.add_values if self.of_numbers else walk.add_votes
+            value = self.threshold.reshape(-1, 1) if self.of_numbers else self.threshold
+        walk.over_blocks(kernel, writeable(X), *self._arrays(), value, out)
         return out
 
     def count_votes(self, X: Array, output: int, n_classes: int) -> Any:
         """How many trees say each class."""
-        first = output * self.width
-        label = np.argmax(self.value[:, first : first + n_classes], axis=1)
-        out = np.zeros((len(X), n_classes), np.int64)
+        label = self.threshold
+        if len(self.value):
+            first = output * self.width
+            label = np.argmax(self.value[:, first : first + n_classes], axis=1).astype(np.float64)
+        out = np.zeros((len(X), n_classes))
         walk.over_blocks(walk.add_votes, writeable(X), *self._arrays(), label, out)
-        return out
+        return out.astype(np.int64)
 
     def apply(self, X: Array) -> Any:
         """The leaf of every row in every tree: (trees, n)."""
@@ -139,59 +212,16 @@ class Forest(NamedTuple):
         return total
 
     def _to_file(self) -> "Forest":
-        """As model files hold it: thresholds of questions only, in leaves they say nothing."""
-        inner = self.feature >= 0
-        says_nothing = bool((self.threshold == UNDEFINED)[~inner].all())
-        return self._replace(threshold=self.threshold[inner]) if says_nothing else self
+        """As model files hold it."""
+        return shorten(self)
 
     def _from_file(self) -> "Forest":
-        """The reverse; arrays that do not fit are left to ``check``."""
-        inner = self.feature >= 0
-        if len(self.threshold) != np.count_nonzero(inner):
-            return self
-        threshold = np.full(len(inner), float(UNDEFINED))
-        threshold[inner] = self.threshold
-        return self._replace(threshold=threshold)
+        """The reverse."""
+        return lengthen(self)
 
     def check(self) -> None:
         """Refuse arrays that do not fit together: compiled code walks them without looking."""
-        kinds = ("i8", "i4", "i4", "f8", "u1", "f8", "i4", "f4 f8", "f8", "f8", "i8")
-        arrays = self[:11]
-        for field, kind in zip(arrays, kinds, strict=True):
-            if not isinstance(field, np.ndarray) or all(field.dtype != k for k in kind.split()):
-                raise ValueError("the arrays of the forest have other kinds of numbers")
-        n, start = len(self.feature), self.start
-        if (
-            start.ndim != 1
-            or len(start) < 2
-            or start[0] != 0
-            or start[-1] != n
-            or (np.diff(start) < 1).any()
-            or {len(field) for field in self._stored()} != {n}
-            or self.value.ndim != 2
-            or self.value.shape[1] == 0
-            or self.value.shape[1] % max(len(self.n_classes), 1)
-        ):
-            raise ValueError("the arrays of the forest do not fit together")
-        if not sound_sets(self):
-            raise ValueError("the sets of levels of the forest do not fit together")
-        stand_in = self.threshold  # nothing is derived from nodes that were not looked at
-        nodes = self._replace(impurity=stand_in, spread=stand_in[:, None])
-        for t in range(self.n_trees):
-            nodes.tree(t).check()
-
-    def _stored(self) -> tuple[Any, ...]:
-        """The fields that must have one entry for every node."""
-        kept = set(Forest._fields[1:10])
-        if self.spread.shape == (0, 1) and self.value.shape[1:] == (1,):
-            kept.remove("spread")
-            kept -= {"impurity"} if self.impurity.shape == (0,) else set()
-        return tuple(getattr(self, name) for name in kept)
-
-
-def left_children(right: Any) -> Any:
-    """The left child is the next node; -1 in a leaf."""
-    return np.where(right >= 0, np.arange(1, len(right) + 1, dtype=np.int32), LEAF).astype(np.int32)
+        check_forest(self)
 
 
 JOINED = (*Forest._fields[1:10], "sets")  # the fields that grow with the trees
@@ -246,19 +276,38 @@ def join_forests(a: Forest, b: Forest) -> Forest:
     return a._replace(start=np.concatenate([a.start, b.start[1:] + a.start[-1]]), **both)
 
 
+DERIVED: dict[str, Callable[[Forest, int], Any]] = {  # fields that may be left out
+    "spread": Forest.spreads,
+    "impurity": Forest.impurities,
+    "value": Forest.values,
+    "size": Forest.sizes,
+    "weight": Forest.weights,
+}
+
+
 def alike(a: Forest, b: Forest) -> tuple[Forest, Forest]:
     """Both forests with every field that one of them stores."""
     if a.weight.dtype != b.weight.dtype:
         a, b = (f._replace(weight=f.weight.astype(np.float64)) for f in (a, b))
-    for name, read in (("spread", Forest.spreads), ("impurity", Forest.impurities)):
-        empty = [len(getattr(forest, name)) == 0 for forest in (a, b)]
-        if empty[0] != empty[1]:
-            a, b = (_complete(forest, name, read) for forest in (a, b))
+    for name in DERIVED:
+        other = name == "impurity" and a.measure != b.measure
+        if other or _stores(a, name) != _stores(b, name):
+            a, b = (_complete(forest, name) for forest in (a, b))
     return a, b
 
 
-def _complete(forest: Forest, name: str, read: Callable[[Forest, int], Array]) -> Forest:
-    if len(getattr(forest, name)):
+def _stores(forest: Forest, name: str) -> bool:
+    return len(getattr(forest, name)) == len(forest.right)
+
+
+def _complete(forest: Forest, name: str) -> Forest:
+    """The forest with an entry of this field for every node."""
+    if _stores(forest, name):
         return forest
-    found: Any = np.concatenate([read(forest, t) for t in range(forest.n_trees)])
-    return forest._replace(**{name: found})
+    trees = range(forest.n_trees)
+    found: Any = np.concatenate([DERIVED[name](forest, t) for t in trees])
+    full = {name: found.astype(getattr(forest, name).dtype)}
+    if name == "value":
+        full["threshold"] = np.concatenate([forest.questions(t) for t in trees])
+    found = forest._replace(**full)
+    return found._replace(measure="") if name == "impurity" else found

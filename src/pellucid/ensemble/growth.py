@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     min_gain: float
     tries: int  # columns looked at per leaf
     monotone: Any  # (p,) -1, 0, 1
-    groups: Any  # (groups, p) uint8: columns that may meet on a path; (0, p): all may
+    paths: Any  # (states, p) of ``tree.path_states``; (0, p): all columns may meet
 
 
 def check_growth(growth: Any) -> None:
@@ -89,28 +89,3 @@ def monotone_signs(asked: Any, names: Any, categorical: Any, p: int) -> Any:
     if categorical is not None and (signs[categorical] != 0).any():
         raise ValueError("categories have no order: a column cannot be monotonic and categorical")
     return signs.astype(np.int64)
-
-
-def interaction_groups(asked: Any, p: int) -> Any:
-    """A row per group of columns that may meet; columns in no group form one of their own.
-
-    >>> interaction_groups([[0, 1]], 3)
-    array([[1, 1, 0],
-           [0, 0, 1]], dtype=uint8)
-    """
-    if asked is None:
-        return np.zeros((0, p), np.uint8)
-    if isinstance(asked, str):
-        check.one_of(("no_interactions", "pairwise"), interaction_cst=asked)
-        pairs = [[i, j] for i in range(p) for j in range(i + 1, p)]
-        asked = pairs if asked == "pairwise" and p > 1 else [[j] for j in range(p)]
-    groups = [set(group) for group in asked]
-    rest = set(range(p)).difference(*groups)
-    if rest:
-        groups.append(rest)
-    table = np.zeros((len(groups), p), np.uint8)
-    for k, group in enumerate(groups):
-        if not all(isinstance(j, int | np.integer) and 0 <= j < p for j in group):
-            raise ValueError(f"interaction_cst has a column outside 0..{p - 1}: {sorted(group)}")
-        table[k, list(group)] = 1
-    return table

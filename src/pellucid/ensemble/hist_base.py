@@ -29,10 +29,10 @@ from pellucid.ensemble.growth import (
     Growth,
     Limits,
     check_growth,
-    interaction_groups,
     monotone_signs,
 )
 from pellucid.ensemble.hist_table import open_table
+from pellucid.tree.path_states import path_states
 
 AUTO_STOP = 10_000  # rows from which early_stopping="auto" keeps rows aside
 
@@ -181,7 +181,7 @@ class HistGradientBoosting(Estimator):
             depth_limit(growth.max_depth), float(growth.min_samples_leaf),
             float(self.l2_regularization), float(growth.min_gain),
             max(1, round(growth.max_features * p)), signs,
-            interaction_groups(self.interaction_cst, p),
+            path_states(self.interaction_cst, p),
         )  # fmt: skip
 
     def _boost(

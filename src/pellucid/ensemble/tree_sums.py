@@ -69,7 +69,7 @@ def tree_sum(model: Any) -> TreeSum:
         raise ValueError(f"one target of classes is needed, got {model.n_outputs_}")
     if isinstance(model, CartTree):
         return _tree(model)
-    return _flat(model.forest_, model.forest_.value / model.forest_.n_trees, _scale(model))
+    return _flat(model.forest_, model.forest_.answers() / model.forest_.n_trees, _scale(model))
 
 
 def table_of(model: Any, X: Any) -> Array:
@@ -120,9 +120,10 @@ def _scale(model: Any) -> str:
 
 def _flat(forest: Any, value: Array, scale: str) -> TreeSum:
     """A ``Forest`` whose trees all add to the same sums."""
+    weight = np.concatenate([forest.weights(t) for t in range(forest.n_trees)])
     return TreeSum(
         forest.start, forest.feature, forest.threshold, forest.missing_left, forest.right,
-        *set_rows(forest), np.asarray(forest.weight, np.float64), np.ascontiguousarray(value),
+        *set_rows(forest), weight, np.ascontiguousarray(value),
         np.zeros(forest.n_trees, np.int64), np.zeros(value.shape[1]), forest.n_features, scale,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from pellucid.compiled.moments import ClassMoments, merge_class_moments
 from pellucid.compiled.power import Likelihood, likelihood
 from pellucid.compiled.scaling import column_moments
 from pellucid.core import check
+from pellucid.core.backtrack import fell
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.statistics import Rows, Statistic, reduce_rows, unit_weights
@@ -82,9 +83,7 @@ def newton_step(columns: Columns, search: Search, active: BoolArray) -> tuple[Se
     """Try the next exponents; accept where f falls, halve the step where it does not."""
     m, at, step = search
     tried = likelihood(columns.L, m + step, columns.mixed, columns.mean)
-    with np.errstate(invalid="ignore"):
-        lower = tried.value <= at.value + 1e-13 * np.abs(at.value)
-    better = np.isfinite(tried.value) & lower & active
+    better = fell(tried.value, at.value, 1e-13) & active
     m = np.where(better, m + step, m)
     at = Likelihood(*(np.where(better, new, old) for new, old in zip(tried, at, strict=True)))
     step = np.where(active, np.where(better, proposal(m, at), step / 2), 0.0)

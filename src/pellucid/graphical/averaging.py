@@ -1,8 +1,13 @@
 r"""Averaging over structures instead of choosing one.
 
-Posterior    P(G | D) = exp(score(G)) / sum over graphs, uniform prior over legal graphs
+Posterior    P(G | D) = P(G) exp(score(G)) / sum over graphs
+Prior        uniform over legal graphs; or sparse, prod_v 1 / C(d - 1, parents of v): the number of
+             parents of a node is uniform, then which they are. Most graphs have many edges, so
+             the first believes in many of them, the second does not
 Answers      P(q | D) = sum_G P(G | D) P(q | G, D): each network's answer, weighted. Tables are
              posterior means with the same equivalent sample size as the score
+Consensus    the graph of least expected distance to the truth (``consensus``)
+Size         "auto": the equivalent sample size is unknown too, uniform over powers of 2
 Graphs       all of them up to 5 variables (but for tables of more than 65,536 cells and 8 for every
              row, which data cannot support), drawn by structure MCMC (``structure_chain``) beyond,
              or those of a given list
@@ -14,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import comb, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core import check
@@ -23,6 +28,7 @@ from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.graphical.completion import distinct_columns, posteriors
+from pellucid.graphical.consensus import consensus_graph
 from pellucid.graphical.counts import CodedTable, encode_table, family_counts, n_cells
 from pellucid.graphical.dag import DAG, as_dag
 from pellucid.graphical.enumeration import MOST_NODES
@@ -34,11 +40,20 @@ from pellucid.graphical.learn_tables import learn_table
 from pellucid.graphical.names import names_of, state_index
 from pellucid.graphical.network import BayesianNetwork
 from pellucid.graphical.score_based import parent_limit
-from pellucid.graphical.scores import Score, make_score
+from pellucid.graphical.scores import (
+    SCORES,
+    SIZES,
+    Score,
+    likeliest_size,
+    make_score,
+    parents_of,
+    size_is_open,
+)
 from pellucid.graphical.structure import ScoreParameter, StructureLearner, dag_from, edge_matrix
 from pellucid.graphical.structure_chain import draw_graphs
 from pellucid.graphical.tables import CPT
 
+PRIORS = ("uniform", "sparse")
 MOST_CELLS = 4096  # of a joint table that is written down
 LARGE_FAMILY = 1 << 16  # cells; larger tables need 8 of them for every row, at most
 NEGLIGIBLE = 1e-12  # weight that all graphs left out of an answer may have together
@@ -54,12 +69,15 @@ class ModelAveragingStructure(StructureLearner):
     candidates : "auto" or list of DAG, default="auto"
         All graphs up to 5 variables, structure MCMC beyond; or these graphs (or edge lists).
     score : {"bdeu", "bic", "aic", "k2", "log_likelihood"}, default="bdeu"
-    equivalent_sample_size : float, default=10.0
-        Of bdeu, and of the tables whatever the score.
+    equivalent_sample_size : float or "auto", default=10.0
+        Of bdeu, and of the tables whatever the score. "auto": averaged over powers of 2 from 1/8
+        to 128 by their posterior probability.
     max_parents : int or None, default=None
     n_samples : int, default=1000
         Graphs that the chain keeps.
     knowledge : EdgeKnowledge or None, default=None
+    structure_prior : {"uniform", "sparse"}, default="uniform"
+        Over graphs, or over the number of parents of every node, which leaves out weak edges.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
@@ -68,7 +86,10 @@ class ModelAveragingStructure(StructureLearner):
     weights_ : ndarray, their posterior probabilities
     dag_ : DAG, the most probable
     cpdag_ : CPDAG of it
+    consensus_ : DAG of least expected distance to the truth: nearer than ``dag_`` on few data
+    expected_distance_ : float, the structural Hamming distance that the posterior expects of it
     edge_probabilities_ : ndarray (d, d), P(u -> v | D)
+    equivalent_sample_size_ : float, the number given or the posterior (geometric) mean
     graphs_ : ndarray (graphs, d), the graphs of ``dags_`` as bits of each node's parents
     families_ : dict of the tables in use, "v:bits of the parents"
     states_ : dict of the states of each variable
@@ -94,10 +115,11 @@ class ModelAveragingStructure(StructureLearner):
         *,
         candidates: Any = "auto",
         score: str = "bdeu",
-        equivalent_sample_size: float = 10.0,
+        equivalent_sample_size: Any = 10.0,
         max_parents: int | None = None,
         n_samples: int = 1000,
         knowledge: Any = None,
+        structure_prior: str = "uniform",
         random_state: Any = None,
     ) -> None:
         self.candidates = candidates
@@ -106,48 +128,105 @@ class ModelAveragingStructure(StructureLearner):
         self.max_parents = max_parents
         self.n_samples = n_samples
         self.knowledge = knowledge
+        self.structure_prior = structure_prior
         self.random_state = random_state
 
     def _learn(self, table: CodedTable, context: FitContext | None) -> None:
         check.whole(n_samples=self.n_samples)
+        check.one_of(PRIORS, structure_prior=self.structure_prior)
         names = table.names
-        score = make_score(table, self.__dict__["score"], self.equivalent_sample_size)
+        ladder = self._ladder(table)
         limits = constraints_of(self.knowledge, names)
         limit = parent_limit(self.max_parents, len(names))
-        graphs, weights = self._posterior(score, limits, limit)
+        graphs, weights, shares = self._posterior(ladder, limits, limit)
         order = np.argsort(-weights, kind="stable")
         self.graphs_ = np.asarray(graphs, dtype=np.int64)[order]
         self.weights_ = weights[order] / weights.sum()
-        edges = [bits_to_edges(graph) for graph in self.graphs_]
-        self.edge_probabilities_ = np.einsum("g,guv->uv", self.weights_, np.array(edges, float))
-        self.dag_ = dag_from(edges[0], names)
+        number = np.arange(len(names))
+        joined = self.graphs_[:, None, :] >> number[:, None] & 1  # (graphs, parent, child)
+        self.edge_probabilities_ = np.tensordot(self.weights_, joined, 1)
+        self.dag_ = dag_from(bits_to_edges(self.graphs_[0]), names)
         self.cpdag_ = self.dag_.cpdag()
+        found = consensus_graph(
+            self.graphs_, self.weights_, limits if isinstance(self.candidates, str) else None, limit
+        )
+        self.consensus_ = dag_from(bits_to_edges(found.graph), names)
+        self.expected_distance_ = found.distance
+        self.equivalent_sample_size_ = self._size(table, shares)
         self.families_ = self._count_families(table)
 
-    def _posterior(self, score: Score, limits: Constraints, limit: int) -> tuple[Any, Array]:
-        names, d = score.table.names, len(score.card)
-        if isinstance(self.candidates, str):
+    def _ladder(self, table: CodedTable) -> list[Score]:
+        """The score, or bdeu for every size that comes into question."""
+        name, size = self.__dict__["score"], self.equivalent_sample_size
+        check.one_of(SCORES, score=name)
+        if not size_is_open(size):
+            return [make_score(table, name, size)]
+        return [make_score(table, name, e) for e in (SIZES if name == "bdeu" else SIZES[:1])]
+
+    def _size(self, table: CodedTable, shares: Array) -> float:
+        """The equivalent sample size of the tables."""
+        if not isinstance(self.equivalent_sample_size, str):
+            return float(self.equivalent_sample_size)
+        if len(shares) == 1:  # another score, which says nothing about it
+            return likeliest_size(table, parents_of(self.dag_, table.names))
+        return float(np.exp(shares @ np.log(SIZES)))
+
+    def _posterior(
+        self, ladder: list[Score], limits: Constraints, limit: int
+    ) -> tuple[Any, Array, Array]:
+        """Graphs, their weights, and the weights of the rungs of the ladder."""
+        table, d = ladder[0].table, len(ladder[0].card)
+        if not isinstance(self.candidates, str):
+            graphs, values = self._given(ladder)
+        else:
             check.one_of(("auto",), candidates=self.candidates)
-            if d <= MOST_NODES:
-                most = max(LARGE_FAMILY, 8 * score.table.n_rows)
-                graphs, values = all_graphs(score, limits, limit, most)
-                return graphs, np.exp(values - logsumexp(values))
-            climber = Climber(score, limits, limit, False, {})
+            if d > MOST_NODES:
+                return self._drawn(ladder, limits, limit)
+            most = max(LARGE_FAMILY, 8 * table.n_rows)
+            pairs = [all_graphs(score, limits, limit, most) for score in ladder]
+            graphs, values = pairs[0][0], np.array([some for _, some in pairs])
+        prior, graphs = self._by_parents(d), np.asarray(graphs, np.int64)
+        values = values + prior[np.bitwise_count(graphs)].sum(axis=1)
+        shares = np.exp(logsumexp(values, axis=1) - logsumexp(values))
+        return graphs, np.exp(logsumexp(values, axis=0) - logsumexp(values)), shares
+
+    def _drawn(
+        self, ladder: list[Score], limits: Constraints, limit: int
+    ) -> tuple[Any, Array, Array]:
+        """Graphs of a chain that begins at the top of a climb."""
+        rung = len(ladder) // 2
+        for _ in ladder:
+            climber = Climber(ladder[rung], limits, limit, False, {})
+            names = climber.score.table.names
             start = search_graph(climber, limits.required.copy(), names).state.best_edges
-            rng = generator(self.random_state)
-            drawn = draw_graphs(score, start, limits, limit, self.n_samples, rng)
-            self.acceptance_ = drawn.acceptance
-            return drawn.graphs, drawn.counts / drawn.counts.sum()
+            parents = [np.flatnonzero(column).tolist() for column in start.T]
+            better = int(np.argmax([score.total(parents) for score in ladder]))
+            if better == rung:
+                break
+            rung = better
+        rng = generator(self.random_state)
+        prior = self._by_parents(len(ladder[0].card))
+        drawn = draw_graphs(ladder, start, limits, limit, self.n_samples, rng, rung, prior)
+        self.acceptance_ = drawn.acceptance
+        return drawn.graphs, drawn.counts / drawn.counts.sum(), drawn.rungs / drawn.rungs.sum()
+
+    def _by_parents(self, d: int) -> Array:
+        """log prior of a family with 0, 1, .., d - 1 parents, up to a constant."""
+        if self.structure_prior == "uniform":
+            return np.zeros(d)
+        return -np.log(comb(d - 1, np.arange(d)))
+
+    def _given(self, ladder: list[Score]) -> tuple[Any, Array]:
+        """The candidates as bits of the parents, and their score on every rung."""
+        names, d = ladder[0].table.names, len(ladder[0].card)
         dags = [as_dag(dag, names) for dag in self.candidates]
         if not dags:
             raise ValueError("candidates must hold at least one graph")
         matrices = [edge_matrix(dag, names) for dag in dags]
         bits = [[sum(1 << int(u) for u in np.flatnonzero(E[:, v])) for v in range(d)]
                 for E in matrices]  # fmt: skip
-        values = np.array(
-            [score.total([np.flatnonzero(E[:, v]).tolist() for v in range(d)]) for E in matrices]
-        )
-        return bits, np.exp(values - logsumexp(values))
+        parents = [[np.flatnonzero(E[:, v]).tolist() for v in range(d)] for E in matrices]
+        return bits, np.array([[score.total(some) for some in parents] for score in ladder])
 
     @property
     def dags_(self) -> list[DAG]:
@@ -162,12 +241,12 @@ class ModelAveragingStructure(StructureLearner):
 
     def _count_families(self, table: CodedTable) -> dict[str, Array]:
         """The table of every family of the graphs that count, keyed "v:bits"."""
-        used = {(v, int(b)) for graph in self.graphs_[: self._kept()] for v, b in enumerate(graph)}
-        keys = sorted(used)
+        columns = self.graphs_[: self._kept()].T
+        keys = [(v, int(bits)) for v, some in enumerate(columns) for bits in np.unique(some)]
         families = [(*_members(bits), v) for v, bits in keys]
         found = {}
         for (v, bits), N in zip(keys, family_counts(table, families), strict=True):
-            a = np.full(N.shape, self.equivalent_sample_size / N.size)
+            a = np.full(N.shape, self.equivalent_sample_size_ / N.size)
             found[f"{v}:{bits}"] = learn_table(N, a).values
         return found
 
@@ -330,14 +409,17 @@ class ModelAveragingStructure(StructureLearner):
         how = "structure MCMC" if hasattr(self, "acceptance_") else "every candidate scored"
         return Card(
             representation="a weighted set of directed acyclic graphs with smoothed tables",
-            evaluation=f"P(G | D) proportional to exp({self.__dict__['score']}), uniform over "
-            "legal graphs",
+            evaluation=f"P(G | D) proportional to P(G) exp({self.__dict__['score']}), P(G) "
+            f"{self.structure_prior} over legal graphs",
             optimisation=f"{how}; answers are averages over the graphs",
             numbers={
                 "variables": len(self.states_),
                 "graphs": len(self.weights_),
                 "weight of the best": float(self.weights_[0]),
                 "effective number of graphs": float(1.0 / (self.weights_**2).sum()),
+                "edges of the consensus": len(self.consensus_.edges),
+                "its expected distance to the truth": self.expected_distance_,
+                "equivalent sample size": self.equivalent_sample_size_,
             },
         )
 

@@ -4,15 +4,19 @@ Skeleton     start with all edges; for m = 0, 1, .. test every remaining pair (a
              set of m neighbours of a (then of b); the first set that makes them independent is
              their separating set and the edge goes. ``stable``: neighbours are those at the
              beginning of the round m, so the answer does not depend on the order of the columns
+Separators   the first set found is often too small: one of two causes may leave so little that a
+             test does not see it. So of all sets of neighbours (in the skeleton that is left, up
+             to the size tested) the one of largest p is the separating set of a pair
 Colliders    a - c - b without a - b, c not in the separating set of a, b: a -> c <- b. Where two
              of them want one edge in opposite directions the pair that was separated more clearly
              (larger p) wins and the other is reported
 Rest         Meek's rules; a member of the class by Dor & Tarsi's extension
 
-Cost         O(d^m) tests of O(n) for neighbourhoods of size m.
+Cost         O(d^m) tests of O(n) for neighbourhoods of size m; all tests of a pair and a round are
+             one call (see ``compiled.separating_sets``).
 
-References: Spirtes, Glymour & Scheines (2000); Colombo & Maathuis (2014); Meek (1995);
-Dor & Tarsi (1992).
+References: Spirtes, Glymour & Scheines (2000); Colombo & Maathuis (2014); Ramsey (2016); Meek
+(1995); Dor & Tarsi (1992).
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +27,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights
+from pellucid.compiled.separating_sets import separate
 from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
@@ -34,9 +39,9 @@ from pellucid.graphical.equivalence import CPDAG, meek
 from pellucid.graphical.independence import (
     METHODS,
     MOST_CELLS,
+    Correlations,
     IndependenceTest,
     correlations,
-    count_test,
     number_matrix,
     partial_correlation_test,
 )
@@ -44,7 +49,7 @@ from pellucid.graphical.knowledge import Constraints, constraints_of
 from pellucid.graphical.scores import parents_of
 from pellucid.graphical.structure import StructureLearner
 
-Test = Callable[[int, int, tuple[int, ...]], IndependenceTest | None]
+COLLIDERS = ("clearest", "first")
 MANY_ROWS = 2_000  # rows from which pairs are tested in threads
 
 
@@ -63,6 +68,16 @@ class MadeTest(NamedTuple):
     p_value: float
 
 
+class Examined(NamedTuple):
+    """The tests of a pair in one round, and the set that separates it (or None)."""
+
+    tests: list[tuple[tuple[int, ...], IndependenceTest]]
+    given: tuple[int, ...] | None
+
+
+Examine = Callable[[Any, int, int, int], Examined]  # graph, a, b, size of the sets
+
+
 class Skeleton(NamedTuple):
     joined: Any  # (d, d) bool, symmetric
     separators: dict[tuple[int, int], tuple[tuple[int, ...], float]]  # set and p-value
@@ -70,11 +85,10 @@ class Skeleton(NamedTuple):
 
 
 def find_skeleton(
-    test: Test,
+    examine: Examine,
     d: int,
     limits: Constraints,
     *,
-    alpha: float,
     max_given: int | None,
     stable: bool,
     threads: bool,
@@ -85,53 +99,92 @@ def find_skeleton(
     found = Skeleton(joined, {}, [])
     most = d - 2 if max_given is None else max_given
     for m in range(max(most, 0) + 1):
-        pairs = [(a, b) for a, b in combinations(range(d), 2) if joined[a, b] and not must[a, b]]
-        frozen = joined.copy() if stable else joined
-        if not any(_candidates(frozen, a, b, m) for a, b in pairs):
+        enough = joined.sum(axis=0) > m  # m neighbours and the other end
+        pairs = np.argwhere(np.triu(joined & ~must & (enough[:, None] | enough))).tolist()
+        if not pairs:
             break
-
-        def examine(pair: tuple[int, int], m: int = m, graph: Any = frozen) -> Any:
-            return _examine(test, graph, *pair, m, alpha)
-
         if not stable:
-            for pair in pairs:  # each removal changes what the next pair sees
-                _keep(found, pair, examine(pair))
+            for a, b in pairs:  # each removal changes what the next pair sees
+                _keep(found, (a, b), examine(joined, a, b, m))
             continue
-        results = map_threads(examine, pairs) if threads else map(examine, pairs)
-        for pair, result in zip(pairs, list(results), strict=True):
-            _keep(found, pair, result)
+
+        frozen = joined.copy()
+
+        def look(pair: list[int], m: int = m, graph: Any = frozen) -> Examined:
+            return examine(graph, pair[0], pair[1], m)
+
+        results = map_threads(look, pairs) if threads else map(look, pairs)
+        for (a, b), result in zip(pairs, list(results), strict=True):
+            _keep(found, (a, b), result)
     return found
 
 
-def _candidates(graph: Any, a: int, b: int, m: int) -> bool:
-    return max(graph[a].sum() - graph[a, b], graph[b].sum() - graph[b, a]) >= m
-
-
-def _examine(test: Test, graph: Any, a: int, b: int, m: int, alpha: float) -> Any:
-    """All tests of a pair in one round until one separates it."""
-    made, tried = [], set()
-    for centre, other in ((a, b), (b, a)):
-        near = [int(u) for u in np.flatnonzero(graph[centre]) if u != other]
-        for given in combinations(near, m):
-            if given in tried:
-                continue
-            tried.add(given)
-            result = test(a, b, given)
-            if result is None:  # too many cells for the data to say anything
-                continue
-            made.append((given, result))
-            if result.p_value > alpha:
-                return made, given
-    return made, None
-
-
-def _keep(found: Skeleton, pair: tuple[int, int], result: Any) -> None:
-    made, given = result
+def _keep(found: Skeleton, pair: tuple[int, int], result: Examined) -> None:
     a, b = pair
-    found.tests.extend((a, b, condition, outcome) for condition, outcome in made)
-    if given is not None:
+    found.tests.extend((a, b, given, outcome) for given, outcome in result.tests)
+    if result.given is not None:
         found.joined[a, b] = found.joined[b, a] = False
-        found.separators[pair] = (given, made[-1][1].p_value)
+        found.separators[pair] = (result.given, result.tests[-1][1].p_value)
+
+
+def count_examiner(table: CodedTable, method: str, alpha: float) -> Examine:
+    """g2 or chi2 tests of codes, all of a pair and a round in one call."""
+    codes, card, w = table.codes, table.card, table.w
+
+    def examine(graph: Any, a: int, b: int, m: int) -> Examined:
+        sets, results, separated = separate(
+            codes, graph, a, b, m, card, w, method == "g2", alpha, float(MOST_CELLS)
+        )
+        given = [tuple(some) for some in sets.tolist()]
+        made = [
+            (some, IndependenceTest(max(statistic, 0.0), int(dof), p))  # not -1e-16
+            for some, (statistic, dof, p) in zip(given, results.tolist(), strict=True)
+        ]
+        return Examined(made, given[-1] if separated else None)
+
+    return examine
+
+
+def number_examiner(C: Correlations, alpha: float) -> Examine:
+    """Tests of partial correlations, one set after the other."""
+
+    def examine(graph: Any, a: int, b: int, m: int) -> Examined:
+        made, tried = [], set()
+        for centre, other in ((a, b), (b, a)):
+            near = [int(u) for u in np.flatnonzero(graph[centre]) if u != other]
+            for given in combinations(near, m):
+                if given in tried:
+                    continue
+                tried.add(given)
+                made.append((given, partial_correlation_test(C, a, b, given)))
+                if made[-1][1].p_value > alpha:
+                    return Examined(made, given)
+        return Examined(made, None)
+
+    return examine
+
+
+def clearest_separators(examine: Examine, skeleton: Skeleton, threads: bool) -> Skeleton:
+    """The set of largest p for every pair with a common neighbour, among all neighbours.
+
+    ``examine`` must not stop at a separating set. Sets are no larger than those tested before.
+    """
+    joined, known = skeleton.joined, {test[:3] for test in skeleton.tests}
+    most = max((len(given) for _, _, given, _ in skeleton.tests), default=0)
+
+    def look(pair: tuple[int, int]) -> list[tuple[tuple[int, ...], IndependenceTest]]:
+        a, b = pair
+        return [test for m in range(most + 1) for test in examine(joined, a, b, m).tests]
+
+    pairs = [(a, b) for a, b in skeleton.separators if (joined[a] & joined[b]).any()]
+    separators, tests = dict(skeleton.separators), list(skeleton.tests)
+    for pair, found in zip(pairs, (map_threads if threads else map)(look, pairs), strict=True):
+        for given, outcome in found:
+            if (*pair, given) not in known:
+                tests.append((*pair, given, outcome))
+            if outcome.p_value > separators[pair][1] and (outcome.dof > 0 or not given):
+                separators[pair] = (given, outcome.p_value)
+    return Skeleton(joined, separators, tests)
 
 
 class Orientation(NamedTuple):
@@ -191,14 +244,14 @@ def extend(graph: CPDAG, nodes: Sequence[Any]) -> DAG | None:
     for a, b in map(tuple, graph.undirected):
         lines[place[a], place[b]] = lines[place[b], place[a]] = True
     out, left = arrows.copy(), np.ones(d, bool)
+    joined = arrows | arrows.T | lines | np.eye(d, dtype=bool)
     while left.any():
         for v in np.flatnonzero(left):
-            near = (arrows[v] | arrows[:, v] | lines[v]) & left
             if (arrows[v] & left).any():
                 continue  # not a sink
-            friends = np.flatnonzero(lines[v] & left)
-            joined = arrows | arrows.T | lines
-            if all((near & ~joined[u])[np.arange(d) != u].sum() == 0 for u in friends):
+            friends = lines[v] & left
+            near = friends | (arrows[:, v] & left)
+            if joined[friends][:, near].all():
                 out[friends, v] = True
                 left[v] = False
                 break
@@ -272,6 +325,9 @@ class ConstraintBasedStructure(StructureLearner):
     stable : bool, default=True
         Whether an edge goes only at the end of a round: the order of the columns has no effect.
     knowledge : EdgeKnowledge or None, default=None
+    colliders : {"clearest", "first"}, default="clearest"
+        Which separating set of a pair decides about colliders: the one of largest p among all
+        sets of neighbours, or the first that was found.
 
     Attributes
     ----------
@@ -306,12 +362,14 @@ class ConstraintBasedStructure(StructureLearner):
         max_given: int | None = None,
         stable: bool = True,
         knowledge: Any = None,
+        colliders: str = "clearest",
     ) -> None:
         self.test = test
         self.alpha = alpha
         self.max_given = max_given
         self.stable = stable
         self.knowledge = knowledge
+        self.colliders = colliders
 
     def _open(self, X: Any, sample_weight: Any) -> Any:
         check.one_of(METHODS, test=self.test)
@@ -326,14 +384,18 @@ class ConstraintBasedStructure(StructureLearner):
         check.one_of(METHODS, test=self.test)
         check.fraction(alpha=self.alpha)
         check.boolean(stable=self.stable)
+        check.one_of(COLLIDERS, colliders=self.colliders)
         if self.max_given is not None:
             check.whole(at_least=0, max_given=self.max_given)
         names, d = table.names, len(table.names)
         limits = constraints_of(self.knowledge, names)
+        threads = table.n_rows >= MANY_ROWS and self.test != "fisher_z"
         skeleton = find_skeleton(
-            self._test(table), d, limits, alpha=self.alpha, max_given=self.max_given,
-            stable=self.stable, threads=table.n_rows >= MANY_ROWS,
+            self._examiner(table, float(self.alpha)), d, limits, max_given=self.max_given,
+            stable=self.stable, threads=threads,
         )  # fmt: skip
+        if self.colliders == "clearest":
+            skeleton = clearest_separators(self._examiner(table, 1.0), skeleton, threads)
         oriented = orient(skeleton, names, limits)
         self.cpdag_, self.conflicts_ = oriented
         dag = extend(self.cpdag_, names)
@@ -354,20 +416,12 @@ class ConstraintBasedStructure(StructureLearner):
             for a, b, given, outcome in skeleton.tests
         ]
 
-    def _test(self, table: CodedTable) -> Test:
-        if self.test == "fisher_z":
-            if not isinstance(table, NumberTable):
-                raise ValueError("test='fisher_z' needs a table of numbers; use 'g2' or 'chi2'")
-            C = correlations(table.Z, table.weights, table.names)
-            return lambda a, b, given: partial_correlation_test(C, a, b, given)
-        card = table.card
-
-        def test(a: int, b: int, given: tuple[int, ...]) -> IndependenceTest | None:
-            if np.prod(card[[a, b, *given]], dtype=np.float64) > MOST_CELLS:
-                return None
-            return count_test(table, a, b, given, self.test)
-
-        return test
+    def _examiner(self, table: CodedTable, alpha: float) -> Examine:
+        if self.test != "fisher_z":
+            return count_examiner(table, self.test, alpha)
+        if not isinstance(table, NumberTable):
+            raise ValueError("test='fisher_z' needs a table of numbers; use 'g2' or 'chi2'")
+        return number_examiner(correlations(table.Z, table.weights, table.names), alpha)
 
     def _tables(self, table: Any) -> list[Array]:
         if isinstance(table, NumberTable):

@@ -77,13 +77,16 @@ def meek(directed: Iterable[tuple[Name, Name]], undirected: Iterable[frozenset[N
             for d in into.get(c, ())
         )
 
+    pairs = sorted((tuple(sorted(line, key=str)) for line in lines), key=str)
     changed = True
     while changed:
         changed = False
-        for line in list(lines):
-            for a, b in (tuple(line), tuple(line)[::-1]):
+        for pair in pairs:  # in a fixed order: contradictory arrows have no single closure
+            if frozenset(pair) not in lines:
+                continue
+            for a, b in (pair, pair[::-1]):
                 if forced(a, b):
-                    lines.discard(line)
+                    lines.discard(frozenset(pair))
                     arrows.add((a, b))
                     into.setdefault(b, set()).add(a)
                     changed = True

@@ -1,6 +1,7 @@
 r"""Structure learning by a score.
 
 Objective    the graph with the largest decomposable score (see ``scores``)
+Size         "auto": graph and equivalent sample size of bdeu in turns, each given the other
 Searches     hill_climbing, tabu     single moves (``hill_climbing``)
              chow_liu                the best tree (``trees``)
              exhaustive, exact       the optimum, for 5 and 20 variables (``exact_search``)
@@ -21,11 +22,18 @@ from pellucid.graphical.counts import CodedTable
 from pellucid.graphical.exact_search import FoundGraph, exact_graph, exhaustive_graph
 from pellucid.graphical.hill_climbing import Climber, SearchState, count_rows, search_graph, shake
 from pellucid.graphical.knowledge import Constraints, constraints_of
-from pellucid.graphical.scores import SCORES, Score, make_score
+from pellucid.graphical.scores import (
+    SCORES,
+    Score,
+    likeliest_size,
+    make_score,
+    size_is_open,
+)
 from pellucid.graphical.structure import ScoreParameter, StructureLearner, dag_from
 from pellucid.graphical.trees import chow_liu
 
 SEARCHES = ("hill_climbing", "tabu", "chow_liu", "exhaustive", "exact")
+FIRST_SIZE = 8.0  # where the turns of "auto" begin
 
 
 class ScoreBasedStructure(StructureLearner):
@@ -41,8 +49,9 @@ class ScoreBasedStructure(StructureLearner):
         The last two find the optimum: of at most 5 and 20 variables.
     max_parents : int or None, default=None
         Of every node, ``>= 1``.
-    equivalent_sample_size : float, default=10.0
-        Of bdeu.
+    equivalent_sample_size : float or "auto", default=10.0
+        Of bdeu. "auto": the power of 2 between 1/8 and 128 under which the data are most probable,
+        found in turns with the graph.
     n_restarts : int, default=0
         Times that the best graph is shaken and climbed again (hill_climbing and tabu).
     knowledge : EdgeKnowledge or None, default=None
@@ -55,6 +64,7 @@ class ScoreBasedStructure(StructureLearner):
     dag_ : DAG
     cpdag_ : CPDAG, its equivalence class
     score_ : float
+    equivalent_sample_size_ : float, the number given or found
     history_ : History of the search that found it: each ``move``, its ``parent``, ``child`` and
         ``gain``; ``objective`` is the score
     n_iter_ : int, its moves
@@ -81,7 +91,7 @@ class ScoreBasedStructure(StructureLearner):
         score: str = "bic",
         search: str = "hill_climbing",
         max_parents: int | None = None,
-        equivalent_sample_size: float = 10.0,
+        equivalent_sample_size: Any = 10.0,
         n_restarts: int = 0,
         knowledge: Any = None,
         random_state: Any = None,
@@ -98,15 +108,34 @@ class ScoreBasedStructure(StructureLearner):
         check.one_of(SEARCHES, search=self.search)
         check.whole(at_least=0, n_restarts=self.n_restarts)
         limit = parent_limit(self.max_parents, len(table.names))
-        score = make_score(table, self.__dict__["score"], self.equivalent_sample_size)
         limits = constraints_of(self.knowledge, table.names)
-        if self.search in ("hill_climbing", "tabu"):
-            found = self._climb(score, limits, limit, context)
-        else:
-            found = self._optimum(score, limits, limit)
+        found = self._search(table, limits, limit, context)
         self.dag_ = dag_from(found.edges, table.names)
         self.cpdag_ = self.dag_.cpdag()
         self.score_ = found.score
+
+    def _search(
+        self, table: CodedTable, limits: Constraints, limit: int, context: FitContext | None
+    ) -> FoundGraph:
+        """The best graph; with an open size, in turns with the size that suits it best."""
+        name, size = self.__dict__["score"], self.equivalent_sample_size
+        open_ = size_is_open(size)
+        size = FIRST_SIZE if open_ else float(size)
+        tried: dict[float, tuple[FoundGraph, History, int]] = {}
+        while size not in tried:
+            self.equivalent_sample_size_ = size
+            score = make_score(table, name, size)
+            if self.search in ("hill_climbing", "tabu"):
+                found = self._climb(score, limits, limit, context)
+            else:
+                found = self._optimum(score, limits, limit)
+            tried[size] = found, self.history_, self.n_iter_
+            if open_ and name == "bdeu":
+                parents = [np.flatnonzero(column).tolist() for column in found.edges.T]
+                size = likeliest_size(table, parents)
+        self.equivalent_sample_size_ = size = max(tried, key=lambda e: tried[e][0].score)
+        found, self.history_, self.n_iter_ = tried[size]
+        return found
 
     def _climb(
         self, score: Score, limits: Constraints, limit: int, context: FitContext | None
@@ -170,7 +199,7 @@ class ScoreBasedStructure(StructureLearner):
             "exhaustive": "every graph; the global optimum",
             "exact": "dynamic programming over sets of variables; the global optimum",
         }[self.search]
-        size = f", equivalent sample size {self.equivalent_sample_size:g}"
+        size = f", equivalent sample size {self.equivalent_sample_size_:g}"
         return Card(
             representation="a directed acyclic graph: p(x) = prod_i p(x_i | parents)",
             evaluation=f"maximise the score {self.score}"

@@ -10,7 +10,12 @@ Every score is a sum over families (v, parents), natural logarithms:
 
 All but k2 are equal for graphs that state the same independencies.
 
-References: Cooper & Herskovits (1992); Heckerman, Geiger & Chickering (1995); Schwarz (1978).
+The equivalent sample size decides how many edges bdeu likes, and no number suits all tables: few
+imaginary samples where tables are near 0 and 1, many where they are near uniform. exp(bdeu) is
+P(D | G, e), so the data can choose e like anything else that is unknown.
+
+References: Cooper & Herskovits (1992); Heckerman, Geiger & Chickering (1995); Schwarz (1978);
+Silander, Kontkanen & Myllymaki (2007).
 """
 
 from collections.abc import Sequence
@@ -27,6 +32,7 @@ from pellucid.graphical.independence import table_columns
 
 SCORES = ("log_likelihood", "aic", "bic", "k2", "bdeu")
 LARGEST_TABLE = 1 << 22  # cells of a family; a search never looks at larger ones
+SIZES = tuple(2.0**k for k in range(-3, 8))  # equivalent sample sizes that "auto" compares
 
 
 class Score(NamedTuple):
@@ -75,6 +81,21 @@ def make_score(table: CodedTable, score: str, equivalent_sample_size: float) -> 
     size = float(equivalent_sample_size) if score == "bdeu" else 0.0
     rule = np.array([kind, size, penalty])
     return Score(table, table.card, rule)
+
+
+def likeliest_size(table: CodedTable, parents: Sequence[Sequence[int]]) -> float:
+    """The equivalent sample size of SIZES under which the data are most probable."""
+    values = [make_score(table, "bdeu", size).total(parents) for size in SIZES]
+    return SIZES[int(np.argmax(values))]
+
+
+def size_is_open(equivalent_sample_size: Any) -> bool:
+    """Whether it is "auto"; a number must be above 0."""
+    if isinstance(equivalent_sample_size, str):
+        check.one_of(("auto",), equivalent_sample_size=equivalent_sample_size)
+        return True
+    check.positive(equivalent_sample_size=equivalent_sample_size)
+    return False
 
 
 def parents_of(dag: DAG, names: Sequence[Any]) -> list[tuple[int, ...]]:

@@ -23,6 +23,7 @@ from pellucid.core.random import generator
 from pellucid.core.records import text_table
 from pellucid.core.typing import Array, BoolArray, IntArray, Rng
 from pellucid.inference.laplace import climb, make_target
+from pellucid.solvers.lbfgs import lbfgsb
 from pellucid.solvers.objective import Objective
 
 SAME = 1e-4  # relative distance below which two maxima are one
@@ -127,15 +128,13 @@ class Top(NamedTuple):
 
 def climb_in_box(value: Callable[[Array], float], x: Array, box: Box) -> Top:
     """L-BFGS-B to see which bounds hold, Newton on the rest."""
-    from scipy.optimize import minimize
-
     inside = _inside(value, box)
 
     def safe(t: Array) -> float:
         found = inside(t)
         return -found if np.isfinite(found) else 1e300
 
-    found = minimize(safe, x, method="L-BFGS-B", bounds=list(zip(*box, strict=True)))
+    found = lbfgsb(safe, x, jac=False, bounds=list(zip(*box, strict=True)))
     x = np.clip(found.x, *box)
     free = ~box.touched(x)
     if not free.any():

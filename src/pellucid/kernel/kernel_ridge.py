@@ -34,25 +34,35 @@ class KernelRidgeFit(NamedTuple):
     left_out: Array | None  # (n, t) residuals
 
 
-def solve_dual(K: Array, Y: Array, v: Array, alpha: float, leave_out: bool) -> KernelRidgeFit:
-    """a for targets (n, t) with one alpha."""
+def solve_dual(
+    K: Array, Y: Array, v: Array, alpha: float, leave_out: bool, *, own: bool = False
+) -> KernelRidgeFit:
+    """a for targets (n, t) with one alpha; ``own`` (weights 1): K may be overwritten."""
     s = np.sqrt(v)
-    G = K * np.outer(s, s) if (v != 1).any() else K.copy()
-    G[np.diag_indices(len(G))] += alpha
-    L, info = lapack.dpotrf(G, lower=1, overwrite_a=0)
+    G = K if own else K.copy()
+    if (v != 1).any():
+        G *= np.outer(s, s)
+    diagonal = np.diagonal(G) + alpha
+    np.fill_diagonal(G, diagonal)
+    L, info = lapack.dpotrf(G.T, lower=1, clean=0, overwrite_a=1)  # leaves G below its diagonal
     SY = s[:, None] * Y
     if info:  # alpha = 0 and a singular kernel: the least-squares solution
+        G = np.tril(G, -1)
+        G += G.T
+        np.fill_diagonal(G, diagonal)
+        K = G - alpha * np.eye(len(G)) if own else K
         M = np.linalg.pinv(G, hermitian=True) if leave_out else None
         m = lstsq(G, SY)[0]
     else:
         m = lapack.dpotrs(L, SY, lower=1)[0]
-        M = lapack.dpotri(L, lower=1)[0] if leave_out else None
+        M = lapack.dpotri(L, lower=1, overwrite_c=1)[0] if leave_out else None
     left = None
     if M is not None:
         scale = s * np.diag(M)
         seen = scale > 0
         left = np.where(seen[:, None], m / np.where(seen, scale, 1.0)[:, None], np.nan)
-        left[~seen] = (Y - K @ (s[:, None] * m))[~seen]  # a row without weight was never in
+        if not seen.all():  # a row without weight was never in
+            left[~seen] = (Y - K @ (s[:, None] * m))[~seen]
     return KernelRidgeFit(s[:, None] * m, left)
 
 
@@ -180,9 +190,11 @@ class KernelRidge(Regressor):
             return dual, None
         K = np.asarray(kernel(X))
         left = np.empty_like(Y) if self.leave_one_out else None
-        for alpha in np.unique(alphas):
+        several = np.unique(alphas)
+        own = len(several) == 1 and (v == 1).all() and kernel.code() is not None  # made here
+        for alpha in several:
             chosen = alphas == alpha
-            found = solve_dual(K, Y[:, chosen], v, float(alpha), self.leave_one_out)
+            found = solve_dual(K, Y[:, chosen], v, float(alpha), self.leave_one_out, own=own)
             dual[:, chosen] = found.dual_coef
             if left is not None:
                 left[:, chosen] = found.left_out

@@ -36,6 +36,7 @@ from pellucid.kernel.crammer_singer import (
 from pellucid.kernel.margin_lasso import lasso_step, start_lasso
 from pellucid.kernel.margin_newton import middle_intercept, newton_step, sample_start
 from pellucid.kernel.margin_problem import WIDEST, Problem, make_loss, make_problem
+from pellucid.kernel.sparse_rows import narrow
 
 
 class LinearFit(NamedTuple):
@@ -191,7 +192,8 @@ class LinearSVC(LinearClassifier):
     def _rules(self, rows: Rows, weights: Array) -> tuple[Any, Any, Any]:
         """Start, step and reading of one problem for each rule."""
         lasso = self.penalty == "l1"
-        X, Q = (rows.X, None) if lasso else fewer_columns(rows.X)
+        X = narrow(rows.X) if issparse(rows.X) else rows.X
+        X, Q = (X, None) if lasso else fewer_columns(X)
         problems = [
             make_problem(
                 X, y, v, make_loss(self.loss, self.C), intercept=self.fit_intercept,

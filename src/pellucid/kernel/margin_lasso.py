@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.compiled.logistic_coordinate import solve_model
+from pellucid.core.backtrack import backtrack
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array, IntArray
 from pellucid.kernel.margin_problem import (
@@ -119,16 +120,17 @@ def quadratic_step(problem: Problem, point: Point) -> Point | None:
     promise = float(point.slope @ d) + penalised(problem, theta + d) - penalised(problem, theta)
     if not promise < -1e-16 * point.objective:
         return None
-    f, t = design_times(problem, d), 1.0
-    for _ in range(HALVINGS):
+    f = design_times(problem, d)
+
+    def attempt(t: float) -> tuple[Point, float]:
         end = theta + t * d
         if t == 1.0:
             end[first:] = w  # exact zeros
         new = look(problem, end, point.e - t * f)
-        if new.objective <= point.objective + ENOUGH * t * promise:
-            return new
-        t *= 0.5
-    return None
+        return new, new.objective
+
+    found = backtrack(attempt, point.objective, promise, c=ENOUGH, most=HALVINGS)
+    return None if found is None else found.point
 
 
 def working_set(problem: Problem, point: Point) -> IntArray:
@@ -147,7 +149,9 @@ def on_columns(problem: Problem, chosen: IntArray) -> Problem:
     X: Any = problem.X[:, chosen]
     X = X.toarray() if issparse(X) else X
     ridge = np.concatenate([problem.ridge[:1], np.ones(len(chosen))])
-    return problem._replace(X=np.ascontiguousarray(X), ridge=ridge, shift=problem.shift[chosen])
+    return problem._replace(
+        X=np.ascontiguousarray(X), ridge=ridge, shift=problem.shift[chosen], sparse=None
+    )
 
 
 def working_step(problem: Problem, state: LassoState) -> Point | None:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid.core.line_minimum import line_minimum
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.typing import Array
 from pellucid.kernel.margin_problem import (
@@ -33,6 +34,7 @@ from pellucid.kernel.margin_problem import (
     Smoothing,
     design_times,
     evaluate,
+    is_costly,
     line_slopes,
     newton_direction,
 )
@@ -50,7 +52,7 @@ class NewtonState(NamedTuple):
     """A point, the direction from it, and the smoothing under which both were computed."""
 
     point: Point
-    direction: Array
+    direction: Array | None  # None: not looked for yet, it may not be needed
     decrement: float  # -slope.direction
     smooth: Smoothing
     before: float  # gap when the centre was last moved
@@ -90,14 +92,20 @@ def aim(
     """The Newton direction from a point; its gap is judged by the largest bound seen."""
     bound = max(bound, point.objective - point.gap)
     point = point._replace(gap=max(point.objective - bound, 0.0))
-    direction = newton_direction(problem, point, smooth.delta)
-    decrement = -float(point.slope @ direction)
-    return NewtonState(point, direction, decrement, smooth, before, bound)
+    state = NewtonState(point, None, np.inf, smooth, before, bound)
+    return state if is_costly(problem) and not np.isfinite(smooth.sigma) else turn(problem, state)
+
+
+def turn(problem: Problem, state: NewtonState) -> NewtonState:
+    """The same state with its direction."""
+    direction = newton_direction(problem, state.point, state.smooth.delta)
+    return state._replace(direction=direction, decrement=-float(state.point.slope @ direction))
 
 
 def search(problem: Problem, state: NewtonState) -> Point:
     """The point where the smoothed problem is lowest along the direction."""
     point, d, smooth = state.point, state.direction, state.smooth
+    assert d is not None
     f = design_times(problem, d)
     theta, ridge = point.theta, problem.ridge
     bend0 = float(ridge @ d**2)
@@ -105,16 +113,12 @@ def search(problem: Problem, state: NewtonState) -> Point:
     if problem.free:
         bend0 += smooth.delta * d[0] ** 2
         slope0 += smooth.delta * (theta[0] - smooth.b0) * d[0]
-    low, high, t = 0.0, np.inf, 1.0
-    for _ in range(SEARCHES):
+
+    def slopes(t: float) -> tuple[float, float]:
         slope, bend = line_slopes(problem, point.e, f, t, smooth)
-        slope = slope0 + t * bend0 - slope
-        if abs(slope) <= FLAT * state.decrement:
-            break
-        low, high = (t, high) if slope < 0 else (low, t)
-        t -= slope / (bend0 + bend)
-        if not low < t < high:
-            t = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
+        return slope0 + t * bend0 - slope, bend0 + bend
+
+    t = line_minimum(slopes, FLAT * state.decrement, most=SEARCHES)
     return evaluate(problem, theta + t * d, point.e - t * f, smooth)
 
 
@@ -139,6 +143,10 @@ def newton_step(problem: Problem, state: NewtonState) -> tuple[NewtonState, floa
     """One Newton step; new centres where the smoothed problem is solved well enough."""
     kinked = np.isfinite(state.smooth.sigma)
     with single_threaded_blas():
+        if state.direction is None:
+            state = turn(problem, state)
+            if state.decrement <= EXACT * state.point.objective:
+                return state, 0.0
         new = aim(problem, search(problem, state), state.smooth, state.before, state.bound)
         point = new.point
         gap = relative_gap(point)

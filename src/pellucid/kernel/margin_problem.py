@@ -27,12 +27,14 @@ from pellucid.core.simd import LANES
 from pellucid.core.statistics import is_unit
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
+from pellucid.kernel.sparse_rows import SparseRows
 
 LEAF = 16_384  # rows of a task
 WIDEST = 256  # columns up to which tiles serve
 LARGEST = 2000  # columns of a sparse matrix whose curvature is formed
 CG_STEPS = 500
-FORCING = 1e-4  # share of the squared residual that an inexact step may leave
+PACK = 0.6  # share of the rows up to which it pays to copy those of the curvature
+FORCING = (1e-3, 3e-2)  # share of the squared residual that an inexact step may leave
 MANY = 50_000  # rows of which a sample has the mean
 DAMPING = 1e5  # of delta, where no row has curvature
 
@@ -86,6 +88,7 @@ class Problem(NamedTuple):
     ones: float  # value of the intercept's column; 0 without one
     ridge: Array
     shift: Array
+    sparse: SparseRows | None = None  # X, where it is sparse
 
     @property
     def free(self) -> bool:
@@ -133,7 +136,7 @@ def make_problem(
         if not issparse(X):
             shift = typical_row(X, v)
     ones = 1.0 if free else float(scaling or 0.0) if intercept else 0.0
-    return Problem(X, y, v, loss, ones, ridge, shift)
+    return Problem(X, y, v, loss, ones, ridge, shift, SparseRows(X) if issparse(X) else None)
 
 
 def dual_rows(problem: Problem, e: Array, P0: Array, inv_sigma: float) -> tuple[Array, Any]:
@@ -176,6 +179,8 @@ def design_times(problem: Problem, d: Array) -> Array:
     X = problem.X
     w = np.array(d[1:])
     b = float(problem.ones * d[0] - w @ problem.shift)
+    if problem.sparse is not None:
+        return problem.sparse.scores(w, b)
     if not is_tiled(X):
         return X @ w + b
     z = np.empty(len(X))
@@ -238,18 +243,22 @@ def _plain(problem: Problem, e: Array, smooth: Smoothing) -> tuple[Array, Sums]:
     total = Q.sum(axis=1)
     g = np.empty((2, X.shape[1] + 1))
     g[:, 0] = problem.ones * total
-    g[:, 1:] = (X.T @ Q.T).T - np.outer(total, problem.shift)
+    sums = (X.T @ Q.T).T if problem.sparse is None else problem.sparse.slopes(v * P)
+    g[:, 1:] = sums - np.outer(total, problem.shift)
     squares = v * P**2
-    rows = np.flatnonzero(free & (v > 0))
+    free &= v > 0
+    h = np.where(free, v / (1 / loss.kappa + inv_sigma), 0.0)
     found = np.array([
         v @ row_losses(loss, y, e), v @ inner, line[up].sum(), line[~up].sum(),
-        squares[up].sum(), squares[~up].sum(), len(rows),
+        squares[up].sum(), squares[~up].sum(), np.count_nonzero(free),
     ])  # fmt: skip
-    return P, Sums(found, g, FreeRows(X[rows], v[rows] / (1 / loss.kappa + inv_sigma)))
+    if problem.sparse is not None:
+        return P, Sums(found, g, FreeRows(problem.sparse, h))
+    return P, Sums(found, g, FreeRows(X[free], h[free]))
 
 
 class FreeRows(NamedTuple):
-    """The rows that make the curvature, and their weights."""
+    """The rows that make the curvature, and their weights; of sparse rows all, most of weight 0."""
 
     X: Any
     h: Array
@@ -259,9 +268,11 @@ class FreeRows(NamedTuple):
         q = self.X.shape[1] + 1
         G = np.empty((q, q))
         total = self.h.sum()
-        if issparse(self.X):
-            G[1:, 1:] = (self.X.T @ self.X.multiply(self.h[:, None]).tocsr()).toarray()
-            G[1:, 0] = problem.ones * (self.X.T @ self.h)
+        if isinstance(self.X, SparseRows):
+            free = np.flatnonzero(self.h)
+            X, h = self.X.matrix[free], self.h[free]
+            G[1:, 1:] = (X.T @ X.multiply(h[:, None]).tocsr()).toarray()
+            G[1:, 0] = problem.ones * (X.T @ h)
         else:
             Z = np.sqrt(self.h)[:, None] * (self.X - problem.shift)
             G[1:, 1:] = Z.T @ Z
@@ -272,17 +283,33 @@ class FreeRows(NamedTuple):
 
     def times(self, problem: Problem, d: Array) -> Array:
         """D'diag(h) D d."""
-        u = self.X @ d[1:] + (problem.ones * d[0] - d[1:] @ problem.shift)
-        u = self.h * u
         out = np.empty(len(d))
-        out[0] = problem.ones * u.sum()
-        out[1:] = self.X.T @ u - u.sum() * problem.shift
+        b = float(problem.ones * d[0] - d[1:] @ problem.shift)
+        if isinstance(self.X, SparseRows):
+            out[1:], total = self.X.curvature(self.h, d[1:], b)
+        else:
+            u = self.h * (self.X @ d[1:] + b)
+            total = float(u.sum())
+            out[1:] = self.X.T @ u - total * problem.shift
+        out[0] = problem.ones * total
         return out
+
+    def packed(self) -> "FreeRows":
+        """The same without the sparse rows of weight 0, where they are many."""
+        if not isinstance(self.X, SparseRows):
+            return self
+        free = np.flatnonzero(self.h)
+        if len(free) > PACK * len(self.h):
+            return self
+        return FreeRows(SparseRows(self.X.matrix[free]), self.h[free])
 
     def diagonal(self, problem: Problem) -> Array:
         """Of D'diag(h) D, the shift left out: a preconditioner."""
-        squares = self.X.multiply(self.X) if issparse(self.X) else self.X**2
-        return np.concatenate([[problem.ones**2 * self.h.sum()], np.ravel(squares.T @ self.h)])
+        if isinstance(self.X, SparseRows):
+            squares = self.X.squares(self.h)
+        else:
+            squares = (self.X**2).T @ self.h
+        return np.concatenate([[problem.ones**2 * self.h.sum()], squares])
 
 
 def dual_bound(problem: Problem, found: Array, g: Array) -> float:
@@ -317,6 +344,11 @@ def evaluate(problem: Problem, theta: Array, e: Array, smooth: Smoothing) -> Poi
     return Point(theta, e, P, value, objective, gap, slope, curvature, int(found[6]))
 
 
+def is_costly(problem: Problem) -> bool:
+    """Whether a direction takes many products with the rows."""
+    return not is_tiled(problem.X) and problem.X.shape[1] > LARGEST
+
+
 def newton_direction(problem: Problem, point: Point, delta: float) -> Array:
     """-H^-1 slope, by Cholesky where H is small, else by conjugate gradients."""
     ridge = problem.ridge.copy()
@@ -324,8 +356,9 @@ def newton_direction(problem: Problem, point: Point, delta: float) -> Array:
         ridge[0] = delta if point.n_free else DAMPING * delta
     H = point.curvature
     if isinstance(H, FreeRows):
-        if H.X.shape[1] > LARGEST:
-            return conjugate_gradients(problem, H, ridge, -point.slope)
+        if is_costly(problem):
+            share = point.gap / max(point.objective, 1e-300)  # far away a rough step will do
+            return conjugate_gradients(problem, H, ridge, -point.slope, np.clip(share, *FORCING))
         H = H.matrix(problem)
     H = H + np.diag(ridge)
     scale = 1.0 / np.sqrt(np.diag(H))
@@ -333,13 +366,16 @@ def newton_direction(problem: Problem, point: Point, delta: float) -> Array:
     return -scale * cho_solve(factor, scale * point.slope, check_finite=False)
 
 
-def conjugate_gradients(problem: Problem, H: FreeRows, ridge: Array, r: Array) -> Array:
-    """The solution of (H + ridge) d = r to a part of its length, preconditioned by the diagonal."""
+def conjugate_gradients(
+    problem: Problem, H: FreeRows, ridge: Array, r: Array, forcing: float
+) -> Array:
+    """The solution of (H + ridge) d = r up to a share of |r|^2, preconditioned by the diagonal."""
+    H = H.packed()
     inverse = 1.0 / (ridge + H.diagonal(problem))
     d, r = np.zeros(len(r)), r.copy()
     z = inverse * r
     s, rho = z.copy(), float(r @ z)
-    goal = FORCING * rho
+    goal = forcing * rho
     for _ in range(CG_STEPS):
         if rho <= goal or rho <= 0.0:
             break

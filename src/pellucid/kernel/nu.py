@@ -101,6 +101,8 @@ class NuSVC(PairClassifier):
     array([[2.]])
     """
 
+    _apart = True
+
     def __init__(
         self,
         *,

@@ -94,7 +94,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         check_nu(self.nu)
         self._check_parameters()
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None)
-        rows = self._check_training(X, y, sample_weight)
+        rows = self._check_training(X, y, sample_weight, defer_finite=self._precomputed)
         opened = self._open(rows, np.zeros(rows.n_rows))
         bound = opened.rows.w
         n = len(bound)

@@ -22,7 +22,7 @@ from pellucid.kernel.svm_base import Opened, SupportVectorMachine, like
 
 
 class Pair(NamedTuple):
-    """Two classes and their rows among the distinct ones: first those of i, then those of j."""
+    """Two classes and their rows among the distinct ones."""
 
     i: int
     j: int
@@ -34,6 +34,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
     """A leaf states the problem of two classes and what its solution means."""
 
     _by_class = True
+    _apart = False  # a machine needs the rows of its first class before those of the second
 
     class_weight: Any
     decision_function_shape: str
@@ -57,7 +58,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         check.one_of(("ovo", "ovr"), decision_function_shape=self.decision_function_shape)
         check.boolean(break_ties=self.break_ties)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None)
-        rows = self._check_training(X, y, sample_weight)
+        rows = self._check_training(X, y, sample_weight, defer_finite=self._precomputed)
         opened = self._open(rows, np.asarray(rows.y, dtype=np.float64))
         codes = np.asarray(rows.y)[opened.rows.first]
         k = len(self.classes_)
@@ -65,10 +66,11 @@ class PairClassifier(Classifier, SupportVectorMachine):
         self._need_classes(totals, rows.n_rows)
         self.class_weight_ = class_weights(self.class_weight, self.classes_, totals)
         w, costs = opened.rows.w, self.class_weight_[codes]
-        pairs = class_pairs(codes, k)
+        pairs = class_pairs(codes, k, apart=self._apart)
         machines = []
         for pair in pairs:
-            gram = opened.gram if k == 2 and is_range(pair.rows) else opened.gram.take(pair.rows)
+            every = k == 2 and is_range(pair.rows)
+            gram = opened.gram if every else opened.gram.take(pair.rows)
             problem = self._problem(pair.sign, w[pair.rows], costs[pair.rows], gram)
             machines.append(self._machine(problem, gram))
         self.shape_fit_ = rows.X.shape
@@ -170,8 +172,10 @@ class PairClassifier(Classifier, SupportVectorMachine):
         return {"dual_coef_": (k - 1, s), "intercept_": (k * (k - 1) // 2,)}
 
 
-def class_pairs(codes: IntArray, k: int) -> list[Pair]:
-    """All pairs of classes with their rows."""
+def class_pairs(codes: IntArray, k: int, *, apart: bool) -> list[Pair]:
+    """All pairs of classes with their rows, class by class; two classes as they lie if they may."""
+    if k == 2 and not apart:
+        return [Pair(0, 1, np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0))]
     rows = [np.flatnonzero(codes == c) for c in range(k)]
     pairs = []
     for i in range(k):

@@ -18,7 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.compiled.smo import LANES, MISS, MISSING, STEPS, gaussian_sums, run_smo, scan
+from pellucid.compiled.smo import (
+    GIVEN,
+    LANES,
+    MISS,
+    MISSING,
+    STEPS,
+    gathered_sums,
+    gaussian_sums,
+    run_smo,
+    scan,
+)
 from pellucid.core.kernels import GAUSSIAN, LAPLACIAN, Kernel, KernelCode, PrecomputedKernel
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, IntArray
@@ -30,6 +40,7 @@ WORTH = 0.8  # shrink when at most this share of the rows stays
 MAX_CHECKS = 60  # refinements in double precision
 AGAIN = 0.5  # share of the support up to which K beta is corrected rather than computed anew
 BLOCK = 200_000  # cells of K at a time: they stay in the cache of a core
+DENSE = 0.1  # share of the columns from which all of a row is read: lines of memory hold eight
 
 
 class Problem(NamedTuple):
@@ -58,53 +69,96 @@ def two_copies(n: int, *, groups: int = 1) -> IntArray:
 
 
 class Gram:
-    """The kernel matrix of some rows: whole when they are few, else computed where it is read."""
+    """The kernel matrix of some rows: whole when they are few, else computed where it is read.
 
-    def __init__(self, kernel: Kernel, X: Any, whole: Array | None = None) -> None:
-        self.kernel, self.X = kernel, X
-        n = X.shape[0]
-        if whole is None and n <= FEW:
+    A matrix that is there is read where it lies: ``rows`` are the places of these rows in
+    ``whole`` (None: all of them in order), so that nothing is copied to leave some out.
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Any, whole: Array | None = None, rows: IntArray | None = None
+    ) -> None:
+        self.kernel, self.X, self.rows = kernel, X, rows
+        if whole is None and X.shape[0] <= FEW:
             whole = kernel(X)
         self.whole = whole
-        code = None if issparse(X) else kernel.code()
-        self.code = code if whole is None else None
         self.columns = np.zeros((1, 1), np.float32)
-        if self.code is not None:
+        if whole is not None:
+            self.code = KernelCode(GIVEN if is_readable(whole) else -1)
+            diagonal = np.diagonal(whole)
+            self.diagonal = diagonal.copy() if rows is None else diagonal[rows]
+            return
+        self.code = (None if issparse(X) else kernel.code()) or KernelCode(-1)
+        if self.code.formula >= 0:
             free = self.code.formula in (GAUSSIAN, LAPLACIAN)  # of where the origin lies
             self.columns = np.ascontiguousarray((X - X.mean(axis=0) if free else X).T, np.float32)
-        self.diagonal = kernel.diagonal(X) if whole is None else np.diagonal(whole).copy()
+        self.diagonal = kernel.diagonal(X)
 
     def __len__(self) -> int:
         return len(self.diagonal)
 
+    def places(self, rows: IntArray) -> IntArray:
+        """Where rows lie in ``whole``."""
+        return rows if self.rows is None else self.rows[rows]
+
     def take(self, rows: IntArray) -> "Gram":
         """The Gram matrix of a part of the rows."""
-        whole = None if self.whole is None else self.whole[np.ix_(rows, rows)]
-        return Gram(self.kernel, self.X[rows], whole)
+        if self.whole is None:
+            return Gram(self.kernel, self.X[rows])
+        return Gram(self.kernel, self.X, self.whole, self.places(rows))
 
     def row(self, i: int, active: IntArray) -> Array:
         """k(x_i, x_j) of the active rows j."""
         if self.whole is not None:
-            return self.whole[i, active]
+            return self.whole[self.places(np.array(i)), self.places(active)]
         return self.kernel(self.X[i : i + 1], self.X[active])[0]
+
+    def single(self, active: IntArray) -> Any:
+        """The matrix of the active rows in single precision."""
+        assert self.whole is not None
+        if self.rows is None and len(active) == len(self.whole):
+            return np.ascontiguousarray(self.whole, np.float32)
+        at = self.places(active)
+        return np.ascontiguousarray(self.whole[np.ix_(at, at)], np.float32)
 
     def product(self, beta: Array) -> Array:
         """K beta in double precision, by blocks of rows."""
         support = np.flatnonzero(beta)
-        out = np.zeros(len(self))
         if not len(support):
-            return out
+            return np.zeros(len(self))
         if self.whole is not None:
-            return self.whole[:, support] @ beta[support]
+            return self.whole_product(self.whole, beta, support)
         step = max(16, BLOCK // len(support))
         centres, weights = self.X[support], beta[support]
-        if self.code is not None and self.code.formula == GAUSSIAN:
+        if self.code.formula == GAUSSIAN:
             return self.gaussian_product(centres, weights, self.code.gamma, step)
 
         def block(first: int) -> Array:
             return self.kernel(self.X[first : first + step], centres) @ weights
 
         return np.concatenate(list(map_threads(block, range(0, len(self), step))))
+
+    def whole_product(self, K: Array, beta: Array, support: IntArray) -> Array:
+        """The same from the matrix: all of a row where most of it counts, else gathered."""
+        at, weights = self.places(support), beta[support]
+        if self.rows is None and len(support) > DENSE * len(K):
+            at, weights = np.arange(0), beta
+        step = max(16, BLOCK // K.shape[1])
+
+        def block(first: int) -> Array:
+            stop = first + step
+            if self.rows is not None and self.code.formula != GIVEN:
+                return K[np.ix_(self.rows[first:stop], at)] @ weights
+            if self.rows is not None:
+                out = np.empty(len(self.rows[first:stop]))
+                gathered_sums(K, self.rows[first:stop], at.view(np.uint64), weights, out)
+                return out
+            return (K[first:stop].take(at, axis=1) if len(at) else K[first:stop]) @ weights
+
+        starts = range(0, len(self), step)
+        if len(self) <= FEW:
+            return np.concatenate([block(first) for first in starts])
+        return np.concatenate(list(map_threads(block, starts)))
 
     def gaussian_product(self, centres: Array, weights: Array, gamma: float, step: int) -> Array:
         """The same without storing a kernel value: products by BLAS, then one pass."""
@@ -128,6 +182,11 @@ def whole_gram(kernel: Kernel, X: Any) -> Gram:
         return Gram(kernel, K, K)
     slow = kernel.code() is None and X.shape[0] <= MANY
     return Gram(kernel, X, kernel(X) if slow else None)
+
+
+def is_readable(K: Any) -> bool:
+    """Whether compiled code reads a matrix as it is (a read-only one would be compiled anew)."""
+    return bool(K.dtype == np.float64 and K.flags.c_contiguous and K.flags.writeable)
 
 
 class Machine:
@@ -198,18 +257,19 @@ class Machine:
         self.down = mask(self.beta_here > self.lo)
         self.diagonal = self.gram.diagonal[active].astype(np.float32)
         self.columns = self.gram.columns
-        if self.gram.code is not None and m < len(self.gram):
+        self.places = np.arange(0)
+        if self.gram.code.formula == GIVEN:
+            if self.gram.rows is not None or m < len(self.gram):
+                self.places = self.gram.places(active)
+        elif self.gram.code.formula >= 0 and m < len(self.gram):
             self.columns = np.ascontiguousarray(self.columns[:, active])
         self.open_cache(m)
         self.rescan()
 
     def open_cache(self, m: int) -> None:
-        K = self.gram.whole
         rows = int(min(m, max(2, self.cache_bytes // (4 * m))))
-        if K is not None:
-            self.cache = np.ascontiguousarray(
-                K if m == len(K) else K[np.ix_(self.active, self.active)], np.float32
-            )
+        if self.gram.whole is not None and len(self.gram) <= FEW:
+            self.cache = self.gram.single(self.active)
             self.slot = np.arange(m, dtype=np.int32)
             self.owner = np.arange(m, dtype=np.int32)
         else:
@@ -241,22 +301,24 @@ class Machine:
         if not stopped or self.n_steps >= self.max_steps:
             self.checks += 1
             self.check()
-        elif self.gram.whole is not None:
+        elif len(self.gram) <= FEW:
             self.check()  # cheap here: no error of single precision is left to grow
-        elif self.shrinking and len(self.gram) > FEW:
+        elif self.shrinking:
             self.shrink(self.F_here, self.beta_here, self.lo, self.hi, self.tops, self.lows)
 
     def run(self, budget: int) -> bool:
         """Steps on the active rows; True when the budget ended them."""
-        code = self.gram.code or KernelCode(-1)
-        goal = self.n_steps + budget
+        code, goal = self.gram.code, self.n_steps + budget
+        given = self.gram.whole if code.formula == GIVEN else None
+        whole = np.zeros((1, 1)) if given is None else given
         while True:
             before = int(self.count[STEPS])
             status = run_smo(
-                self.columns, code.formula, code.gamma, code.coef0, code.degree, self.diagonal,
-                self.cache, self.slot, self.owner, self.used, self.count, self.F_here,
-                self.beta_here, self.lo, self.hi, self.up, self.down, self.segments, self.room,
-                self.best, self.tops, self.lows, self.at, self.inner_tol, goal - self.n_steps,
+                self.columns, whole, self.places, code.formula, code.gamma, code.coef0,
+                code.degree, self.diagonal, self.cache, self.slot, self.owner, self.used,
+                self.count, self.F_here, self.beta_here, self.lo, self.hi, self.up, self.down,
+                self.segments, self.room, self.best, self.tops, self.lows, self.at, self.inner_tol,
+                goal - self.n_steps,
             )  # fmt: skip
             self.n_steps += int(self.count[STEPS]) - before
             if status != MISSING:

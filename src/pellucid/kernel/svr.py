@@ -39,7 +39,7 @@ class TubeRegressor(Regressor, SupportVectorMachine):
         self._check_parameters()
         check.positive(C=self.C)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None)
-        rows = self._check_training(X, y, sample_weight)
+        rows = self._check_training(X, y, sample_weight, defer_finite=self._precomputed)
         opened = self._open(rows, rows.y)
         bound = self.C * opened.rows.w
         machine = self._machine(problem(rows.y[opened.rows.first], bound), opened.gram)

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core import check
+from pellucid.core.backtrack import halved
 from pellucid.core.iterate import FitContext
 from pellucid.core.linalg import EPS
 from pellucid.core.records import Card, Summary
@@ -37,7 +38,7 @@ from pellucid.linear.logistic_outcome import log_softmax
 from pellucid.linear.logistic_sums import class_counts
 
 STEP = 5.0  # longest step of one coordinate, in log-odds per standard deviation
-HALVINGS = 30
+ATTEMPTS = 31
 PROFILE_TOL = 1e-7  # of the held fits, in standard errors
 JOINT_STEPS = 15  # before an end is searched for with held fits
 REACH = 60  # doublings in the search for the end of an interval
@@ -92,13 +93,13 @@ def firth_step(data: Data, free: BoolArray, point: Point) -> tuple[Point, float]
     """One step of Fisher scoring, halved while l* falls."""
     with single_threaded_blas():
         step = point.move * min(1.0, STEP / max(np.abs(point.move).max(initial=0.0), 1e-300))
+
+        def attempt(t: float) -> tuple[Point, float]:
+            tried = firth_point(data, point.theta + t * step, free)
+            return tried, -tried.value
+
         noise = 1e-12 * abs(point.value)
-        new = firth_point(data, point.theta + step, free)
-        for _ in range(HALVINGS):
-            if new.value >= point.value - noise:
-                break
-            step = step / 2
-            new = firth_point(data, point.theta + step, free)
+        new: Point = halved(attempt, -point.value, most=ATTEMPTS, noise=noise).point
     stuck = new.gap <= 1e-6 and new.gap > 0.99 * point.gap  # rounding
     return new, 0.0 if stuck else new.gap
 

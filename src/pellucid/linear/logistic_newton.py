@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from pellucid.core.backtrack import halved
 from pellucid.core.linalg import EPS
 from pellucid.core.statistics import Rows
 from pellucid.core.threads import single_threaded_blas
@@ -31,6 +32,7 @@ SAMPLE = 5000  # rows of the sample, or SAMPLE_SHARE per parameter
 SAMPLE_SHARE = 50
 SAMPLE_GAP = 0.03  # gap at which the sample has told what it can
 ROUNDING = 1e-8  # a gap below it that no longer falls is rounding
+ATTEMPTS = 35  # halvings of a step, to 6e-11 of it
 
 
 class Solved(NamedTuple):
@@ -122,14 +124,15 @@ def start_newton(problem: Problem, theta: Array) -> NewtonState:
 def newton_step(problem: Problem, state: NewtonState) -> tuple[NewtonState, float]:
     """One step, halved while the objective rises."""
     old, d = state.point, state.solved.step.reshape(state.point.theta.shape)
-    share = 1.0
+
+    def attempt(share: float) -> tuple[Point, float]:
+        point = evaluate(problem, old.theta + share * d, curved=True)
+        return point, point.objective
+
     noise = 1e-12 * max(abs(old.objective), 1e-3)  # a rise this small is rounding
     with single_threaded_blas():
-        point = evaluate(problem, old.theta + d, curved=True)
-        while not point.objective <= old.objective + noise and share > 1e-10:
-            share /= 2
-            point = evaluate(problem, old.theta + share * d, curved=True)
-        new = newton_state(problem, point, share, state.gap)
+        taken = halved(attempt, old.objective, most=ATTEMPTS, noise=noise)
+        new = newton_state(problem, taken.point, taken.t, state.gap)
     stuck = new.gap <= ROUNDING and new.gap > 0.5 * state.gap
     return new, 0.0 if stuck else new.gap
 

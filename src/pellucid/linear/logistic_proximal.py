@@ -28,6 +28,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array, hstack, issparse
 
 from pellucid.compiled.logistic_coordinate import logistic_entropy, logistic_rows, solve_model
+from pellucid.core.backtrack import backtrack
 from pellucid.core.iterate import iterate
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, IntArray
@@ -406,15 +407,16 @@ class ProximalNewton:
                 D[k, i] = part
                 dZ[k] = self.columns.dot(i, part) + db[k]
         promise += self.penalty(W + D) - self.penalty(W)
-        t = 1.0
-        for _ in range(HALVINGS):
+
+        def attempt(t: float) -> tuple[Any, float]:
             V, found = W + t * D, self.loss.rows(Z + t * dZ)
             new = found.loss + self.penalty(V)
-            lost = ROUNDING * value if abs(promise) < ROUNDING * value else 0.0
-            if new <= value + ENOUGH * t * min(promise, 0.0) + lost:
-                return V, b + t * db, Z + t * dZ, found, new
-            t *= 0.5
-        return None
+            return (V, b + t * db, Z + t * dZ, found, new), new
+
+        lost = ROUNDING * value if abs(promise) < ROUNDING * value else 0.0
+        least = min(promise, 0.0)
+        taken = backtrack(attempt, value, least, c=ENOUGH, most=HALVINGS, noise=lost)
+        return None if taken is None else taken.point
 
     def minimise(self, q: Quadratic, old: Array, slope: Array, gap: float) -> Array:
         """The d that minimises slope'd + d'G d/2 + penalty(old + d)."""

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import issparse
 
 from pellucid.core.statistics import Rows
@@ -18,6 +17,7 @@ from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, IntArray
 from pellucid.linear.logistic_newton import last_step, newton_step, sample_start, start_newton
 from pellucid.linear.logistic_sums import Problem, class_counts, evaluate, typical_row
+from pellucid.solvers.lbfgs import lbfgsb
 
 NEWTON_SIZE = 2000  # unknowns up to which Newton steps are quicker than L-BFGS
 
@@ -99,10 +99,9 @@ def lbfgs_point(
         slope = point.slope if problem.intercept else point.slope * (np.arange(shape[1]) > 0)
         return point.objective, slope.ravel()
 
-    options = {"maxiter": 10 * max_iter, "gtol": tol, "ftol": 1e-14, "maxcor": 20}
-    run = minimize(
-        partial(value_slope, theta.shape), theta.ravel(), jac=True, method="L-BFGS-B",
-        options=options,
+    run = lbfgsb(
+        partial(value_slope, theta.shape), theta.ravel(), maxiter=10 * max_iter, gtol=tol,
+        ftol=1e-14, maxcor=20,
     )  # fmt: skip
     gap = float(np.abs(run.jac).max())
     return run.x.reshape(theta.shape), gap, max(int(run.nit), 1), bool(run.success)

@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core import check
+from pellucid.core.backtrack import backtrack
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card, Summary
 from pellucid.core.statistics import LEAF_ROWS, Rows
@@ -173,14 +174,17 @@ def evaluate(problem: Problem, theta: Array) -> State:
 
 def newton_step(problem: Problem, state: State) -> tuple[State, float]:
     """One step, halved until the objective does not rise."""
-    share, noise = 1.0, 1e-12 * max(state.value, 1e-3)
+
+    def attempt(share: float) -> tuple[State, float]:
+        new = evaluate(problem, state.theta + share * state.step)
+        return new, new.value
+
+    noise = 1e-12 * max(state.value, 1e-3)
     with single_threaded_blas():
-        for _ in range(HALVINGS):
-            new = evaluate(problem, state.theta + share * state.step)
-            if new.value <= state.value + noise:
-                return new, new.gap
-            share /= 2
-    return state._replace(gap=0.0), 0.0  # rounding is reached
+        found = backtrack(attempt, state.value, 0.0, most=HALVINGS, noise=noise)
+    if found is None:
+        return state._replace(gap=0.0), 0.0  # rounding is reached
+    return found.point, found.point.gap
 
 
 def start_theta(counts: Array, link: str, p: int) -> Array:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -71,8 +71,8 @@ def canonical(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     if X.nnz < 2**31 and (X.indices.dtype != np.int32 or X.indptr.dtype != np.int32):
-        X = X.copy()
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = csr_array(parts, shape=X.shape)
     return X
 
 
@@ -295,7 +295,8 @@ class StochasticModel(Estimator):
                 text = why.replace("last point before", "start")
                 warnings.warn(f"{name}: diverged: {text}", DivergenceWarning, stacklevel=5)
                 state = first._replace(t=state.t)
-            if self.average and mean_loss(problem, *self._chosen(state)) > limit:
+            wild = self.average and np.isfinite(limit)
+            if wild and mean_loss(problem, *self._chosen(state)) > limit:
                 warnings.warn(
                     f"{name}: the average of the iterates holds a wild beginning; the last "
                     "iterate is kept instead (a larger average= begins later)",

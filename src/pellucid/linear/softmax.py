@@ -19,15 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from pellucid.core.backtrack import backtrack
 from pellucid.core.statistics import Rows
 from pellucid.core.threads import single_threaded_blas
+from pellucid.core.two_loop import Pair, remember, two_loop
 from pellucid.core.typing import Array
 from pellucid.linear.logistic_sums import Point, Problem, evaluate
 
 MEMORY = 10  # steps remembered
 GRAM_ROWS = 20_000  # rows that tell the Gram matrix well enough
 WIDEST_GRAM = 1500  # columns up to which its eigenvectors pay
-SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
+ATTEMPTS = 35  # halvings of a step, to 6e-11 of it
 
 
 class Preconditioner(NamedTuple):
@@ -60,7 +62,7 @@ class LbfgsState(NamedTuple):
     """A point and the steps that led to it."""
 
     point: Point
-    steps: tuple[tuple[Array, Array, float], ...]  # (s, y, s.y), oldest first
+    steps: tuple[Pair, ...]  # oldest first
     gap: float
     share: float
     before: float  # the gap one step earlier
@@ -109,19 +111,8 @@ def precise_gap(P: Preconditioner, slope: Array) -> float:
 
 
 def direction(P: Preconditioner, state: LbfgsState) -> Array:
-    """-H g by the two-loop recursion."""
-    q, factors = state.point.slope.copy(), []
-    for s, y, sy in reversed(state.steps):
-        a = np.vdot(s, q) / sy
-        factors.append(a)
-        q -= a * y
-    r = P.apply(q)
-    if state.steps and P.vectors is not None:  # a diagonal P has the scale that the penalty gives
-        _, y, sy = state.steps[-1]
-        r *= sy / np.vdot(y, P.apply(y))
-    for (s, y, sy), a in zip(state.steps, reversed(factors), strict=True):
-        r += s * (a - np.vdot(y, r) / sy)
-    return -r
+    """-H g; a diagonal P has the scale that the penalty gives."""
+    return -two_loop(state.point.slope, state.steps, P.apply, rescale=P.vectors is not None)
 
 
 def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[LbfgsState, float]:
@@ -134,19 +125,19 @@ def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[
             state = state._replace(steps=())
             d = -P.apply(old.slope)
             promise = float(np.vdot(old.slope, d))
-        share, noise = 1.0, 1e-13 * abs(old.objective)
-        while True:
+
+        def attempt(share: float) -> tuple[Point, float]:
             point = evaluate(problem, old.theta + share * d, curved=False)
-            enough = point.objective <= old.objective + SUFFICIENT * share * promise
-            flat = point.objective <= old.objective + noise
-            slope = float(np.vdot(point.slope, d))
-            if enough or (flat and slope <= (2 * SUFFICIENT - 1) * promise) or share < 1e-10:
-                break
-            share /= 2
-        s, y = point.theta - old.theta, point.slope - old.slope
-        steps = state.steps
-        sy = float(np.vdot(s, y))
-        if sy > 1e-300:
-            steps = (*steps, (s, y, sy))[-MEMORY:]
+            return point, point.objective
+
+        found = backtrack(
+            attempt, old.objective, promise, most=ATTEMPTS, noise=1e-13 * abs(old.objective),
+            slope_at=lambda point: float(np.vdot(point.slope, d)),
+        )  # fmt: skip
+        if found is None:  # forget the steps; without any to forget, rounding is reached
+            left = state.gap if state.steps else 0.0
+            return state._replace(steps=(), share=0.0, before=state.gap), left
+        point = found.point
+        steps = remember(state.steps, point.theta - old.theta, point.slope - old.slope, MEMORY)
         gap = precise_gap(P, point.slope)
-    return LbfgsState(point, steps, gap, share, state.gap), gap
+    return LbfgsState(point, steps, gap, found.t, state.gap), gap

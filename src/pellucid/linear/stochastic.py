@@ -185,7 +185,9 @@ def split_visits(
     def take(chosen: Any) -> Visits:
         chosen = np.sort(chosen)
         share = visits.share[chosen] if len(visits.share) else visits.share
-        return visits._replace(rows=visits.rows[chosen], share=share, keys=visits.keys[chosen])
+        return visits._replace(
+            rows=visits.rows[chosen], share=share, keys=visits.keys[chosen], first=np.arange(0)
+        )
 
     return take(order[n:]), take(order[:n])
 

@@ -94,7 +94,8 @@ class AffineSubspace:
     >>> from pellucid.maths import AffineSubspace
     >>> plane = AffineSubspace.from_equation([0, 0, 2], -6)
     >>> print(plane)
-    a plane in 3 dimensions through (0, 0, 3), a hyperplane with normal (0, 0, 1), no subspace
+    a plane in 3 dimensions through (0, 0, 3), a hyperplane with normal (0, 0, 1); 0 is not on
+    it, so it is no subspace
     >>> plane.project([1, 2, 7]).distance, plane.contains([5, 5, 3])
     (4.0, True)
     """
@@ -172,4 +173,7 @@ class AffineSubspace:
         text = f"{flat(self.dim)} in {len(self.point)} dimensions through {point(self.point)}"
         if self.is_hyperplane:
             text += f", a hyperplane with normal {point(self.normal)}"
-        return text + (", a subspace" if self.is_linear else ", no subspace")
+        return folded(text + (
+            "; 0 is on it, so it is a subspace" if self.is_linear
+            else "; 0 is not on it, so it is no subspace"
+        ))  # fmt: skip

@@ -68,9 +68,11 @@ class Convexity(NamedTuple):
         ends = f"between {point(chord.a)} and {point(chord.b)}"
         if chord.gap is None:
             return folded(f"{self.verdict}. {point(m)} lies {ends}, but not in the set.")
+        words = "neither convex nor concave" if self.verdict == "neither" else (
+            f"{self.verdict}. Not convex"
+        )  # fmt: skip
         return folded(
-            f"{self.verdict}. Not convex: {ends}, at {point(m)}, the function is "
-            f"{number(chord.gap)} above its chord."
+            f"{words}: {ends}, at {point(m)}, the function is {number(chord.gap)} above its chord."
         )
 
 

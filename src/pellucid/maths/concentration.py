@@ -38,13 +38,27 @@ class Bound(NamedTuple):
         return self.delta
 
     def __str__(self) -> str:
+        mean = "a value" if self.n == 1 else f"the mean of n = {self.n} values"
         return (
-            f"A deviation of {self.eps:.6g} or more (n = {self.n}) has probability "
-            f"at most {self.delta:.6g}."
+            f"With probability at most {self.delta:.6g}, {mean} is off its expectation by "
+            f"{self.eps:.6g} or more."
         )
 
     def to_dict(self) -> dict[str, Any]:
         return plain(self._asdict())
+
+
+class Level(Bound):
+    """Markov's bound is on the value itself, not on how far it is from its mean.
+
+    >>> print(markov(mean=1.0, a=4.0))
+    With probability at most 0.25, a value is 4 or more.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"With probability at most {self.delta:.6g}, a value is {self.eps:.6g} or more."
 
 
 def markov(*, mean: float, a: float) -> Bound:
@@ -64,7 +78,7 @@ def markov(*, mean: float, a: float) -> Bound:
     """
     check.non_negative(mean=mean)
     check.positive(a=a)
-    return Bound(min(1.0, mean / a), 1, float(a))
+    return Level(min(1.0, mean / a), 1, float(a))
 
 
 def chebyshev(*, variance: float, eps: float, n: int = 1) -> Bound:

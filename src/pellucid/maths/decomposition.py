@@ -38,7 +38,7 @@ class LowRank(NamedTuple):
     ``storage`` is k (m + n + 1) / (m n): numbers kept against numbers in A.
 
     >>> print(decompose([[3, 0], [0, 1]]).low_rank(1))
-    error 1 (largest stretch missed 1), 1.25 times the storage
+    misses A by 1 (Frobenius norm), by at most 1 for any x of length 1; 1.25 times the storage
     """
 
     matrix: Array
@@ -51,8 +51,9 @@ class LowRank(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"error {number(self.error)} (largest stretch missed {number(self.spectral_error)}), "
-            f"{number(self.storage)} times the storage"
+            f"misses A by {number(self.error)} (Frobenius norm), by at most "
+            f"{number(self.spectral_error)} for any x of length 1; {number(self.storage)} times "
+            "the storage"
         )
 
 
@@ -80,13 +81,20 @@ class Decomposition(NamedTuple):
                 f"eigen: eigenvalues {listed(self.values)}, but too few eigenvectors: "
                 "A is not diagonalizable"
             )
-        words = {
-            "svd": "A = U diag(s) V': rotate by V', stretch by the singular values",
-            "gram": "A = U diag(s) V' from A'A: rotate by V', stretch by the singular values",
-            "eigen": "A = P diag(l) P^-1: coordinates on the eigenvectors, stretch by the values",
-            "spectral": "A = Q diag(l) Q': rotate by Q', stretch by the eigenvalues",
-        }[self.kind]
-        return folded(f"{words} {listed(self.values)}, and back.")
+        words, last = {
+            "svd": ("A = U diag(s) V': turn by V', stretch by the singular values", "turn by U"),
+            "gram": (
+                "A = U diag(s) V' from A'A: turn by V', stretch by the singular values", "turn by U"
+            ),
+            "eigen": (
+                "A = P diag(l) P^-1: take coordinates on the eigenvectors, stretch them by the "
+                "eigenvalues", "go back",
+            ),
+            "spectral": (
+                "A = Q diag(l) Q': turn by Q', stretch by the eigenvalues", "turn back by Q"
+            ),
+        }[self.kind]  # fmt: skip
+        return folded(f"{words} {listed(self.values)}, then {last}.")
 
     def _needs_factors(self) -> None:
         if self.left is None:

@@ -22,7 +22,7 @@ from pellucid.core.random import generator
 from pellucid.core.records import text_table
 from pellucid.core.typing import Array, IntArray, Rng
 from pellucid.maths.concentration import chebyshev, hoeffding
-from pellucid.maths.wording import number, one_line
+from pellucid.maths.wording import folded, number, one_line
 
 DRAWS = 2**20  # numbers drawn at a time
 
@@ -35,7 +35,8 @@ class LimitTheorems(NamedTuple):
     ...     def sample(self, n, random_state):
     ...         return random_state.integers(0, 2, n).astype(float)
     >>> print(limit_theorems(Coin(), n=(1, 100), repeats=1000, random_state=0))
-    mean 0.5, variance 0.25; 1000 repeats, eps = 0.1
+    mean 0.5, variance 0.25. Frequency: of 1000 samples, how often the mean of n values is 0.1
+    or more off; then bounds on it.
     n    frequency  Chebyshev  Hoeffding  distance to N(0,1)
     1            1          1          1            0.378345
     100      0.064       0.25   0.270671           0.0517403
@@ -65,7 +66,10 @@ class LimitTheorems(NamedTuple):
         rows = [(str(n), *(c[i] for c in shown.values())) for i, n in enumerate(self.n)]
         mean, variance = ("none" if v is None else number(v) for v in (self.mean, self.variance))
         lines = [
-            f"mean {mean}, variance {variance}; {self.repeats} repeats, eps = {number(self.eps)}",
+            folded(
+                f"mean {mean}, variance {variance}. Frequency: of {self.repeats} samples, how "
+                f"often the mean of n values is {number(self.eps)} or more off; then bounds on it."
+            ),
             text_table(("n", *shown), rows),
         ]
         if self.frequency is None:

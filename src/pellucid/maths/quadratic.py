@@ -77,7 +77,9 @@ class CompletedSquare(NamedTuple):
         return one_line(self)
 
     def __str__(self) -> str:
-        return f"(x - m)'A(x - m) + {number(self.offset)} with m = {point(self.center)}"
+        sign = "-" if self.offset < 0 else "+"
+        rest = f"{sign} {number(abs(self.offset))}"
+        return f"(x - m)'A(x - m) {rest} with m = {point(self.center)}"
 
 
 class Quadratic:
@@ -186,7 +188,8 @@ class Quadratic:
         return f"Quadratic({self.A.tolist()}, {self.b.tolist()}, {self.c:g})"
 
     def __str__(self) -> str:
+        bends = self.convexity.replace("neither", "neither convex nor concave")
         return folded(
-            f"x'Ax + b.x + {number(self.c)} in {len(self.b)} variables, {self.convexity}: the "
+            f"x'Ax + b.x + {number(self.c)} in {len(self.b)} variables, {bends}: the "
             f"eigenvalues of A + A' are {listed(self._definite.eigenvalues)}"
         )

@@ -18,6 +18,7 @@ from pellucid.core.iterate import FitContext, Iteration, iterate
 from pellucid.core.statistics import Source
 from pellucid.core.typing import Array, Map
 from pellucid.mixture.gaussians import (
+    DENSE,
     LOST,
     POINT,
     CollapseError,
@@ -28,6 +29,8 @@ from pellucid.mixture.gaussians import (
     maximise,
 )
 from pellucid.mixture.missing_cells import expectation_missing
+
+ONLY = 1e-3  # share of reg_covar: a variance that the rows add no more to is none
 
 
 class State(NamedTuple):
@@ -118,3 +121,15 @@ def lost_components(state: State) -> list[int]:
     """Components that explain no row any more."""
     N = state.sums.weight
     return np.flatnonzero(LOST * N.sum() >= N).tolist()
+
+
+def collapsed_components(state: State, structure: str, reg: float) -> list[int]:
+    """Components whose variance in some direction is only what ``reg`` added to it."""
+    C = np.asarray(state.model.covariances)
+    if structure in DENSE:
+        least = np.linalg.eigvalsh(C)[..., 0]
+    else:
+        least = C.min(axis=-1) if structure.endswith("diag") else C
+    N = state.sums.weight
+    flat = np.broadcast_to(least <= (1.0 + ONLY) * reg, N.shape)
+    return np.flatnonzero(flat & (LOST * N.sum() < N)).tolist()

@@ -20,7 +20,7 @@ from pellucid.core.statistics import Rows, Source, unit_weights
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.mixture.base import MixtureModel
-from pellucid.mixture.em import Climb, State, lost_components
+from pellucid.mixture.em import Climb, State, collapsed_components, lost_components
 from pellucid.mixture.gaussians import (
     DENSE,
     STRUCTURES,
@@ -178,6 +178,17 @@ class GaussianModel(MixtureModel, BlockEstimator):
             warnings.warn(
                 f"component(s) {', '.join(map(str, lost))} explain no row any more (weight 0): "
                 f"n_components={self.n_components} is too large for these rows",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        reg = 0.0 if "covariances" in self._fixed() else self._reg()
+        flat = collapsed_components(best.state, self.covariance_type, reg) if reg > 0 else []
+        if flat:
+            warnings.warn(
+                f"component(s) {', '.join(map(str, flat))} have collapsed: in some direction their "
+                f"variance is only reg_covar={reg:g} (a repeated row, a constant column, no more "
+                "rows than columns); take fewer components, a simpler covariance_type or a larger "
+                "reg_covar",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -2,11 +2,9 @@ r"""Gaussian mixture by gradient ascent, beside EM.
 
 Objective    l / n, the mean log-likelihood
 Parameters   mu plainly;  S = L L', L lower triangular with exp(u) on the diagonal (so S stays
-             positive definite);  pi = softmax(a) (so pi stays a distribution)
-Gradient     with G_k = dl/dS_k = 1/2 (S^-1 A S^-1 - N S^-1), A = sum r d d':
-             dl/dmu = S^-1 sum r d,   dl/dL = 2 G L,   dl/du_j = (2 G L)_jj L_jj,
-             dl/da_k = N_k - n pi_k
-             A diagonal structure has S = exp(2u);  a tied one sums the gradients of all k.
+             positive definite);  pi = softmax(a) (so pi stays a distribution): the vector and its
+             gradient are in ``mixture.unconstrained``
+Ascent       the steps of ``solvers.GradientDescent`` on -l / n
 Damped       mu += rate (sum r x / sum r - mu), then S and pi in closed form: EM slowed down
 """
 
@@ -17,62 +15,65 @@ import numpy as np
 
 from pellucid.base import with_callbacks
 from pellucid.core import check
-from pellucid.core.iterate import ConvergenceWarning, FitContext, Iteration
+from pellucid.core.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.random import generator
 from pellucid.core.records import Card
 from pellucid.core.statistics import Source
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Map
-from pellucid.mixture.em import Climb, State, Update, climb, em_update
+from pellucid.core.threads import map_threads
+from pellucid.core.typing import ArrayLike, Map
+from pellucid.mixture.em import Climb, State, climb, em_update, record
 from pellucid.mixture.gaussian_model import GaussianModel
-from pellucid.mixture.gaussians import DENSE, Gaussians, precision_roots
+from pellucid.mixture.gaussians import Gaussians
+from pellucid.mixture.unconstrained import MixtureFit
+from pellucid.solvers.gradient_descent import Descent, GradientDescent, get_rate
+from pellucid.solvers.line_search import LineSearch
+from pellucid.solvers.minimum import rate_sentence
+from pellucid.solvers.schedules import Schedule
 
 REG = 1e-6  # on the variances of the start and of the damped update, as in GaussianMixture
 
 
-def dense_step(C: Array, roots: Array, A: Array, N: Array, structure: str, rate: float) -> Array:
-    """Covariances after one step on their triangles; A (k, p, p) = sum r d d', N (k,)."""
-    Q = roots @ np.swapaxes(roots, -1, -2)
-    G = 0.5 * (Q @ A @ Q - N[:, None, None] * Q)
-    if structure == "tied":
-        G, C, roots = G.sum(axis=0)[None], C[None], roots[None]
-    L = np.tril(np.linalg.inv(np.swapaxes(roots, -1, -2)))  # S = L L', from the roots that hold
-    slope = np.tril(2.0 * G @ L)
-    diagonal = np.diagonal(L, axis1=1, axis2=2)
-    u = np.log(diagonal) + rate * np.diagonal(slope, axis1=1, axis2=2) * diagonal
-    L = np.tril(L + rate * slope, -1) + np.exp(u)[:, :, None] * np.eye(C.shape[-1])
-    S = L @ L.transpose(0, 2, 1)
-    return S[0] if structure == "tied" else S
+class Reports:
+    """Mixtures for the history and the callbacks, where the solver knows vectors."""
+
+    def __init__(self, fit: MixtureFit, context: FitContext | None) -> None:
+        self.fit, self.context = fit, context
+        self.state: State | None = None  # of the last step that was taken
+
+    def record(self, _: Any) -> dict[str, Any]:
+        before, at = self.state, self.fit.at
+        assert at is not None
+        step, value = (0, None) if before is None else (before.step + 1, before.value)
+        self.state = at._replace(step=step, before=value)
+        return record(self.state)
+
+    def step(self, i: int, _: Any) -> bool:
+        return self.context is not None and self.context.step(i, self.state)
 
 
-def diagonal_step(C: Array, A: Array, N: Array, structure: str, rate: float) -> Array:
-    """Variances exp(2u) after one step on u; A (k, p) = the diagonal of sum r d d'."""
-    s = C[:, None] if structure == "spherical" else C
-    slope = A / s - N[:, None]  # dl/du = 2 G s, (k, p)
-    if structure.startswith("tied"):
-        slope = slope.sum(axis=0)
-    if structure.endswith("spherical"):
-        slope = slope.sum(axis=-1)
-    return np.asarray(np.exp(np.log(C) + 2.0 * rate * slope))
-
-
-def ascend(state: State, structure: str, rate: float) -> Gaussians:
-    """One step of length ``rate`` along the gradient of the mean log-likelihood."""
-    (weights, means, C), (N, M, A, _) = state.model, state.sums
-    with single_threaded_blas():
-        roots = precision_roots(C, structure)
-        rate = rate / N.sum()
-        if structure in DENSE:
-            Q = roots @ np.swapaxes(roots, -1, -2)
-            slope = (Q @ M[:, :, None])[:, :, 0]
-            new = dense_step(C, roots, A, N, structure, rate)
-        else:
-            s = C[:, None] if structure == "spherical" else C
-            slope = M / s
-            new = diagonal_step(C, A, N, structure, rate)
-    with np.errstate(divide="ignore"):
-        a = np.log(weights) + rate * (N - N.sum() * weights)
-    pi = np.exp(a - a.max())
-    return Gaussians(pi / pi.sum(), means + rate * slope, new)
+def ascend(
+    task: Climb, start: Gaussians, learning_rate: Any, context: FitContext | None
+) -> Iteration:
+    """Gradient descent on -l / n; the state of the run is that of EM."""
+    fit = MixtureFit(task, start)
+    reports = Reports(fit, context)
+    solver = GradientDescent(learning_rate, stop="value")
+    rate = get_rate(learning_rate, fit, fit.start)
+    descent = Descent(solver, fit, rate, generator(0), False)
+    run = iterate(
+        descent.step, descent.begin(fit.start), max_iter=task.max_iter,
+        # a change of exactly tol goes on; tol = 0 runs max_iter steps
+        tol=float(np.nextafter(task.tol, 0.0)) if task.tol > 0 else None,
+        record=reports.record, name=task.name, context=reports, warn=False,  # type: ignore[arg-type]
+        explain=lambda _: fit.why or rate_sentence(descent.last_rate, None),
+    )  # fmt: skip
+    state = reports.state
+    assert state is not None
+    if run.reason == "diverged":
+        fit.value_gradient(run.state.best_x)
+        assert fit.at is not None
+        state = fit.at._replace(step=state.step, before=state.before)
+    return run._replace(state=state)
 
 
 class GradientGaussianMixture(GaussianModel):
@@ -86,7 +87,8 @@ class GradientGaussianMixture(GaussianModel):
     update : {"gradient", "damped"}, default="gradient"
         Steps along the gradient of the mean log-likelihood, or means that go ``learning_rate``
         of the way of EM with closed-form covariances and weights.
-    learning_rate : float, default=0.01
+    learning_rate : float, schedule or line search, default=0.01
+        Of ``pellucid.solvers``; "damped" takes a number.
     max_iter : int, default=1000
     tol : float, default=1e-6
         Stop when the mean log-likelihood changes by less; 0 runs ``max_iter`` steps.
@@ -115,7 +117,7 @@ class GradientGaussianMixture(GaussianModel):
         *,
         covariance_type: str = "full",
         update: str = "gradient",
-        learning_rate: float = 0.01,
+        learning_rate: Any = 0.01,
         max_iter: int = 1000,
         tol: float = 1e-6,
         init_params: Any = "kmeans",
@@ -146,21 +148,22 @@ class GradientGaussianMixture(GaussianModel):
     def _check_parameters(self) -> None:
         self._check_common()
         check.one_of(("gradient", "damped"), update=self.update)
-        check.positive(learning_rate=self.learning_rate)
+        if self.update == "damped" or not isinstance(self.learning_rate, Schedule | LineSearch):
+            check.positive(learning_rate=self.learning_rate)
         if self._fixed():
             raise ValueError(
                 f"fixed must be empty here, got {self._fixed()}; GaussianMixture can hold parts"
             )
 
     def _run(self, task: Climb, start: Gaussians, context: FitContext) -> Iteration:
-        rate, structure = self.learning_rate, self.covariance_type
-
-        def along_gradient(state: State) -> tuple[Gaussians, Any]:
-            return ascend(state, structure, rate), None
-
-        damped: Update = em_update(structure, REG, rate=rate)
-        update = along_gradient if self.update == "gradient" else damped
+        if self.update == "gradient":
+            return ascend(task, start, self.learning_rate, context)
+        update = em_update(self.covariance_type, REG, rate=self.learning_rate)
         return climb(task, start, update, guard=False, context=context)
+
+    def _rate(self) -> str:
+        rate = self.learning_rate
+        return repr(rate) if isinstance(rate, Schedule | LineSearch) else f"{rate:g}"
 
     def _say(self, best: Iteration) -> None:
         falls = int(np.count_nonzero(np.diff(best.history["log_likelihood"]) < 0))
@@ -168,7 +171,7 @@ class GradientGaussianMixture(GaussianModel):
         if largest > 1e-9 * abs(best.state.value):  # more than rounding
             warnings.warn(
                 f"the log-likelihood fell in {falls} of {best.n_iter} steps: "
-                f"learning_rate={self.learning_rate:g} is too large",
+                f"learning_rate={self._rate()} is too large",
                 ConvergenceWarning,
                 stacklevel=5,
             )
@@ -182,7 +185,7 @@ class GradientGaussianMixture(GaussianModel):
             "damped": "EM whose means go only part of the way",
         }[self.update]
         return self._card(
-            f"{how}; learning rate {self.learning_rate:g}, at most {self.max_iter} steps or a "
+            f"{how}; learning rate {self._rate()}, at most {self.max_iter} steps or a "
             f"change below {self.tol:g}",
             (),
         )

@@ -36,7 +36,7 @@ _HOME = {
     "VoronoiCells": "voronoi",
     "check_metric": "properties",
     "check_similarity": "properties",
-    "collision_probability": "lsh",
+    "collision_probability": "hashing",
     "distance_concentration": "path",
     "neighborhood_edge": "path",
     "pairwise_distances": "pairwise",

@@ -10,23 +10,17 @@ twice Bayes' (Cover & Hart 1967). Every column counts alike, so columns of unequ
 be standardised first.
 """
 
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
-from pellucid.core import check
-from pellucid.core.frames import is_frame
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.core.typing import Array, IntArray
 from pellucid.neighbors.nearest_search import NearestQuestions
-from pellucid.neighbors.weights import check_rule, neighbour_weights
-
-TIES = ("lowest", "random", "nearest")
+from pellucid.neighbors.voting import VotingModel, by_nearest, decide, vote_totals
+from pellucid.neighbors.weights import neighbour_weights
 
 
 class NeighborVote(NamedTuple):
@@ -46,70 +40,27 @@ class NeighborVote(NamedTuple):
     winner: Any
 
 
-def vote_totals(codes: IntArray, weights: Array | None, n_classes: int) -> Array:
-    """Sum of the weights of each class; codes and weights (m, k).
+class NearVotes(NamedTuple):
+    """The votes of the k nearest rows on m queries, nearest first.
 
-    >>> vote_totals(np.array([[0, 1, 1]]), None, 2)
-    array([[1., 2.]])
+    >>> NearVotes(np.array([[0, 1, 1, 0]]), None, 2).nearest(np.array([0]))
+    array([1])
     """
-    m = len(codes)
-    cells = (codes + n_classes * np.arange(m)[:, None]).ravel()
-    w = None if weights is None else weights.ravel()
-    totals = np.bincount(cells, w, minlength=m * n_classes)
-    return totals.reshape(m, n_classes).astype(np.float64)
+
+    codes: IntArray  # (m, k)
+    weights: Array | None  # (m, k)
+    n_classes: int
+
+    @property
+    def totals(self) -> Array:
+        return vote_totals(self.codes, self.weights, self.n_classes)
+
+    def nearest(self, rows: IntArray) -> IntArray:
+        part = None if self.weights is None else self.weights[rows]
+        return by_nearest(self.codes[rows], part, self.n_classes)
 
 
-def tied(totals: Array) -> Any:
-    """Which classes have the most votes, up to rounding."""
-    most = totals.max(axis=1, keepdims=True)
-    return totals >= most * (1 - 1e-12)
-
-
-def by_nearest(codes: IntArray, weights: Array | None, n_classes: int) -> IntArray:
-    """Drop the farthest neighbour until one class has the most votes."""
-    winner = np.full(len(codes), -1)
-    for k in range(codes.shape[1], 0, -1):
-        open_ = np.flatnonzero(winner < 0)
-        if not len(open_):
-            break
-        part = None if weights is None else weights[open_, :k]
-        best = tied(vote_totals(codes[open_, :k], part, n_classes))
-        decided = best.sum(axis=1) == 1
-        winner[open_[decided]] = best[decided].argmax(axis=1)
-    return np.where(winner < 0, codes[:, 0], winner)
-
-
-def winners(
-    codes: IntArray, weights: Array | None, n_classes: int, ties: str, rng: Rng | None
-) -> IntArray:
-    """The class each row is given; ties as ``ties`` says."""
-    totals = vote_totals(codes, weights, n_classes)
-    if ties == "lowest":
-        return totals.argmax(axis=1)
-    best = tied(totals)
-    winner = best.argmax(axis=1)
-    rows = np.flatnonzero(best.sum(axis=1) > 1)
-    if rng is not None:
-        draws = np.where(best[rows], rng.random((len(rows), n_classes)), -1.0)
-        winner[rows] = draws.argmax(axis=1)
-    elif len(rows):
-        part = None if weights is None else weights[rows]
-        winner[rows] = by_nearest(codes[rows], part, n_classes)
-    return winner
-
-
-def label_codes(y: Any, n: int, estimator: Any) -> tuple[bool, Any, Any]:
-    """(whether y has several columns, classes, codes (n,) or (n, outputs)); classes per column."""
-    frame = not isinstance(y, np.ndarray) and is_frame(y) and hasattr(y, "to_numpy")
-    values = np.asarray(y.to_numpy() if frame else y)
-    if not (values.ndim == 2 and values.shape[1] > 1):
-        return False, *encode_labels(check_labels(y, n, estimator))
-    check_classification_targets(values)
-    pairs = [encode_labels(check_labels(column, n, estimator)) for column in values.T]
-    return True, [classes for classes, _ in pairs], np.column_stack([codes for _, codes in pairs])
-
-
-class KNeighborsClassifier(NearestQuestions, Classifier):
+class KNeighborsClassifier(VotingModel, NearestQuestions):
     """Classification by the vote of the nearest training rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -183,66 +134,16 @@ class KNeighborsClassifier(NearestQuestions, Classifier):
         self.ties = ties
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        return tags
-
-    def _check_target(self, y: Any, n: int) -> Any:
-        self.outputs_2d_, self.classes_, codes = label_codes(y, n, self)
-        return codes
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def _check_question(self) -> None:
         self._check_parameters()
-        check_rule(self.weights)
-        check.one_of(TIES, ties=self.ties)
-        self._rng()
-        rows = self._check_training(X, y)
-        context = FitContext(self, X=rows.X, y=rows.y)
-        self._set_rows(rows.X)
-        self._y = rows.y
-        context.end()
-        return self
-
-    def _columns(self) -> list[tuple[Any, IntArray]]:
-        """(classes, codes of the training rows) of each output."""
-        if not self.outputs_2d_:
-            return [(self.classes_, self._y)]
-        return [(classes, self._y[:, j]) for j, classes in enumerate(self.classes_)]
 
     def _weights(self, Q: Any, distance: Array, index: IntArray) -> Array | None:
         return neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
 
-    def _rng(self) -> Rng | None:
-        """What draws among equals, where that is asked for."""
-        return generator(self.random_state) if self.ties == "random" else None
-
-    def predict(self, X: Any) -> Any:
-        """Labels; X None: of the training rows, each without itself."""
-        rng = self._rng()
-        parts = []
+    def _votes(self, X: Any) -> Iterator[list[Any]]:
         for Q, distance, index in self._answers(X):
             w = self._weights(Q, distance, index)
-            parts.append([
-                classes[winners(codes[index], w, len(classes), self.ties, rng)]
-                for classes, codes in self._columns()
-            ])  # fmt: skip
-        labels = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return np.column_stack(labels) if self.outputs_2d_ else labels[0]
-
-    def predict_proba(self, X: Any) -> Any:
-        """Shares of the votes; a list of them for several outputs."""
-        parts = []
-        for Q, distance, index in self._answers(X):
-            w = self._weights(Q, distance, index)
-            totals = [
-                vote_totals(codes[index], w, len(classes)) for classes, codes in self._columns()
-            ]
-            parts.append([total / total.sum(axis=1, keepdims=True) for total in totals])
-        shares = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return shares if self.outputs_2d_ else shares[0]
+            yield [NearVotes(codes[index], w, len(classes)) for classes, codes in self._columns()]
 
     def explain(self, X: Any) -> list[NeighborVote]:
         """Who voted on each row: neighbours, distances, weights, totals per class, winner."""
@@ -250,15 +151,16 @@ class KNeighborsClassifier(NearestQuestions, Classifier):
         if self.outputs_2d_:
             raise ValueError("explain needs a y of one column, the model was fitted on several")
         rng = self._rng()
-        votes = []
+        shown = []
         for Q, distance, index in self._answers(X):
             w = self._weights(Q, distance, index)
-            codes, K = self._y[index], len(self.classes_)
-            totals = vote_totals(codes, w, K)
-            labels = self.classes_[winners(codes, w, K, self.ties, rng)]
-            shown = np.ones(distance.shape) if w is None else w
-            votes += [NeighborVote(*row) for row in zip(index, distance, shown, totals, labels.tolist(), strict=True)]  # fmt: skip  # noqa: E501
-        return votes
+            votes = NearVotes(self._y[index], w, len(self.classes_))
+            totals = votes.totals
+            labels = self.classes_[decide(votes, totals, self.ties, rng)].tolist()
+            weights = np.ones(distance.shape) if w is None else w
+            columns = (index, distance, weights, totals, labels)
+            shown += [NeighborVote(*row) for row in zip(*columns, strict=True)]
+        return shown
 
     def card(self) -> Card:
         check_is_fitted(self)

@@ -19,11 +19,11 @@ from pellucid.core import check
 from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array, BoolArray, IntArray
-from pellucid.neighbors.classifier import vote_totals, winners
 from pellucid.neighbors.condensed import take_rows
 from pellucid.neighbors.metrics import resolve, settled
 from pellucid.neighbors.path import search
 from pellucid.neighbors.search import Index
+from pellucid.neighbors.voting import vote_totals
 
 
 def noisy_rows(
@@ -135,7 +135,7 @@ class EditedNearestNeighbours(Classifier):
     def predict(self, X: Any) -> Any:
         X = self._check_input(X)
         _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))
-        codes = winners(self._y[nearest], None, len(self.classes_), "lowest", None)
+        codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
         return self.classes_[codes]
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -1,20 +1,19 @@
 r"""Locality-sensitive hashing: near rows share a bucket more often than far ones.
 
-Each of L tables hashes a row by b functions drawn at random; rows with equal keys share a bucket.
-A query looks only at its own buckets and ranks what it finds there exactly.
+Each of L tables hashes a row by b functions drawn at random (``hashing``); rows with equal keys
+share a bucket. A query looks in its own bucket of each table and in those over the nearest walls
+(probes), and ranks what it finds there exactly.
 
-    cosine     sign(a'x), a ~ N(0, I)                 P(equal) = 1 - angle / pi
-    euclidean  floor((a'x + c) / w), a ~ N(0, I)      p-stable; manhattan: a ~ Cauchy
-    jaccard    least rank of the true coordinates      P(equal) = similarity  (min-hash)
-    hamming    the value of a random coordinate        P(equal) = similarity  (bit sampling)
-
-One table finds a row with probability p^b, one of L with 1 - (1 - p^b)^L: an S-curve in p.
 ``bucket_width=None`` starts w at the median distance to the nearest row and doubles it until the
 sampled recall of ten neighbours is 0.9; between the last two widths the narrowest of 16 that still
-serves is taken. This needs the keys of the sample and its neighbours only; the tables are built
-once. Where the buckets hold fewer than k rows, all are searched.
+serves is taken. With a width that is given, or none, the number of probes is doubled in its place.
+This needs the keys of the sample and its neighbours only; the tables are built once. Where the
+buckets hold fewer than k rows, all are searched.
 
-References: Indyk & Motwani (1998); Broder (1997); Charikar (2002); Datar et al. (2004).
+Probes let few tables do: at equal recall narrow buckets around the query hold fewer rows than one
+wide bucket in each of many tables. The functions are drawn without a look at the rows, which is
+what the theory needs; indexes that are fitted to the rows (graphs of neighbours such as HNSW, lists
+around centres) look at fewer rows for the same recall.
 """
 
 from collections.abc import Callable
@@ -24,191 +23,97 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.compiled.neighbours_hash import bucket_bounds, bucket_nearest, line_keys, mix_keys
+from pellucid.compiled.neighbours_hash import bucket_nearest, file_rows, meetings
 from pellucid.core import check
 from pellucid.core.random import generator
 from pellucid.core.threads import map_threads, thread_count
 from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.neighbors.hashing import (
+    AT_ONCE,
+    FAMILIES,
+    FEW,
+    OWN_BUCKET,
+    Hashes,
+    collision_probability,
+    draw_hashes,
+    family_of,
+    probe_moves,
+    raw_values,
+    table_keys,
+    wanted_keys,
+)
 from pellucid.neighbors.metrics import Metric, resolve
 from pellucid.neighbors.packing import over
 from pellucid.neighbors.search import Index
 from pellucid.neighbors.similarities import matrix
 
-FAMILIES = ("cosine", "euclidean", "manhattan", "jaccard", "hamming")
+__all__ = ["LSHIndex", "collision_probability"]
+
 SAMPLE = 200  # rows whose neighbours are looked up to measure the recall
 RECALL = 0.9
 NEIGHBOURS = 10
-ROWS = 64  # rows of a product
 HALVINGS = 4  # of the last step, on the scale of logarithms
-FEW = 256  # rows below which threads cost more than they save
+PROBES = 64  # buckets of a table that a query looks in, where the width is open
+MOST_PROBES = 128  # where it is not
+DOUBLINGS = 200
+KEYS = 1 << 22  # of probes, held at once by a thread
 
 
-class Hashes(NamedTuple):
-    """The functions that were drawn, n_bits of them for each table."""
+class Sample(NamedTuple):
+    """Rows, their true neighbours, and which of these are not the row itself."""
 
-    family: str
-    n_tables: int
-    directions: (
-        Array  # (d, functions): planes or lines; ranks of min-hash; coordinates (functions,)
-    )
-    shifts: Array  # (functions,) of the lines
-    width: float
+    mine: Any  # what the functions see of the rows: (m, functions)
+    near: Any  # and of their neighbours: (m k, functions)
+    others: Any  # (m, k)
 
 
-def draw_hashes(family: str, n_tables: int, n_bits: int, d: int, width: float, rng: Rng) -> Hashes:
-    """Functions of one family.
+def sampled_recall(sample: Sample, hashes: Hashes, moves: IntArray) -> float:
+    """The share of the neighbours that lie in a bucket which the row looks in.
 
-    >>> draw_hashes("cosine", 2, 3, 4, 1.0, generator(0)).directions.shape
-    (4, 6)
+    They are found, since what lies in the buckets is ranked exactly.
     """
-    count = n_tables * n_bits
-    shifts = np.zeros(count)
-    if family == "jaccard":
-        drawn = np.argsort(rng.random((count, d)), axis=1).argsort(axis=1).T.astype(np.float64)
-    elif family == "hamming":
-        drawn = rng.integers(d, size=count).astype(np.float64)
-    elif family == "manhattan":
-        drawn = rng.standard_cauchy((d, count))
-    else:
-        drawn = rng.standard_normal((d, count))
-    if family in ("euclidean", "manhattan"):
-        shifts = rng.random(count)
-    return Hashes(family, n_tables, drawn, shifts, width)
+    if not sample.others.any():
+        return 1.0
+    wanted = wanted_keys(hashes, sample.mine, moves, 0, len(sample.mine))
+    near = wanted_keys(hashes, sample.near, OWN_BUCKET, 0, len(sample.near))
+    met = np.empty(sample.others.shape, np.bool_)
+    meetings(wanted, near, met)
+    return float(met[sample.others].mean())
 
 
-def projections(X: Array, D: Array) -> Array:
-    """X @ D by products of one shape, so that equal rows get equal values wherever they stand."""
-    n, d = X.shape
-    whole = n - n % ROWS
-    out = np.empty((-(-n // ROWS), ROWS, D.shape[1]))
-    last = np.zeros((1, ROWS, d))
-    last[0, : n - whole] = X[whole:]
-    blocks = X[:whole].reshape(-1, ROWS, d)
-    step = max(1, 1 + len(blocks) // (4 * thread_count()))
+class Doubling(NamedTuple):
+    """What was tried, and what was taken."""
 
-    def part(start: int) -> None:
-        stop = min(start + step, len(blocks))
-        np.matmul(blocks[start:stop], D, out=out[start:stop])
-
-    over(part, range(0, len(blocks), step))
-    if n > whole:
-        np.matmul(last, D, out=out[len(blocks) :])
-    return out.reshape(-1, D.shape[1])[:n]
+    tried: list[float]
+    recalls: list[float]
+    taken: float
+    recall: float
 
 
-def raw_values(hashes: Hashes, X: Array) -> Any:
-    """What the functions see of each row: (n, functions), the same for every bucket width."""
-    if hashes.family == "jaccard":
-        d = X.shape[1]
-        true = X != 0
-        ranks = [np.where(true, rank, d).min(axis=1) for rank in hashes.directions.T]
-        return np.column_stack(ranks).astype(np.int64)
-    if hashes.family == "hamming":
-        chosen = X[:, hashes.directions.astype(np.int64)] + 0.0  # -0 and 0 are equal
-        return chosen.view(np.int64)
-    return projections(np.require(X, np.float64, ["C", "W"]), hashes.directions)
-
-
-def bucket_keys(hashes: Hashes, raw: Any) -> Any:
-    """One key per table and row: (tables, n). Different values may share one, which costs time."""
-    keys = np.empty((hashes.n_tables, len(raw)), np.uint64)
-    if raw.dtype.kind != "f":
-        mix_keys(np.ascontiguousarray(raw), hashes.n_tables, keys)
-        return keys
-    width = 0.0 if hashes.family == "cosine" else hashes.width
-    step = max(FEW, -(-len(raw) // (4 * thread_count())))
-
-    def part(start: int) -> None:
-        stop = min(start + step, len(raw))
-        line_keys(raw, hashes.shifts, width, hashes.n_tables, start, stop, keys)
-
-    over(part, range(0, len(raw), step))
-    return keys
-
-
-def table_keys(hashes: Hashes, X: Array) -> Any:
-    """The keys of rows.
-
-    >>> table_keys(draw_hashes("cosine", 2, 3, 4, 1.0, generator(0)), np.eye(4)).shape
-    (2, 4)
-    """
-    return bucket_keys(hashes, raw_values(hashes, X))
-
-
-def shared_bucket(mine: Any, near: Any) -> Array:
-    """Whether each row and each of its neighbours meet in some table: (sample, k).
-
-    A neighbour that meets is found, since what lies in the buckets is ranked exactly.
-
-    >>> shared_bucket(np.array([[1, 2]]), np.array([[1, 3, 2, 2]]))
-    array([[ True, False],
-           [ True,  True]])
-    """
-    n_tables, m = mine.shape
-    return (mine[:, :, None] == near.reshape(n_tables, m, -1)).any(axis=0)
-
-
-def narrowed(recall: Callable[[float], float], width: float, reached: float) -> tuple[float, float]:
-    """A width between half of this one and itself that still serves, and its recall.
+def doubled(recall: Callable[[float], float], start: float) -> Doubling:
+    """Double the width until the recall is enough, then narrow it as far as it stays enough.
 
     Narrower buckets hold fewer rows to look at.
 
-    >>> narrowed(lambda width: width / 10, 16.0, 1.6)[0] < 10
+    >>> doubled(lambda width: width / 10, 1.0).tried
+    [1.0, 2.0, 4.0, 8.0, 16.0]
+    >>> 9 <= doubled(lambda width: width / 10, 1.0).taken < 10
     True
     """
-    low = 0.5 * width
-    for _ in range(HALVINGS):
+    tried, recalls = [start], [recall(start)]
+    while recalls[-1] < RECALL and len(tried) <= DOUBLINGS:
+        tried.append(2 * tried[-1])
+        recalls.append(recall(tried[-1]))
+    width, reached = tried[-1], recalls[-1]
+    low = 0.5 * width if len(tried) > 1 else width
+    for _ in range(HALVINGS if len(tried) > 1 else 0):
         middle = float(np.sqrt(low * width))
         found = recall(middle)
         if found >= RECALL:
             width, reached = middle, found
         else:
             low = middle
-    return width, reached
-
-
-def collision_probability(
-    similarity: float, n_bits: int, n_tables: int, *, family: str = "cosine"
-) -> float:
-    """The probability that two rows share a bucket in at least one table.
-
-    Parameters
-    ----------
-    similarity : float
-        Cosine in [-1, 1]; of jaccard and hamming the share in [0, 1].
-    n_bits, n_tables : int
-        Hash functions per table; tables.
-    family : {'cosine', 'jaccard', 'hamming'}, default='cosine'
-
-    Returns
-    -------
-    float
-        1 - (1 - p^n_bits)^n_tables, p = 1 - arccos(s) / pi or s.
-
-    Examples
-    --------
-    >>> from pellucid.neighbors import collision_probability
-    >>> round(collision_probability(0.5, 4, 5), 10)
-    0.6672318986
-    """
-    check.one_of(("cosine", "jaccard", "hamming"), family=family)
-    check.whole(n_bits=n_bits, n_tables=n_tables)
-    low = -1.0 if family == "cosine" else 0.0
-    if not low <= similarity <= 1.0:
-        raise ValueError(f"similarity must be between {low:g} and 1, got {similarity!r}")
-    p = 1 - np.arccos(similarity) / np.pi if family == "cosine" else similarity
-    return float(-np.expm1(n_tables * np.log1p(-(p**n_bits)))) if p < 1 else 1.0
-
-
-def family_of(metric: Metric) -> str:
-    """The family that serves a metric, or a refusal."""
-    name = {1.0: "manhattan", 2.0: "euclidean"}.get(metric.order or 0.0, metric.name)
-    name = "cosine" if metric.directions else name
-    if name not in FAMILIES:
-        raise ValueError(
-            f"LSHIndex has no hash for metric={metric.name!r}; it has {', '.join(FAMILIES)}"
-        )
-    return name
+    return Doubling(tried, recalls, width, reached)
 
 
 class LSHIndex(BaseEstimator):
@@ -225,12 +130,17 @@ class LSHIndex(BaseEstimator):
     bucket_width : float, default=None
         Of euclidean and manhattan, ``> 0``; None: found by the sampled recall.
     random_state : int, RandomState, Generator or None, default=None
+    n_probes : int, default=None
+        Buckets of each table in which a query looks, its own and those over the nearest walls;
+        1 is the plain method. None: 64 where the width is found, else as many as the sampled
+        recall needs, at most 128. Jaccard and hamming know no nearest walls: they look in one.
 
     Attributes
     ----------
     recall_ : float
         Share of the ten nearest neighbours found, of a sample of the training rows.
     bucket_width_ : float
+    n_probes_ : int
     widths_, recalls_ : the widths of the doubling and their recalls
 
     Examples
@@ -252,12 +162,14 @@ class LSHIndex(BaseEstimator):
         family: str = "auto",
         bucket_width: float | None = None,
         random_state: Any = None,
+        n_probes: int | None = None,
     ) -> None:
         self.n_tables = n_tables
         self.n_bits = n_bits
         self.family = family
         self.bucket_width = bucket_width
         self.random_state = random_state
+        self.n_probes = n_probes
 
     def fit(self, X: Any, y: Any = None) -> Self:
         X = matrix(X, "X")
@@ -268,8 +180,9 @@ class LSHIndex(BaseEstimator):
     def _for_model(self, X: Any, metric: Metric, seed: int) -> "LSHIndex":
         """A fitted copy for a model's rows and metric; ``seed`` was drawn when it was fitted."""
         index = LSHIndex(
-            self.n_tables, self.n_bits, family=self.family, bucket_width=self.bucket_width
-        )
+            self.n_tables, self.n_bits, family=self.family, bucket_width=self.bucket_width,
+            n_probes=self.n_probes,
+        )  # fmt: skip
         return index._fit(X, metric, generator(seed))
 
     def _fit(self, X: Array, metric: Metric, rng: Rng) -> Self:
@@ -277,6 +190,8 @@ class LSHIndex(BaseEstimator):
         check.one_of(("auto", *FAMILIES), family=self.family)
         if self.bucket_width is not None:
             check.positive(bucket_width=self.bucket_width)
+        if self.n_probes is not None:
+            check.whole(n_probes=self.n_probes)
         if not isinstance(X, np.ndarray):
             raise ValueError("LSHIndex needs dense rows, got a sparse matrix")
         served = family_of(metric)
@@ -287,41 +202,48 @@ class LSHIndex(BaseEstimator):
             )
         self._exact = Index(X, metric, "brute")
         self._family = served
-        self._choose_width(int(rng.integers(2**62)))
+        self._settle(int(rng.integers(2**62)))
         return self
 
-    def _choose_width(self, seed: int) -> None:
-        """Draw the functions; where the width is open, double it until the recall is enough."""
+    def _settle(self, seed: int) -> None:
+        """Draw the functions, find width and probes by the recall of a sample, fill the tables."""
         rows = self._exact.rows
-        sample = generator(seed).permutation(len(rows))[:SAMPLE]
+        chosen = generator(seed).permutation(len(rows))[:SAMPLE]
         k = min(NEIGHBOURS + 1, len(rows))
-        distance, truth = self._exact_of(sample, k)
-        open_ = self._family in ("euclidean", "manhattan") and self.bucket_width is None
-        nearest = distance[:, min(1, k - 1)]
-        start = float(np.median(nearest[nearest > 0])) if (nearest > 0).any() else 1.0
-        width = start if open_ else float(self.bucket_width or 1.0)
+        distance, truth = self._exact_of(chosen, k)
         drawn = draw_hashes(
             self._family, self.n_tables, self.n_bits, rows.shape[1], 1.0, generator(seed)
         )
-        mine, near = (raw_values(drawn, rows[which]) for which in (sample, truth.ravel()))
-        others = truth != sample[:, None]  # a row is not asked to find itself
+        mine, near = (raw_values(drawn, rows[which]) for which in (chosen, truth.ravel()))
+        sample = Sample(mine, near, truth != chosen[:, None])  # a row need not find itself
+        if self._family in ("euclidean", "manhattan") and self.bucket_width is None:
+            nearest = distance[:, min(1, k - 1)]
+            start = float(np.median(nearest[nearest > 0])) if (nearest > 0).any() else 1.0
+            self._settle_width(sample, drawn, start)
+        else:
+            self._settle_probes(sample, drawn._replace(width=float(self.bucket_width or 1.0)))
+        self.bucket_width_, self.n_probes_ = self._hashes.width, len(self._moves)
+        self._build()
 
-        def recall(width: float) -> float:
-            hashes = drawn._replace(width=width)
-            met = shared_bucket(bucket_keys(hashes, mine), bucket_keys(hashes, near))
-            return float(met[others].mean()) if others.any() else 1.0
+    def _settle_width(self, sample: Sample, drawn: Hashes, start: float) -> None:
+        moves = probe_moves(self.n_bits, self.n_probes or PROBES)
+        found = doubled(lambda w: sampled_recall(sample, drawn._replace(width=w), moves), start)
+        self._hashes, self._moves = drawn._replace(width=found.taken), moves
+        self.widths_, self.recalls_, self.recall_ = found.tried, found.recalls, found.recall
 
-        self.widths_, self.recalls_ = [width], [recall(width)]
-        while open_ and self.recalls_[-1] < RECALL and len(self.widths_) <= 200:
-            width *= 2
-            self.widths_.append(width)
-            self.recalls_.append(recall(width))
-        self.recall_ = self.recalls_[-1]
-        if open_ and len(self.widths_) > 1:
-            width, self.recall_ = narrowed(recall, width, self.recall_)
-        hashes = drawn._replace(width=width)
-        self._build(hashes, raw_values(drawn, rows))
-        self.bucket_width_ = width
+    def _settle_probes(self, sample: Sample, hashes: Hashes) -> None:
+        two_sided = self._family != "cosine"
+        walls = self._family not in ("jaccard", "hamming")
+        most = (self.n_probes or MOST_PROBES) if walls else 1
+        count = self.n_probes or 1
+        while True:
+            moves = probe_moves(self.n_bits, min(count, most), two_sided)
+            self.recall_ = sampled_recall(sample, hashes, moves)
+            if self.recall_ >= RECALL or count >= most:
+                break
+            count *= 2
+        self._hashes, self._moves = hashes, moves
+        self.widths_, self.recalls_ = [hashes.width], [self.recall_]
 
     def _exact_of(self, sample: IntArray, k: int) -> tuple[Array, IntArray]:
         """The truth for some training rows, in the mapped space or by the metric itself."""
@@ -332,46 +254,46 @@ class LSHIndex(BaseEstimator):
         plain = Metric("plain", metric.order, None, 1.0 / metric.order)
         return Index(rows, plain, "brute").nearest(rows[sample], k)
 
-    def _build(self, hashes: Hashes, raw: Any) -> None:
-        """Sort the rows of every table by their keys; ``_starts`` by the leading bits of a key."""
-        self._hashes = hashes
-        keys = bucket_keys(hashes, raw)
+    def _build(self) -> None:
+        """File the rows of every table by the leading bits of their keys."""
+        keys = table_keys(self._hashes, self._exact.rows)
         n = keys.shape[1]
-        bits = max(1, min(20, int(n).bit_length()))
+        bits = min(22, int(n).bit_length() + 1)
         self._shift = np.uint64(64 - bits)
-        self._order, self._keys = np.empty(keys.shape, np.int64), np.empty_like(keys)
-        self._starts = np.zeros((len(keys), 2**bits + 1), np.int64)
+        self._order, self._keys = np.empty(keys.shape, np.int32), np.empty_like(keys)
+        self._starts = np.zeros((len(keys), 2**bits + 1), np.int32)
 
-        def sort(table: int) -> None:
-            order = np.argsort(keys[table])
-            self._order[table], self._keys[table] = order, keys[table][order]
-            heads = (self._keys[table] >> self._shift).astype(np.int64)
-            np.cumsum(np.bincount(heads, minlength=2**bits), out=self._starts[table, 1:])
+        def file(table: int) -> None:
+            file_rows(
+                keys[table], self._shift, self._starts[table], self._order[table], self._keys[table]
+            )
 
         if n > FEW:
-            list(map_threads(sort, range(len(keys))))
+            list(map_threads(file, range(len(keys))))
         else:
             for table in range(len(keys)):
-                sort(table)
+                file(table)
 
     def _candidates(self, E: Array, k: int) -> tuple[Array, IntArray, IntArray]:
         """Reduced distances, rows and numbers of candidates of mapped queries."""
-        keys = table_keys(self._hashes, E)
-        m = len(E)
+        m, n_tables = len(E), len(self._keys)
         out, index = np.empty((m, k)), np.empty((m, k), np.int64)
         found = np.zeros(m, np.int64)
-        low, high = np.empty((m, len(keys)), np.int64), np.empty((m, len(keys)), np.int64)
         special = {"hamming": 4, "jaccard": 5}
         kind, p = (special[self._family], 1.0) if self._family in special else self._exact.kind
-        rows = self._exact.rows
+        tables = (self._order, self._keys, self._starts, self._shift)
+        step = max(16, -(-min(m, AT_ONCE) // (4 * thread_count())))
+        step = min(step, max(1, KEYS // (n_tables * self.n_probes_)))
+        for first in range(0, m, AT_ONCE):
+            raw = raw_values(self._hashes, E[first : first + AT_ONCE])
 
-        def rank(start: int) -> None:
-            stop = min(start + step, m)
-            bucket_bounds(self._keys, self._starts, self._shift, keys, start, stop, low, high)
-            bucket_nearest(rows, E, self._order, low, high, kind, p, start, stop, out, index, found)
+            def rank(a: int, raw: Any = raw, first: int = first) -> None:
+                wanted = wanted_keys(self._hashes, raw, self._moves, a, min(a + step, len(raw)))
+                bucket_nearest(
+                    self._exact.rows, E, *tables, wanted, kind, p, first + a, out, index, found
+                )
 
-        step = max(16, -(-m // (4 * thread_count())))
-        over(rank, range(0, m, step))
+            over(rank, range(0, len(raw), step))
         return out, index, found
 
     def query(self, X: Any, k: int) -> tuple[Array, IntArray]:

@@ -14,6 +14,8 @@ from pellucid.core.simd_single import COLUMNS
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
 
+LARGEST = 1e145  # of a spread: its square and the reciprocal of that are far from the limits
+
 
 class Packed(NamedTuple):
     """Rows in single precision, ready for ``filtered_nearest``."""
@@ -23,14 +25,23 @@ class Packed(NamedTuple):
     tiles: Any  # (blocks, d + 1, COLUMNS) float32
     longest: float  # of the rows about the origin, in these units
     blur: float  # what centring may cost per row: 2^-52 times the largest number
+    scale: float  # the root of the unit
+    sound: bool  # whether the unit, and so every bound, is an ordinary number
 
 
 def pack_rows(X: Array) -> Packed:
-    """Centre, scale to at most 1 and store by blocks, the squared length as last coordinate."""
+    """Centre, scale to at most 1 and store by blocks, the squared length as last coordinate.
+
+    Rows whose spread is too large or too small for its square say so: they are not packed.
+    """
     n, d = X.shape
-    origin = X.mean(axis=0)
-    C = X - origin
-    scale = float(np.abs(C).max()) or 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = X.mean(axis=0)
+        C = X - origin
+        scale = float(np.abs(C).max()) or 1.0
+    sound = 1.0 / LARGEST < scale < LARGEST
+    if not sound:
+        return Packed(origin, 1.0, np.empty((0, d + 1, COLUMNS), np.float32), 0.0, 0.0, 1.0, False)
     C /= scale
     squares = np.einsum("it,it->i", C, C)
     blocks = -(-n // COLUMNS)
@@ -39,10 +50,9 @@ def pack_rows(X: Array) -> Packed:
     padded[:n, d] = squares
     padded[n:, d] = 1e32  # never among the best
     tiles = padded.reshape(blocks, COLUMNS, d + 1).transpose(0, 2, 1)
+    longest = float(np.sqrt(squares.max()))
     blur = float(np.abs(X).max()) * 2.0**-51 / scale
-    return Packed(
-        origin, scale * scale, np.ascontiguousarray(tiles), float(np.sqrt(squares.max())), blur
-    )
+    return Packed(origin, scale * scale, np.ascontiguousarray(tiles), longest, blur, scale, True)
 
 
 def query_scores(packed: Packed, Q: Array) -> tuple[Any, Array]:
@@ -52,17 +62,17 @@ def query_scores(packed: Packed, Q: Array) -> tuple[Any, Array]:
     of their sizes, |x|^2 + 2 |q| |x|. Centring moved both rows by at most ``blur`` per coordinate.
     """
     m, d = Q.shape
-    C = (Q - packed.origin) / np.sqrt(packed.unit)
-    S = np.ones((m, d + 1), np.float32)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        C = (Q - packed.origin) / packed.scale
+        S = np.ones((m, d + 1), np.float32)
         S[:, :d] = -2 * C
-    length = np.sqrt(np.einsum("it,it->i", C, C))
-    far = packed.longest
-    single = (d + 5) * 2.0**-24 * 1.01 * (far * far + 2 * length * far)
-    moved = 2 * np.sqrt(d) * (packed.blur + np.abs(Q).max(axis=1) * 2.0**-51 / packed.unit**0.5)
-    margin = single + 4 * (length + far) * moved + 4 * moved**2 + d * 1e-37
-    margin += 1e-13 * (length + far) ** 2
-    return S, np.where(length < 1e14, length**2 - margin, np.nan)
+        length = np.sqrt(np.einsum("it,it->i", C, C))
+        far = packed.longest
+        single = (d + 5) * 2.0**-24 * 1.01 * (far * far + 2 * length * far)
+        moved = 2 * np.sqrt(d) * (packed.blur + np.abs(Q).max(axis=1) * 2.0**-51 / packed.scale)
+        margin = single + 4 * (length + far) * moved + 4 * moved**2 + d * 1e-37
+        margin += (1e-13 + d * 2.0**-52) * (length + far) ** 2
+        return S, np.where(length < 1e14, length**2 - margin, np.nan)
 
 
 def own(A: Array) -> Array:

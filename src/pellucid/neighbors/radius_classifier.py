@@ -13,67 +13,51 @@ References: Fix & Hodges (1951); Devroye, Gyorfi & Lugosi (1996), chapter 10.
 """
 
 import warnings
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Classifier, with_callbacks
 from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.core.typing import Array, IntArray
 from pellucid.neighbors.base import METHODS
-from pellucid.neighbors.classifier import TIES, by_nearest, label_codes, tied
 from pellucid.neighbors.radius_search import Found, RadiusQuestions, pair_weights
-from pellucid.neighbors.weights import check_rule
+from pellucid.neighbors.voting import VotingModel, by_nearest
 
 
-class Votes(NamedTuple):
-    """The votes on some queries for one output."""
-
-    totals: Array  # (m, classes)
-    codes: IntArray  # of the voters, one per pair
-    weights: Array | None  # one per pair
-    found: Found
-
-
-def count_votes(codes: IntArray, weights: Array | None, n_classes: int, found: Found) -> Votes:
-    """Sum of the weights of each class near each query.
+class PairVotes(NamedTuple):
+    """The votes on some queries for one output, one per pair.
 
     >>> pairs = Found(2, np.array([0, 0, 1]), np.ones(3), np.arange(3))
-    >>> count_votes(np.array([0, 1, 1]), None, 2, pairs).totals
+    >>> PairVotes(np.array([0, 1, 1]), None, 2, pairs).totals
     array([[1., 1.],
            [0., 1.]])
     """
-    m = found.n_queries
-    totals = np.bincount(found.query * n_classes + codes, weights, m * n_classes)
-    return Votes(totals.reshape(m, n_classes).astype(np.float64), codes, weights, found)
 
+    codes: IntArray
+    weights: Array | None
+    n_classes: int
+    found: Found
 
-def decide(votes: Votes, ties: str, rng: Rng | None) -> IntArray:
-    """The class of each query; a row of zeros goes to the first class."""
-    totals = votes.totals
-    winner = totals.argmax(axis=1)
-    if ties == "lowest":
+    @property
+    def totals(self) -> Array:
+        m, K = self.found.n_queries, self.n_classes
+        totals = np.bincount(self.found.query * K + self.codes, self.weights, m * K)
+        return totals.reshape(m, K).astype(np.float64)
+
+    def nearest(self, rows: IntArray) -> IntArray:
+        first, winner = self.found.first, np.empty(len(rows), np.int64)
+        for at, i in enumerate(rows):
+            part = slice(first[i], first[i + 1])
+            order = np.argsort(self.found.distance[part], kind="stable")
+            w = None if self.weights is None else self.weights[part][order][None]
+            winner[at] = by_nearest(self.codes[part][order][None], w, self.n_classes)[0]
         return winner
-    best = tied(totals)
-    rows = np.flatnonzero((best.sum(axis=1) > 1) & (totals.sum(axis=1) > 0))
-    if rng is not None:
-        draws = np.where(best[rows], rng.random((len(rows), totals.shape[1])), -1.0)
-        winner[rows] = draws.argmax(axis=1)
-        return winner
-    first = votes.found.first
-    for i in rows:
-        part = slice(first[i], first[i + 1])
-        order = np.argsort(votes.found.distance[part], kind="stable")
-        w = None if votes.weights is None else votes.weights[part][order][None]
-        winner[i] = by_nearest(votes.codes[part][order][None], w, totals.shape[1])[0]
-    return winner
 
 
-class RadiusNeighborsClassifier(RadiusQuestions, Classifier):
+class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
     """Classification by the vote of all training rows within a radius.
 
     Every ``algorithm`` and number of threads gives the same answer. y may have several columns.
@@ -151,41 +135,13 @@ class RadiusNeighborsClassifier(RadiusQuestions, Classifier):
         self.ties = ties
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        return tags
-
-    def _check_target(self, y: Any, n: int) -> Any:
-        self.outputs_2d_, self.classes_, codes = label_codes(y, n, self)
-        return codes
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def _check_question(self) -> None:
         check.one_of(METHODS, algorithm=self.algorithm)
         self._check_radius()
         check.non_negative(radius=self.radius)
-        check_rule(self.weights)
-        check.one_of(TIES, ties=self.ties)
-        self._rng()
-        rows = self._check_training(X, y)
-        context = FitContext(self, X=rows.X, y=rows.y)
-        self._set_rows(rows.X)
-        self._y = rows.y
+
+    def _settle(self) -> None:
         self.outlier_label_ = self._outlier_labels()
-        context.end()
-        return self
-
-    def _rng(self) -> Rng | None:
-        """What draws among equals, where that is asked for."""
-        return generator(self.random_state) if self.ties == "random" else None
-
-    def _columns(self) -> list[tuple[Any, IntArray]]:
-        """(classes, codes of the training rows) of each output."""
-        if not self.outputs_2d_:
-            return [(self.classes_, self._y)]
-        return [(classes, self._y[:, j]) for j, classes in enumerate(self.classes_)]
 
     def _outlier_labels(self) -> list[Any] | None:
         """The label of a row without neighbours, for each output."""
@@ -206,8 +162,7 @@ class RadiusNeighborsClassifier(RadiusQuestions, Classifier):
                 raise TypeError(f"outlier_label {one!r} is not of the type of the classes {classes}")  # fmt: skip  # noqa: E501
         return labels
 
-    def _votes(self, X: Any) -> Any:
-        """One list of Votes, one per output, for every few queries."""
+    def _votes(self, X: Any) -> Iterator[list[Any]]:
         seen = 0
         for Q, found in self._found(X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
@@ -220,46 +175,25 @@ class RadiusNeighborsClassifier(RadiusQuestions, Classifier):
                 )
             seen += found.n_queries
             yield [
-                count_votes(codes[found.row], w, len(classes), found)
+                PairVotes(codes[found.row], w, len(classes), found)
                 for classes, codes in self._columns()
             ]
 
-    def predict(self, X: Any) -> Any:
-        """Labels; X None: of the training rows, each without itself."""
-        check_is_fitted(self)
-        rng, columns = self._rng(), self._columns()
-        parts: list[list[Any]] = [[] for _ in columns]
-        for votes in self._votes(X):
-            for j, (one, (classes, _)) in enumerate(zip(votes, columns, strict=True)):
-                labels, alone = classes[decide(one, self.ties, rng)], ~one.totals.any(axis=1)
-                if alone.any():
-                    label = self.outlier_label_[j]  # type: ignore[index]
-                    labels = labels.astype(np.result_type(labels, np.asarray(label)))
-                    labels[alone] = label
-                parts[j].append(labels)
-        labels = [np.concatenate(part) for part in parts]
-        return np.column_stack(labels) if self.outputs_2d_ else labels[0]
-
-    def predict_proba(self, X: Any) -> Any:
-        """Shares of the votes; a list of them for several outputs."""
-        check_is_fitted(self)
-        parts = list(zip(*([one.totals for one in votes] for votes in self._votes(X)), strict=True))
-        shares = []
-        for j, (classes, _) in enumerate(self._columns()):
-            totals = np.concatenate(parts[j])
-            alone = ~totals.any(axis=1)
-            if alone.any():
-                label = self.outlier_label_[j]  # type: ignore[index]
-                totals[alone] = classes == label
-                if not (classes == label).any():
-                    warnings.warn(
-                        f"Outlier label {label!r} is not in training classes: the probabilities "
-                        f"of {int(alone.sum())} rows without neighbours are 0",
-                        UserWarning, stacklevel=2,
-                    )  # fmt: skip
-            mass = totals.sum(axis=1, keepdims=True)
-            shares.append(totals / np.where(mass > 0, mass, 1.0))
-        return shares if self.outputs_2d_ else shares[0]
+    def _without_votes(self, j: int, values: Any, alone: Any) -> Any:
+        assert self.outlier_label_ is not None  # else such rows were refused
+        label, classes = self.outlier_label_[j], self._columns()[j][0]
+        if values.ndim == 1:
+            values = values.astype(np.result_type(values, np.asarray(label)))
+            values[alone] = label
+            return values
+        values[alone] = classes == label
+        if not (classes == label).any():
+            warnings.warn(
+                f"Outlier label {label!r} is not in training classes: the probabilities "
+                f"of {int(alone.sum())} rows without neighbours are 0",
+                UserWarning, stacklevel=3,
+            )  # fmt: skip
+        return values
 
     def card(self) -> Card:
         check_is_fitted(self)

@@ -10,19 +10,18 @@ References: Nadaraya (1964); Watson (1964).
 """
 
 import warnings
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Regressor, with_callbacks
 from pellucid.core import check
-from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array
+from pellucid.neighbors.averaging import AveragingModel
 from pellucid.neighbors.base import METHODS
 from pellucid.neighbors.radius_search import Found, RadiusQuestions, pair_weights
-from pellucid.neighbors.weights import check_rule
 
 
 def local_means(values: Array, weights: Array | None, found: Found) -> Array:
@@ -53,8 +52,8 @@ def local_medians(values: Array, weights: Array | None, found: Found) -> Array:
     there = mass > 0
     for j, v in enumerate(values.T):
         order = np.lexsort((v, q))
-        passed = np.cumsum(w[order])
-        passed -= np.append(0.0, passed)[first[:-1]][q]  # summed within the query
+        passed = np.cumsum(w[order], dtype=np.longdouble)  # over all queries: digits to spare
+        passed -= np.append(np.longdouble(0), passed)[first[:-1]][q]  # summed within the query
         low = first[:-1] + found.total(passed < half[q] * (1 - 1e-12)).astype(np.intp)
         high = first[:-1] + found.total(passed <= half[q] * (1 + 1e-12)).astype(np.intp)
         high = np.minimum(high, first[1:] - 1)
@@ -62,7 +61,25 @@ def local_medians(values: Array, weights: Array | None, found: Found) -> Array:
     return out
 
 
-class RadiusNeighborsRegressor(RadiusQuestions, Regressor):
+class PairValues(NamedTuple):
+    """The numbers of the rows near each of m queries."""
+
+    values: Array  # (pairs, outputs)
+    weights: Array | None  # (pairs,)
+    found: Found
+
+    def mean(self) -> Array:
+        return local_means(self.values, self.weights, self.found)
+
+    def median(self) -> Array:
+        return local_medians(self.values, self.weights, self.found)
+
+    def spread(self) -> Array:
+        away = self.values - self.mean()[self.found.query]
+        return np.sqrt(local_means(away**2, self.weights, self.found))
+
+
+class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
     """Regression by the average of all training rows within a radius.
 
     Every ``algorithm`` and number of threads gives the same answer. y may have several columns.
@@ -127,47 +144,18 @@ class RadiusNeighborsRegressor(RadiusQuestions, Regressor):
         self.n_jobs = n_jobs
         self.average = average
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def _check_question(self) -> None:
         check.one_of(METHODS, algorithm=self.algorithm)
         self._check_radius()
         check.non_negative(radius=self.radius)
-        check_rule(self.weights)
-        check.one_of(("mean", "median"), average=self.average)
-        rows = self._check_training(X, y)
-        context = FitContext(self, X=rows.X, y=rows.y)
-        self._set_rows(rows.X)
-        self._y = rows.y
-        context.end()
-        return self
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {**super()._state_shapes(), "_y": (self.n_samples_fit_, *self._y.shape[1:])}
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Averages of the neighbours' y, and with ``return_std`` their spread.
-
-        X None: of the training rows, each without itself.
-        """
-        check_is_fitted(self)
-        check.boolean(return_std=return_std)
-        y = self._y.reshape(len(self._y), -1)
-        shape = (-1, *self._y.shape[1:])
-        middle = local_medians if self.average == "median" else local_means
-        centres, spreads = [], []
+    def _local(self, X: Any, y: Array) -> Iterator[PairValues]:
         for Q, found in self._found(X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
-            values = y[found.row]
-            centres.append(middle(values, w, found))
-            if return_std:
-                away = values - local_means(values, w, found)[found.query]
-                spreads.append(np.sqrt(local_means(away**2, w, found)))
-        answer = np.concatenate(centres)
-        self._warn_alone(np.isnan(answer[:, 0]))
-        answer = answer.reshape(shape)
-        return (answer, np.concatenate(spreads).reshape(shape)) if return_std else answer
+            yield PairValues(y.take(found.row, axis=0), w, found)
 
-    def _warn_alone(self, alone: Array) -> None:
+    def _warn_alone(self, answer: Array) -> None:
+        alone = np.isnan(answer[:, 0])
         if alone.any():
             warnings.warn(
                 f"{int(alone.sum())} rows, the first is row {int(alone.argmax())}, have no "

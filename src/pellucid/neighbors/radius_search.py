@@ -27,11 +27,17 @@ class Found(NamedTuple):
     @property
     def first(self) -> IntArray:
         """Where the pairs of each query begin, and the end: (m + 1,)."""
-        return np.append(0, np.cumsum(np.bincount(self.query, minlength=self.n_queries)))
+        return np.searchsorted(self.query, np.arange(self.n_queries + 1))
 
     def total(self, values: Any = None) -> Array:
         """Sums over the neighbours of each query; counts without values."""
-        return np.bincount(self.query, values, self.n_queries).astype(np.float64)
+        first = self.first
+        counts = np.diff(first).astype(np.float64)
+        if values is None or not len(self.query):
+            return counts
+        out, there = np.zeros(self.n_queries), counts > 0
+        out[there] = np.add.reduceat(np.asarray(values, np.float64), first[:-1][there])
+        return out
 
 
 def ragged(values: Any, first: IntArray) -> Any:

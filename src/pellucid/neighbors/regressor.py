@@ -7,18 +7,17 @@ Spread       sqrt(sum w_i (y_i - mean)^2 / sum w_i) of the neighbours' y
 Search       see ``search``.
 """
 
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Regressor, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.typing import Array
+from pellucid.neighbors.averaging import AveragingModel
 from pellucid.neighbors.nearest_search import NearestQuestions
-from pellucid.neighbors.weights import check_rule, neighbour_weights
+from pellucid.neighbors.weights import neighbour_weights
 
 
 def weighted_mean(values: Array, weights: Array | None) -> Array:
@@ -53,7 +52,24 @@ def weighted_median(values: Array, weights: Array | None) -> Array:
     return 0.5 * (ends[0] + ends[1])
 
 
-class KNeighborsRegressor(NearestQuestions, Regressor):
+class NearValues(NamedTuple):
+    """The numbers of the k nearest rows of m queries."""
+
+    values: Array  # (m, k, outputs)
+    weights: Array | None  # (m, k)
+
+    def mean(self) -> Array:
+        return weighted_mean(self.values, self.weights)
+
+    def median(self) -> Array:
+        return weighted_median(self.values, self.weights)
+
+    def spread(self) -> Array:
+        away = self.values - self.mean()[:, None, :]
+        return np.sqrt(weighted_mean(away**2, self.weights))
+
+
+class KNeighborsRegressor(AveragingModel, NearestQuestions):
     """Regression by the average of the nearest training rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -118,41 +134,13 @@ class KNeighborsRegressor(NearestQuestions, Regressor):
         self.n_jobs = n_jobs
         self.average = average
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def _check_question(self) -> None:
         self._check_parameters()
-        check_rule(self.weights)
-        check.one_of(("mean", "median"), average=self.average)
-        rows = self._check_training(X, y)
-        context = FitContext(self, X=rows.X, y=rows.y)
-        self._set_rows(rows.X)
-        self._y = rows.y
-        context.end()
-        return self
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {**super()._state_shapes(), "_y": (self.n_samples_fit_, *self._y.shape[1:])}
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Averages of the neighbours' y, and with ``return_std`` their spread.
-
-        X None: of the training rows, each without itself.
-        """
-        check_is_fitted(self)  # y is read before the search looks
-        check.boolean(return_std=return_std)
-        y = self._y.reshape(len(self._y), -1)
-        shape = (-1, *self._y.shape[1:])
-        centres, spreads = [], []
-        middle = weighted_median if self.average == "median" else weighted_mean
+    def _local(self, X: Any, y: Array) -> Iterator[NearValues]:
         for Q, distance, index in self._answers(X):
             w = neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
-            values = y[index]
-            centres.append(middle(values, w))
-            if return_std:
-                mean = weighted_mean(values, w)
-                spreads.append(np.sqrt(weighted_mean((values - mean[:, None, :]) ** 2, w)))
-        answer = np.concatenate(centres).reshape(shape)
-        return (answer, np.concatenate(spreads).reshape(shape)) if return_std else answer
+            yield NearValues(y.take(index, axis=0), w)
 
     def card(self) -> Card:
         check_is_fitted(self)

@@ -145,13 +145,18 @@ class Index:
     def _tree_is_lost(self, E: Array, k: int) -> bool:
         """Whether a few queries look at so many leaves that the filter over all rows is quicker."""
         m, d = E.shape
-        if not (self.adaptive and d >= 6 and m >= 4 * PROBES and self._filters(m, k)):
+        if not (self.adaptive and d >= 6 and m >= 4 * PROBES and self._large(m, k)):
             return False
         probes = np.ascontiguousarray(E[:: m // PROBES][:PROBES])
         self._by_tree(probes, np.empty((PROBES, k)), np.empty((PROBES, k), np.int64))
         return self.visited > LOST * PROBES * len(self.tree.axis)
 
     def _filters(self, m: int, k: int) -> bool:
+        """Whether rows are ranked in single precision first."""
+        return self._large(m, k) and self.packed.sound
+
+    def _large(self, m: int, k: int) -> bool:
+        """Whether single precision would pay."""
         n, d = self.rows.shape
         large = n >= max(FILTER_ROWS, 8 * k) and m * n * d >= 4 * SMALL_WORK and m >= 4
         return self.kind[0] == 2 and d >= 4 and large

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.compiled.neighbours_brute import count_scores, near_pairs
+from pellucid.compiled.neighbours_brute import DENSE, count_scores, near_pairs
 from pellucid.compiled.neighbours_tree import tree_within
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, IntArray
@@ -19,6 +19,7 @@ from pellucid.neighbors.packing import over, query_scores
 
 Rows = tuple[IntArray, Array, IntArray]  # first (m + 1,), distances, indices
 SCORES = 1 << 20  # held at once by a thread, in single precision: they stay in the cache
+NO_COLUMNS = np.empty((0, 0))
 
 
 def reduced_limit(metric: Metric, radius: Array) -> Array:
@@ -84,15 +85,11 @@ def by_filter(index: Any, E: Array, radius: Array) -> Rows:
             scores = S[part] @ single.T
         counts = np.empty(len(scores), np.int64)
         count_scores(scores, bound[part], counts)
-        first = np.append(0, np.cumsum(counts))
-        D, j = np.empty(first[-1]), np.empty(first[-1], np.int64)
-        near_pairs(scores, bound[part], rows, E[part], limits[part], first, D, j)
-        far = np.isinf(D)
-        if far.any():
-            query = np.repeat(np.arange(len(scores)), counts)
-            counts = np.bincount(query[~far], minlength=len(scores))
-            D, j = D[~far], j[~far]
-        return counts, D, j
+        crowd = int(counts.max()) * DENSE > index.n_rows
+        columns = index.columns if crowd else NO_COLUMNS
+        D, j = np.empty(counts.sum()), np.empty(counts.sum(), np.int64)
+        kept = near_pairs(scores, bound[part], rows, columns, E[part], limits[part], counts, D, j)
+        return counts, D[:kept], j[:kept]
 
     parts = list(map_threads(look, range(0, len(E), step)))
     counts, D, j = (np.concatenate(column) for column in zip(*parts, strict=True))

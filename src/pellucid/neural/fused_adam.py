@@ -28,7 +28,8 @@ def pieces(plan: Plan, size: int) -> tuple[IntArray, Array]:
     The last edge is the number of parameters.
     """
     weights = {part.start for part in weight_parts(plan)}
-    edges, prices = [], []
+    edges: list[int] = []
+    prices: list[float] = []
     for place in plan.places:
         for start, stop, _ in place:
             cuts = range(start, stop, size)

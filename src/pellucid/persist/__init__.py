@@ -1,13 +1,15 @@
 """Model files: JSON and plain arrays in a sealed archive, never pickle.
 
 ``save`` writes a fitted model, ``load`` brings it back with bit-equal predictions, ``inspect``
-says what a file holds without building anything. Loading runs no code that the file names: a
-class must be on the list of ``allowed``, an array must be numbers or text, and whatever else is
-found raises ``ModelFileError``.
+says what a file holds without building anything, ``predict_only`` copies a model without what its
+training left behind. Loading runs no code that the file names: a class must be on the list of
+``allowed``, an array must be numbers or text, and whatever else is found raises
+``ModelFileError``.
 """
 
+from pellucid.persist.copies import predict_only
 from pellucid.persist.format import ModelFileError
 from pellucid.persist.reader import inspect, load
 from pellucid.persist.writer import save
 
-__all__ = ["ModelFileError", "inspect", "load", "save"]
+__all__ = ["ModelFileError", "inspect", "load", "predict_only", "save"]

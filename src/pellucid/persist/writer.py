@@ -197,7 +197,12 @@ def card_of(model: Any) -> dict[str, Any] | None:
         check_is_fitted(last)
     except NotFittedError:
         return None
-    return last.card().to_dict()
+    try:
+        return last.card().to_dict()
+    except AttributeError as error:
+        if error.name not in ("history_", *getattr(type(last), "_training_state", ())):
+            raise
+        return None  # a slim copy cannot tell how it was fitted
 
 
 def _crc(parts: list[Any]) -> int:

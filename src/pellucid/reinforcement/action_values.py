@@ -1,8 +1,8 @@
 r"""Agents that learn action values: Q(s, a) as a table or a weighted sum of features.
 
-A leaf says which target it moves to. With a table, a built-in exploration rule and a step size that
-is a number or 1/n, the episodes on an MDP run in one compiled loop; everything else goes step by
-step through the same update, with the same bits.
+A leaf says which target it moves to. With a table and a built-in exploration rule the episodes on
+an MDP run in one compiled loop; everything else goes step by step through the same update, with the
+same bits.
 """
 
 from abc import abstractmethod
@@ -26,13 +26,10 @@ from pellucid.reinforcement.approximator import (
 )
 from pellucid.reinforcement.exploration import (
     EpsilonGreedy,
-    check_step_size,
-    compiled_rate,
     describe_exploration,
     exploration_settings,
-    rate_at,
-    step_size_note,
 )
+from pellucid.reinforcement.step_sizes import check_step_size, step_size_note
 from pellucid.reinforcement.windows import Window, mean_size
 from pellucid.reinforcement.worlds import Place, Simulation
 
@@ -67,10 +64,10 @@ class ActionValueAgent(Agent):
         check_approximator(self.approximator)
         check_step_size(self.step_size, tabular=self.approximator is None)
         settings = exploration_settings(self.exploration)
-        if self.approximator is not None and (settings is None or settings.n_visits):
+        if self.approximator is not None and (settings is None or settings.counts):
             raise ValueError(
-                "with an approximator states are not counted: use Greedy or EpsilonGreedy, got "
-                f"{self.exploration!r}"
+                "with an approximator states are not counted: use Greedy or EpsilonGreedy without "
+                f"half_life, got {self.exploration!r}"
             )
         check_initial_value(self.initial_value, self.approximator)
 
@@ -146,9 +143,7 @@ class ActionValueAgent(Agent):
     def _update(self, x: Any, a: int, r: float, x2: Any, a2: int, ended: bool) -> float:
         if self.approximator is not None:
             return self._semi_gradient(x, a, r, x2, a2, ended)
-        rate = compiled_rate(self.step_size)
-        if rate is None:
-            rate = rate_at(self.step_size, int(self.visits_[x, a]) + 1)
+        rate = self._rates.at(self.step_size, int(self.visits_[x, a]) + 1)
         rule = Control(self._kind, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
         return float(
             learn(
@@ -166,7 +161,7 @@ class ActionValueAgent(Agent):
         error = r + self.discount * ahead - value
         self._notice(value, r)
         self.visits_[a] += 1
-        self.weights_[a] += rate_at(self.step_size, int(self.visits_[a])) * error * phi
+        self.weights_[a] += self._rates.at(self.step_size, int(self.visits_[a])) * error * phi
         return error
 
     def _notice(self, value: float, r: float) -> None:
@@ -188,7 +183,7 @@ class ActionValueAgent(Agent):
         """Move the value of a pair towards the return G; the error."""
         x, a = pair
         if self.approximator is None:
-            rate = rate_at(self.step_size, int(self.visits_[x, a]) + 1)
+            rate = self._rates.at(self.step_size, int(self.visits_[x, a]) + 1)
             cell = x * self.n_actions_ + a
             return float(
                 approach(self.q_.reshape(-1), self.visits_.reshape(-1), NONE, cell, G, rate)
@@ -196,7 +191,8 @@ class ActionValueAgent(Agent):
         value = self._value(pair)
         self._notice(value, G)
         self.visits_[a] += 1
-        self.weights_[a] += rate_at(self.step_size, int(self.visits_[a])) * (G - value) * x[0]
+        rate = self._rates.at(self.step_size, int(self.visits_[a]))
+        self.weights_[a] += rate * (G - value) * x[0]
         return G - value
 
     def _choose(self, x: Any, episode: int) -> int:
@@ -220,22 +216,25 @@ class ActionValueAgent(Agent):
     # --- episodes --------------------------------------------------------------------------
 
     def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
-        rate, rule = compiled_rate(self.step_size), self._control(0.0)
+        rule = self._control(0.0)
         fast = isinstance(place, Simulation) and self.approximator is None
-        if not fast or rate is None or rule is None:
+        if not fast or rule is None:
             return self._walk(place, first)
+        rate, rates = self._rates.pace(self.step_size, self.visits_, int(self.max_steps))
         log, rule = np.empty((stop - first, 3)), rule._replace(rate=rate)
         if self.n_steps > 1:
             done = run_windows(
-                place.world, np.zeros((0, 1)), rule, self.q_, self.visits_, self.q_.reshape(-1),
-                self.visits_.reshape(-1), NONE, np.zeros(0, bool), self.random_words_,
-                int(self.n_steps), first, stop, int(self.max_steps), budget, log,
+                place.world, np.zeros((0, 1)), rule, rates, self.q_, self.visits_,
+                self.q_.reshape(-1), self.visits_.reshape(-1), NONE, np.zeros(0, bool),
+                self.random_words_, int(self.n_steps), first, stop, int(self.max_steps), budget,
+                log,
             )  # fmt: skip
         else:
             done = run_control(
-                place.world, self.q_, self.pair_, self.visits_, self.random_words_, rule, first,
-                stop, int(self.max_steps), budget, log,
+                place.world, self.q_, self.pair_, self.visits_, self.random_words_, rule, rates,
+                first, stop, int(self.max_steps), budget, log,
             )  # fmt: skip
+        self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 
     def _walk(self, place: Any, episode: int) -> Array:

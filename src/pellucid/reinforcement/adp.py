@@ -35,6 +35,7 @@ from pellucid.core.typing import Array, IntArray
 from pellucid.reinforcement.agents import Agent, Sizes
 from pellucid.reinforcement.exploration import (
     OptimisticExploration,
+    Settings,
     describe_exploration,
     exploration_settings,
 )
@@ -117,10 +118,11 @@ class AdaptiveDynamicProgramming(Agent):
 
     def _planner(self) -> Planner:
         s = exploration_settings(self._exploration())
-        e, decay, low, reward, n = (0.0, 1.0, 0.0, 0.0, 0) if s is None else s
+        s = Settings(0.0, 1.0, 0.0) if s is None else s
         return Planner(
-            float(self.discount), reward, n, e, decay, low, int(self.plan_every), TOL, SWEEPS
-        )
+            float(self.discount), s.optimistic, s.n_visits, s.epsilon, s.decay, s.minimum,
+            int(self.plan_every), TOL, SWEEPS, s.half_life,
+        )  # fmt: skip
 
     def _begin(self, place: Place) -> None:
         S, A = place.n_states, place.n_actions
@@ -195,13 +197,15 @@ class AdaptiveDynamicProgramming(Agent):
     # --- episodes --------------------------------------------------------------------------
 
     def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
-        settings, simulated = exploration_settings(self._exploration()), None
-        if self.policy is not None or settings is None or not isinstance(place, Simulation):
+        known = self.policy is not None or exploration_settings(self._exploration()) is not None
+        if not known or not isinstance(place, Simulation):
             return self._walk(place, first)
-        log, simulated = np.empty((stop - first, 3)), place.world
+        log, chances = np.empty((stop - first, 3)), np.zeros((0, self.n_actions_))
+        if self.policy is not None:
+            chances = cumulative_policy(self.policy, place)
         done = run_planning(
-            simulated, self.model_, self.optimistic_values_, self.random_words_, self._planner(),
-            first, stop, int(self.max_steps), budget, self.clock_, log,
+            place.world, self.model_, self.optimistic_values_, self.random_words_, self._planner(),
+            chances, first, stop, int(self.max_steps), budget, self.clock_, log,
         )  # fmt: skip
         return log[: done - first]
 

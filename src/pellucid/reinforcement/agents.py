@@ -9,6 +9,7 @@ the same bits as a longer ``fit``.
 import time
 from abc import abstractmethod
 from copy import deepcopy
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from pellucid.base import Estimator, with_callbacks
 from pellucid.core import check
 from pellucid.core.iterate import FitContext, History, iterate
 from pellucid.core.typing import Array
+from pellucid.reinforcement.step_sizes import RateTable
 from pellucid.reinforcement.worlds import Place, open_world, random_words
 
 BUDGET = 2_000_000  # steps of compiled code between two looks at the clock and the keyboard
@@ -136,6 +138,11 @@ class Agent(Estimator):
         self._finish()
         context.end(self.n_iter_)
         return self
+
+    @cached_property
+    def _rates(self) -> RateTable:
+        """What a step size that is a function has said so far; no part of a model file."""
+        return RateTable()
 
     def _snapshot(self) -> dict[str, Any]:
         """What ``_diverged`` may have to take back."""

@@ -107,9 +107,10 @@ class DeepQNetwork(Agent):
             )
         self.replay.check()
         settings = exploration_settings(self.exploration)
-        if settings is None or settings.n_visits:
+        if settings is None or settings.counts:
             raise ValueError(
-                f"a network counts no states: use Greedy or EpsilonGreedy, got {self.exploration!r}"
+                "a network counts no states: use Greedy or EpsilonGreedy without half_life, "
+                f"got {self.exploration!r}"
             )
         whole = isinstance(self.network, list | tuple)
         missing = [m for m in ("values", "update", "copy_from") if not hasattr(self.network, m)]

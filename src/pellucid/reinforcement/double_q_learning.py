@@ -20,8 +20,9 @@ class DoubleQLearning(ActionValueAgent):
     Parameters
     ----------
     discount : float in [0, 1], default=0.9
-    step_size : float, "1/n" or function of n, default=0.1
+    step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the pair; with an approximator, the updates of the action.
+        ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
     exploration : Greedy, EpsilonGreedy, OptimisticExploration or function f(u, n)
         ``EpsilonGreedy(0.1)`` by default.
     n_episodes : int, default=500

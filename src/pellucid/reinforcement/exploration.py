@@ -1,14 +1,16 @@
-r"""Exploration: how an agent that learns chooses its actions, and how far each step goes.
+r"""Exploration: how an agent that learns chooses its actions.
 
     Greedy                 argmax_a Q(s, a)
-    EpsilonGreedy          with probability epsilon x decay^episode any action, else greedy
+    EpsilonGreedy          with probability epsilon x decay^episode any action, else greedy;
+                           with a half life h also x h / (h + N(s)), N(s) the visits of the state
     OptimisticExploration  argmax_a f(Q(s, a), N(s, a)),  f(u, n) = R+ while n < N_e, else u
 
 Any function f(u, n) that rises in u and falls in n serves as well. Ties are broken at random while
-learning. Step sizes a_n: with sum a_n = inf and sum a_n^2 < inf (such as 1/n) the values of tables
-converge; a constant rate keeps following and stays noisy.
+learning. With a half life the agent is greedy in the limit and yet tries every action of a state it
+keeps coming back to for ever (sum 1/n = inf): then SARSA too converges to the best values.
 
-References: Russell & Norvig, Artificial Intelligence, ch. 22; Robbins & Monro (1951).
+References: Russell & Norvig, Artificial Intelligence, ch. 22; Singh, Jaakkola, Littman & Szepesvari
+(2000).
 """
 
 from collections.abc import Callable
@@ -31,7 +33,7 @@ class Greedy(NamedTuple):
     """
 
     def settings(self) -> "Settings":
-        return Settings(0.0, 1.0, 0.0, 0.0, 0)
+        return Settings(0.0, 1.0, 0.0)
 
 
 class EpsilonGreedy(NamedTuple):
@@ -44,28 +46,45 @@ class EpsilonGreedy(NamedTuple):
     decay : float in (0, 1], default=1.0
         Factor per episode.
     minimum : float in [0, 1], default=0.0
+    half_life : float or None, default=None
+        Visits of a state after which its rate is halved, a third after twice as many and so on;
+        None: the rate depends on the episode only. With a table.
 
     Examples
     --------
     >>> EpsilonGreedy(1.0, decay=0.5, minimum=0.2).rate(1), EpsilonGreedy(1.0, 0.5, 0.2).rate(9)
     (0.5, 0.2)
+    >>> EpsilonGreedy(1.0, half_life=100).rate(0, visits=300)
+    0.25
     """
 
     epsilon: float = 0.1
     decay: float = 1.0
     minimum: float = 0.0
+    half_life: float | None = None
 
-    def rate(self, episode: int) -> float:
-        """The probability of a random action in this episode (the first is 0)."""
-        return max(self.epsilon * self.decay**episode, self.minimum)
+    def rate(self, episode: int, visits: int = 0) -> float:
+        """The probability of a random action in this episode (the first is 0).
+
+        ``visits`` are those of the state so far.
+        """
+        rate = self.epsilon * self.decay**episode
+        if self.half_life is not None:
+            rate = rate * self.half_life / (self.half_life + visits)
+        return max(rate, self.minimum)
 
     def settings(self) -> "Settings":
         check.non_negative(epsilon=self.epsilon, minimum=self.minimum)
         check.positive(decay=self.decay)
-        for name, value in self._asdict().items():
+        for name in ("epsilon", "decay", "minimum"):
+            value = getattr(self, name)
             if value > 1:
                 raise ValueError(f"{name} of EpsilonGreedy must be at most 1, got {value!r}")
-        return Settings(float(self.epsilon), float(self.decay), float(self.minimum), 0.0, 0)
+        life = 0.0
+        if self.half_life is not None:
+            check.positive(half_life=self.half_life)
+            life = float(self.half_life)
+        return Settings(float(self.epsilon), float(self.decay), float(self.minimum), half_life=life)
 
 
 class OptimisticExploration(NamedTuple):
@@ -106,8 +125,14 @@ class Settings(NamedTuple):
     epsilon: float
     decay: float
     minimum: float
-    optimistic: float
-    n_visits: int
+    optimistic: float = 0.0
+    n_visits: int = 0
+    half_life: float = 0.0  # 0: none
+
+    @property
+    def counts(self) -> bool:
+        """Whether the visits of states are looked at."""
+        return self.n_visits > 0 or self.half_life > 0
 
 
 def exploration_settings(exploration: Any) -> Settings | None:
@@ -127,55 +152,12 @@ def describe_exploration(exploration: Any) -> str:
     if isinstance(exploration, Greedy):
         return "always the best action so far"
     if isinstance(exploration, EpsilonGreedy):
-        e, decay, low = exploration
+        e, decay, low, life = exploration
         fading = f" x {decay:g}^episode" if decay < 1 else ""
         least = f", at least {low:g}" if low > 0 else ""
+        fading += f" x {life:g} / ({life:g} + visits of the state)" if life is not None else ""
         return f"a random action with probability {e:g}{fading}{least}"
     if isinstance(exploration, OptimisticExploration):
         reward, n = exploration
         return f"an action tried less than {n} times counts as worth {reward:g}"
     return "an exploration function f(u, n)"
-
-
-def check_step_size(step_size: Any, *, tabular: bool) -> None:
-    """Refuse what is no rate; a table's rate is at most 1."""
-    if callable(step_size) or (isinstance(step_size, str) and step_size == "1/n"):
-        return
-    if isinstance(step_size, str) or not isinstance(step_size, Real):
-        raise ValueError(
-            f"step_size must be a number > 0, '1/n' or a function of n, got {step_size!r}"
-        )
-    check.positive(step_size=step_size)
-    if tabular and float(step_size) > 1:
-        raise ValueError(f"step_size of a table must be at most 1, got {step_size!r}")
-
-
-def compiled_rate(step_size: Any) -> float | None:
-    """The constant rate, 0 for 1/n, None for a function."""
-    if callable(step_size):
-        return None
-    return 0.0 if isinstance(step_size, str) else float(step_size)
-
-
-def rate_at(step_size: Any, n: int) -> float:
-    """The rate of the n-th update (n = 1, 2, ...).
-
-    >>> rate_at("1/n", 4), rate_at(0.1, 4), rate_at(lambda n: 60 / (59 + n), 1)
-    (0.25, 0.1, 1.0)
-    """
-    if isinstance(step_size, str):
-        return 1.0 / n
-    rate = float(step_size(n)) if callable(step_size) else float(step_size)
-    if not 0 < rate < np.inf:
-        raise ValueError(f"step_size({n}) must be a number > 0, got {rate!r}")
-    return rate
-
-
-def step_size_note(step_size: Any) -> tuple[str, ...]:
-    """What the card says of a rate that does not fall."""
-    if callable(step_size) or isinstance(step_size, str):
-        return ()
-    return (
-        f"the constant step size {step_size:g} follows a changing world but keeps the noise: "
-        "no convergence to a point",
-    )

@@ -24,13 +24,8 @@ from pellucid.core import check
 from pellucid.core.records import Card
 from pellucid.core.typing import Array
 from pellucid.reinforcement.agents import Agent, Sizes
-from pellucid.reinforcement.exploration import (
-    check_step_size,
-    compiled_rate,
-    rate_at,
-    step_size_note,
-)
 from pellucid.reinforcement.policies import cumulative_policy
+from pellucid.reinforcement.step_sizes import check_step_size, step_size_note
 from pellucid.reinforcement.windows import Waiting, Window, mean_size
 from pellucid.reinforcement.worlds import Place, Simulation
 
@@ -47,7 +42,7 @@ class MonteCarloLearning(Agent):
     discount : float in [0, 1], default=0.9
     visits : {"first", "every"}, default="first"
         Which visits of a state in an episode count.
-    step_size : float, "1/n" or function of n, default="1/n"
+    step_size : float, "1/n", schedule or function of n, default="1/n"
         "1/n": means. A number: a mean that forgets.
     n_episodes : int, default=500
     max_steps : int, default=1000
@@ -145,26 +140,28 @@ class MonteCarloLearning(Agent):
         return window.settle(waiting, first_visits=self.visits == "first")
 
     def _approach(self, x: int, G: float) -> float:
-        rate = rate_at(self.step_size, int(self.visits_[x]) + 1)
+        rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
         rate = 0.0 if isinstance(self.step_size, str) else rate
         return float(approach(self.values_, self.visits_, self.squares_, x, G, rate))
 
     # --- episodes --------------------------------------------------------------------------
 
     def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
-        rate, chances = compiled_rate(self.step_size), None
+        chances = None
         if not callable(self.policy):
             chances = cumulative_policy(self.policy, place)
-        if not isinstance(place, Simulation) or rate is None or chances is None:
+        if not isinstance(place, Simulation) or chances is None:
             return self._walk(place, chances)
+        rate, rates = self._rates.pace(self.step_size, self.visits_, int(self.max_steps))
         log = np.empty((stop - first, 3))
         rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
         seen = np.zeros(len(self.values_) if self.visits == "first" else 0, bool)
         done = run_windows(
-            place.world, chances, rule, _TABLE, _TRIES, self.values_, self.visits_, self.squares_,
-            seen, self.random_words_, int(self.max_steps) + 1, first, stop, int(self.max_steps),
-            budget, log,
+            place.world, chances, rule, rates, _TABLE, _TRIES, self.values_, self.visits_,
+            self.squares_, seen, self.random_words_, int(self.max_steps) + 1, first, stop,
+            int(self.max_steps), budget, log,
         )  # fmt: skip
+        self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 
     def _walk(self, place: Any, chances: Any) -> Array:

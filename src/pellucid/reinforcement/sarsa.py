@@ -4,9 +4,12 @@
 
 With windows of n steps the target is r_t + ... + g^(n-1) r_(t+n-1) + g^n Q(s_(t+n), a_(t+n)): news
 of a reward reaches n pairs at once. Because a' includes the random moves of exploration, the policy
-keeps clear of cliffs while it learns.
+keeps clear of cliffs while it learns. With a constant epsilon a table converges to the best values
+that any policy with so many random moves can have; with exploration that fades as 1 / N(s)
+(``EpsilonGreedy(1.0, half_life=...)``) to the best values of all.
 
-References: Rummery & Niranjan (1994); Sutton & Barto (2018), sections 6.4 and 7.2.
+References: Rummery & Niranjan (1994); Singh, Jaakkola, Littman & Szepesvari (2000); Sutton & Barto
+(2018), sections 6.4 and 7.2.
 """
 
 from typing import Any
@@ -21,8 +24,9 @@ class SARSA(ActionValueAgent):
     Parameters
     ----------
     discount : float in [0, 1], default=0.9
-    step_size : float, "1/n" or function of n, default=0.1
+    step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the pair; with an approximator, the updates of the action.
+        ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
     exploration : Greedy, EpsilonGreedy, OptimisticExploration or function f(u, n)
         ``EpsilonGreedy(0.1)`` by default.
     approximator : LinearApproximator or None, default=None

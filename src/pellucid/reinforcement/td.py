@@ -34,13 +34,8 @@ from pellucid.reinforcement.approximator import (
     divergence_sentence,
     horizon_of,
 )
-from pellucid.reinforcement.exploration import (
-    check_step_size,
-    compiled_rate,
-    rate_at,
-    step_size_note,
-)
 from pellucid.reinforcement.policies import cumulative_policy
+from pellucid.reinforcement.step_sizes import check_step_size, step_size_note
 from pellucid.reinforcement.windows import Window, mean_size
 from pellucid.reinforcement.worlds import Place, Simulation
 
@@ -53,8 +48,9 @@ class TDLearning(Agent):
     policy : array of shape (S,) or (S, A), function of an observation, or None, default=None
         Actions, or probabilities of actions; None: any available action, with equal probability.
     discount : float in [0, 1], default=0.9
-    step_size : float, "1/n" or function of n, default=0.1
+    step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the state; with an approximator, all updates.
+        ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
     approximator : LinearApproximator or None, default=None
         None: a table over numbered states.
     n_episodes : int, default=500
@@ -175,9 +171,7 @@ class TDLearning(Agent):
     def _update(self, x: Any, r: float, x2: Any, ended: bool) -> float:
         if self.approximator is not None:
             return self._semi_gradient(x, r, x2, ended)
-        rate = compiled_rate(self.step_size)
-        if rate is None:
-            rate = rate_at(self.step_size, int(self.visits_[x]) + 1)
+        rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
         return float(
             evaluate_step(
                 self.values_, self.visits_, self.traces_, float(self.discount), rate,
@@ -192,7 +186,8 @@ class TDLearning(Agent):
         self._notice(value, r)
         self.visits_[0] += 1
         self.traces_ += phi
-        self.weights_ += rate_at(self.step_size, int(self.visits_[0])) * error * self.traces_
+        rate = self._rates.at(self.step_size, int(self.visits_[0]))
+        self.weights_ += rate * error * self.traces_
         self.traces_ *= 0.0 if ended else self.discount * self.trace_decay
         return error
 
@@ -211,37 +206,40 @@ class TDLearning(Agent):
     def _approach(self, x: Any, G: float) -> float:
         """Move the value of x towards the return G; the error."""
         if self.approximator is None:
-            rate = rate_at(self.step_size, int(self.visits_[x]) + 1)
+            rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
             return float(approach(self.values_, self.visits_, _NONE, x, G, rate))
         value = self._value(x)
         self._notice(value, G)
         self.visits_[0] += 1
-        self.weights_ += rate_at(self.step_size, int(self.visits_[0])) * (G - value) * x
+        rate = self._rates.at(self.step_size, int(self.visits_[0]))
+        self.weights_ += rate * (G - value) * x
         return G - value
 
     # --- episodes --------------------------------------------------------------------------
 
     def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
-        rate, chances = compiled_rate(self.step_size), None
+        chances = None
         if not callable(self.policy):
             chances = cumulative_policy(self.policy, place)
         simulated = isinstance(place, Simulation) and self.approximator is None
-        if not simulated or rate is None or chances is None:
+        if not simulated or chances is None:
             return self._walk(place, chances)
         log = np.empty((stop - first, 3))
+        rate, rates = self._rates.pace(self.step_size, self.visits_, int(self.max_steps))
         if self.n_steps > 1:
             rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
             done = run_windows(
-                place.world, chances, rule, _TABLE, _TRIES, self.values_, self.visits_, _NONE,
-                _UNSEEN, self.random_words_, int(self.n_steps), first, stop, int(self.max_steps),
-                budget, log,
+                place.world, chances, rule, rates, _TABLE, _TRIES, self.values_, self.visits_,
+                _NONE, _UNSEEN, self.random_words_, int(self.n_steps), first, stop,
+                int(self.max_steps), budget, log,
             )  # fmt: skip
-            return log[: done - first]
-        done = run_evaluation(
-            place.world, chances, self.values_, self.visits_, self.traces_, self.random_words_,
-            float(self.discount), rate, float(self.trace_decay), first, stop, int(self.max_steps),
-            budget, log,
-        )  # fmt: skip
+        else:
+            done = run_evaluation(
+                place.world, chances, self.values_, self.visits_, self.traces_, self.random_words_,
+                float(self.discount), rate, rates, float(self.trace_decay), first, stop,
+                int(self.max_steps), budget, log,
+            )  # fmt: skip
+        self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 
     def _walk(self, place: Any, chances: Any) -> Array:

@@ -34,7 +34,7 @@ def parts_of(model: Any) -> Parts:
     K = len(trees.constant)
     start, after, divide = np.zeros(K), np.zeros(K), 1
     if isinstance(model, ForestEstimator):
-        trees, divide = trees._replace(value=model.forest_.value), model.forest_.n_trees
+        trees, divide = trees._replace(value=model.forest_.answers()), model.forest_.n_trees
     elif isinstance(model, GradientBoosting):
         after = trees.constant
     elif isinstance(model, HistGradientBoosting):

@@ -23,7 +23,15 @@ from pellucid.core.iterate import iterate
 from pellucid.core.penalties import L1L2
 from pellucid.core.random import generator
 from pellucid.core.typing import Array, IntArray
-from pellucid.solvers.minimum import Minimum, conclude, starting_point, warn_slow
+from pellucid.solvers.minimum import (
+    Minimum,
+    bottomless,
+    conclude,
+    finite_start,
+    runs_away,
+    starting_point,
+    warn_slow,
+)
 from pellucid.solvers.objective import LinearObjective
 
 
@@ -77,23 +85,27 @@ class CoordinateDescent(BaseEstimator):
         rng = generator(self.random_state)
         x = starting_point(start, objective.size, rng)
         sweep = make_sweep(objective)
+        value = objective.value(x)
+        finite_start(value)
 
         def step(state: State) -> tuple[State, float]:
             p = len(state.x)
             order = rng.permutation(p) if self.selection == "random" else np.arange(p)
-            x = sweep(state.x, order)
-            new = State(x, objective.value(x), objective.optimality(x))
-            return new, new.norm
+            with np.errstate(all="ignore"):
+                x = sweep(state.x, order)
+                new = State(x, objective.value(x), objective.optimality(x))
+            return (state, np.inf) if runs_away(new.value, value) else (new, new.norm)
 
         run = iterate(
             step,
-            State(x, objective.value(x), objective.optimality(x)),
+            State(x, value, objective.optimality(x)),
             max_iter=self.max_iter,
             tol=self.tol,
             record=describe if record is not None else None,
             name=type(self).__name__,
             context=context,
             warn=False,
+            explain=lambda state: bottomless(type(self).__name__),
         )
         warn_slow(type(self).__name__, run, run.state.norm, self.tol, 3)
         updates = run.n_iter * len(x)

@@ -15,6 +15,7 @@ References: Cauchy (1847); Robbins & Monro (1951); Polyak & Juditsky (1992); Bot
 Nocedal (2018).
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from pellucid.solvers.line_search import LineSearch
 from pellucid.solvers.minimum import (
     Minimum,
     conclude,
+    finite_start,
+    norm_of,
     rate_sentence,
     runs_away,
     starting_point,
@@ -215,9 +218,18 @@ def describe(state: State) -> dict[str, Any]:
     return {
         "x": state.x,
         "value": state.value,
-        "gradient_norm": float(np.linalg.norm(state.gradient)),
+        "gradient_norm": norm_of(state.gradient),
         "learning_rate": state.rate,
     }
+
+
+def all_finite(x: Array) -> bool:
+    """Whether no entry is infinite or NaN; one product tells, unless its squares overflow.
+
+    >>> all_finite(np.array([1.0, 2.0])), all_finite(np.array([np.inf, 1.0]))
+    (True, False)
+    """
+    return math.isfinite(x @ x) or bool(np.isfinite(x).all())
 
 
 class Descent:
@@ -236,13 +248,14 @@ class Descent:
         penalty = getattr(objective, "penalty", None)
         simple = penalty is None or isinstance(penalty, L1L2)
         self.compiled = isinstance(objective, LinearObjective) and simple
+        self.all_rows, self.searches = solver.batch_size is None, isinstance(rate, LineSearch)
+        self.patience = getattr(rate, "patience", None)
 
     def begin(self, x: Array) -> State:
         value, g = self.objective.value_gradient(x)
-        if not np.isfinite(value):
-            raise ValueError(f"the value at the start must be a finite number, got {value}")
+        finite_start(value)
         self.start_value = value
-        rate = 0.0 if isinstance(self.rate, LineSearch) else self.rate(0)
+        rate = 0.0 if self.searches else self.rate(0)
         mean = np.zeros(len(x) if self.first is not None else 0)
         state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value, mean)
         self.note(x, value, rate, 0)
@@ -254,30 +267,31 @@ class Descent:
             self.path.append({"step": t, "x": x, "value": value, "learning_rate": rate})
 
     def step(self, state: State) -> tuple[State, float]:
+        """One epoch; a point that is not finite, or an endless gradient, has an endless gap."""
         with np.errstate(all="ignore"):
-            if self.solver.batch_size is None:
-                x, memory, rate = self.whole(state)
-                mean = self.averaged(state.mean, x, memory.t)
-            else:
-                x, memory, rate, mean = self.epoch(state)
-            self.last_rate = rate
-            value, g = self.objective.value_gradient(x)
-        if runs_away(value, self.start_value) or not np.isfinite(x).all():
+            return self._step(state)
+
+    def _step(self, state: State) -> tuple[State, float]:
+        if self.all_rows:
+            x, memory, rate = self.whole(state)
+            mean = self.averaged(state.mean, x, memory.t)
+        else:
+            x, memory, rate, mean = self.epoch(state)
+        self.last_rate = rate
+        value, g = self.objective.value_gradient(x)
+        if runs_away(value, self.start_value) or not all_finite(x):
             return state, np.inf
-        if self.solver.batch_size is None:
+        if self.all_rows:
             self.note(x, value, rate, memory.t)
-        new = state._replace(
-            x=x, value=value, gradient=g, memory=memory, rate=rate, waited=0, mean=mean
-        )
-        if value < state.best_value:
-            new = new._replace(best_x=x, best_value=value)
+        at, least = (x, value) if value < state.best_value else (state.best_x, state.best_value)
+        new = State(x, value, g, memory, rate, state.share, 0, at, least, mean)
         self.gap = self.measure(state, new)
-        return self.adapt(state, new)
+        return (new, self.gap) if self.patience is None else self.adapt(state, new)
 
     def whole(self, state: State) -> tuple[Array, Memory, float]:
         """One update with the gradient over all rows."""
         x, memory = state.x, state.memory
-        if isinstance(self.rate, LineSearch):
+        if self.searches:
             d = -state.gradient
             t = self.rate.search(self.objective, x, state.value, state.gradient, d)
             return x + t * d, memory._replace(t=memory.t + 1), t
@@ -349,17 +363,15 @@ class Descent:
             return abs(old.value - new.value)
         if self.solver.stop is None:
             return 0.0
-        return float(np.linalg.norm(new.gradient))
+        return math.sqrt(new.gradient @ new.gradient)
 
     def adapt(self, old: State, new: State) -> tuple[State, float]:
         """Cut the rate of an ``Adaptive`` schedule where epochs bring no progress."""
-        patience = getattr(self.rate, "patience", None)
-        if patience is None:
-            return new, self.gap
         progress = new.value < old.best_value - (self.solver.tol or 0.0)
         waited = 0 if progress else old.waited + 1
         share = old.share
-        if waited >= patience:
+        assert self.patience is not None
+        if waited >= self.patience:
             if new.rate <= SMALLEST_RATE:
                 return new, 0.0  # nothing left to try: settled
             share, waited = share / self.rate.factor, 0

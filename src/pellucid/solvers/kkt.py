@@ -39,7 +39,17 @@ class KKTReport(NamedTuple):
         return (
             f"KKT conditions {verdict}: stationarity {self.stationarity:.3g}, primal "
             f"{self.primal:.3g}, dual {self.dual:.3g}, complementarity {self.complementarity:.3g}"
+            + self._held()
         )
+
+    def _held(self) -> str:
+        """The constraints that hold the point, with their prices."""
+        on = np.flatnonzero(self.active)
+        if not len(on):
+            return ""
+        parts = ", ".join(f"{i} (multiplier {self.multipliers[i]:.3g})" for i in on[:6])
+        more = f" and {len(on) - 6} more" if len(on) > 6 else ""
+        return f"; active inequalities: {parts}{more}"
 
 
 def _objective(function: Any) -> Any:

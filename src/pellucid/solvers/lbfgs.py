@@ -7,6 +7,7 @@ Reference: Liu & Nocedal (1989); Zhu, Byrd, Lu & Nocedal (1997).
 
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,19 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator
 
 from pellucid.core import check
-from pellucid.core.iterate import ConvergenceWarning, History, Iteration
+from pellucid.core.iterate import ConvergenceWarning, DivergenceWarning, History, Iteration
 from pellucid.core.random import generator
 from pellucid.core.typing import Array
-from pellucid.solvers.minimum import Minimum, conclude, starting_point, warn_slow
+from pellucid.solvers.minimum import (
+    Minimum,
+    bottomless,
+    conclude,
+    finite_start,
+    norm_of,
+    runs_away,
+    starting_point,
+    warn_slow,
+)
 
 ROUNDING = 1e-7  # gap, relative to the value, that rounding may leave
 
@@ -27,6 +37,22 @@ class State(NamedTuple):
 
     x: Array
     value: float
+
+
+def lbfgsb(
+    f: Callable[..., Any], x: Array, *, jac: bool = True, bounds: Any = None,
+    callback: Any = None, **options: Any,
+) -> Any:  # fmt: skip
+    """SciPy's L-BFGS-B: f returns value and gradient (jac=False: the value alone).
+
+    Every L-BFGS of the library without a preconditioner of its own (``core.two_loop``) is here.
+
+    >>> lbfgsb(lambda x: ((x[0] - 3) ** 2, 2 * (x - 3)), np.zeros(1), bounds=[(0, 2)]).x
+    array([2.])
+    """
+    return minimize(
+        f, x, jac=jac or None, method="L-BFGS-B", bounds=bounds, callback=callback, options=options
+    )
 
 
 class LBFGS(BaseEstimator):
@@ -62,53 +88,87 @@ class LBFGS(BaseEstimator):
             check.positive(tol=self.tol)
         if not objective.smooth:
             raise ValueError("LBFGS needs a smooth objective; use ProximalGradient for L1")
-        x = starting_point(start, objective.size, generator(0))
-        began, history, stopped = time.perf_counter(), History(), [False]
-
-        def note(x: Array, gap: float | None) -> None:
-            if record is not None:
-                value, g = objective.value_gradient(x)
-                history.append({
-                    "step": len(history), "x": x, "value": float(value),
-                    "gradient_norm": float(np.linalg.norm(g)), "gap": gap,
-                    "seconds": time.perf_counter() - began if len(history) else 0.0,
-                })  # fmt: skip
-
-        count = [0]
-
-        def callback(intermediate_result: Any) -> None:
-            x = np.array(intermediate_result.x)
-            count[0] += 1
-            note(x, float(np.abs(objective.gradient(x)).max()))
-            if context is not None and context.step(count[0], State(x, intermediate_result.fun)):
-                stopped[0] = True
-                raise StopIteration
-
-        note(x, None)
-        options = {
-            "maxcor": self.memory, "maxiter": self.max_iter, "maxfun": 20 * self.max_iter,
-            "gtol": self.tol or 0.0, "ftol": 0.0,
-        }  # fmt: skip
+        path = Path(objective, starting_point(start, objective.size, generator(0)), context, record)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = minimize(
-                objective.value_gradient, x, jac=True, method="L-BFGS-B", options=options,
-                callback=callback,
+            found = lbfgsb(
+                path.both, path.best.x, callback=path.callback, maxcor=self.memory,
+                maxiter=self.max_iter, maxfun=20 * self.max_iter, gtol=self.tol or 0.0, ftol=0.0,
             )  # fmt: skip
-        x = np.array(found.x)
-        gap = float(np.abs(objective.gradient(x)).max())
+        if not np.isfinite(found.fun):
+            path.reason = "diverged"
+        x = path.best.x if path.reason == "diverged" else np.array(found.x)
+        run = self._judge(path, x)
+        return conclude(objective, x, run, n_updates=path.count, tol=self.tol)
+
+    def _judge(self, path: "Path", x: Array) -> Iteration:
+        """How the run ended, with its warnings."""
+        value, g = path.both(x)
+        gap = float(np.abs(g).max())
         # where the line search finds no lower value any more, rounding is reached
-        early = not stopped[0] and count[0] < self.max_iter
-        rounding = early and gap <= ROUNDING * max(1.0, abs(float(found.fun)))
-        converged = self.tol is not None and (gap <= self.tol or rounding)
-        reason = "stopped" if stopped[0] else "converged" if converged else "max_iter"
-        run = Iteration(x, count[0], converged, reason, history)
-        if early and not converged and self.tol is not None:
+        early = not path.reason and path.count < self.max_iter
+        there = early and gap <= ROUNDING * max(1.0, abs(value))
+        converged = path.reason != "diverged" and self.tol is not None and (
+            gap <= self.tol or there
+        )  # fmt: skip
+        reason = path.reason or ("converged" if converged else "max_iter")
+        run = Iteration(x, path.count, converged, reason, path.history)
+        if reason == "diverged":
             warnings.warn(
-                f"LBFGS: the line search found no lower value after {count[0]} steps: gap "
+                f"LBFGS: diverged at step {path.count + 1}: {bottomless('LBFGS')}",
+                DivergenceWarning,
+                stacklevel=3,
+            )
+        elif early and not converged and self.tol is not None:
+            warnings.warn(
+                f"LBFGS: the line search found no lower value after {path.count} steps: gap "
                 f"{gap:.3g} > tol={self.tol:g}; is the objective smooth?",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         elif not converged:
-            warn_slow(type(self).__name__, run, gap, self.tol, 3)
-        return conclude(objective, x, run, n_updates=count[0], tol=self.tol)
+            warn_slow(type(self).__name__, run, gap, self.tol, 4)
+        return run
+
+
+class Path:
+    """What SciPy's loop passes by: the history, the callbacks, the last finite point."""
+
+    def __init__(self, objective: Any, x: Array, context: Any, record: str | None) -> None:
+        self.objective, self.context, self.record = objective, context, record
+        self.began, self.history, self.count, self.reason = time.perf_counter(), History(), 0, ""
+        self.at, self.found = x, objective.value_gradient(x)
+        self.start_value = float(self.found[0])
+        finite_start(self.start_value)
+        self.best = State(x, self.start_value)
+        self.note(x, None)
+
+    def both(self, x: Array) -> tuple[float, Array]:
+        """Value and gradient; those of the last point asked for are kept."""
+        if not np.array_equal(x, self.at):
+            self.at, self.found = np.array(x), self.objective.value_gradient(x)
+        value, g = self.found
+        return float(value), g.copy()
+
+    def note(self, x: Array, gap: float | None) -> None:
+        """A row of the history."""
+        if self.record is None:
+            return
+        value, g = self.both(x)
+        self.history.append({
+            "step": self.count, "x": x, "value": value,
+            "gradient_norm": norm_of(g), "gap": gap,
+            "seconds": time.perf_counter() - self.began if self.count else 0.0,
+        })  # fmt: skip
+
+    def callback(self, intermediate_result: Any) -> None:
+        """After every step; StopIteration ends the run."""
+        new = State(np.array(intermediate_result.x), float(intermediate_result.fun))
+        _, slope = self.both(new.x)
+        if runs_away(new.value, self.start_value) or not np.isfinite(slope).all():
+            self.reason = "diverged"
+            raise StopIteration
+        self.best, self.count = new, self.count + 1
+        self.note(new.x, float(np.abs(slope).max()))
+        if self.context is not None and self.context.step(self.count, new):
+            self.reason = "stopped"
+            raise StopIteration

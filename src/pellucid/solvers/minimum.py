@@ -1,5 +1,6 @@
 """What a solver returns, and the guards and sentences that all solvers share."""
 
+import math
 import warnings
 from typing import Any, NamedTuple
 
@@ -42,7 +43,8 @@ class Minimum(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.reason} after {self.n_iter} iterations ({self.n_updates} updates): "
+            f"{self.reason} after {self.n_iter} iteration{'s' * (self.n_iter != 1)} "
+            f"({self.n_updates} update{'s' * (self.n_updates != 1)}): "
             f"value {self.value:.8g}; {self.certificate}"
         )
 
@@ -69,9 +71,38 @@ def starting_point(start: Any, size: int | None, rng: np.random.Generator) -> Ar
     return np.zeros(size) if start == "zeros" else np.ones(size)
 
 
+def finite_start(value: float) -> None:
+    """Refuse a start without a value.
+
+    >>> finite_start(float("nan"))
+    Traceback (most recent call last):
+    ValueError: the value at the start must be a finite number, got nan
+    """
+    if not np.isfinite(value):
+        raise ValueError(f"the value at the start must be a finite number, got {value}")
+
+
+def norm_of(g: Array) -> float:
+    """The length of a gradient; infinite, without a word, where its squares are too large.
+
+    >>> norm_of(np.array([1e200, 0.0]))
+    inf
+    """
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(g))
+
+
 def runs_away(value: float, start_value: float) -> bool:
-    """The guard of every first-order solver."""
-    return not np.isfinite(value) or value > RUNAWAY * max(1.0, abs(start_value))
+    """The guard of every solver."""
+    return not math.isfinite(value) or value > RUNAWAY * max(1.0, abs(start_value))
+
+
+def bottomless(name: str) -> str:
+    """Why a method without a rate left the finite numbers."""
+    return (
+        f"{name} left the finite numbers: the objective may have no minimum; the best point met "
+        "is kept"
+    )
 
 
 def rate_sentence(rate: float, lipschitz: float | None) -> str:

@@ -18,11 +18,22 @@ from scipy.linalg import LinAlgWarning, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
 from pellucid.core import check
+from pellucid.core.backtrack import halved
 from pellucid.core.derivatives import numerical_gradient
 from pellucid.core.iterate import ConvergenceWarning, History, iterate
 from pellucid.core.random import generator
 from pellucid.core.typing import Array
-from pellucid.solvers.minimum import Minimum, conclude, runs_away, starting_point, warn_slow
+from pellucid.solvers.minimum import (
+    Minimum,
+    conclude,
+    finite_start,
+    norm_of,
+    runs_away,
+    starting_point,
+    warn_slow,
+)
+
+ATTEMPTS = 41  # halvings of a step, to 9e-13 of it
 
 
 class State(NamedTuple):
@@ -101,10 +112,19 @@ class Newton(BaseEstimator):
             raise ValueError("Newton needs a smooth objective; use ProximalGradient for L1")
         x = starting_point(start, objective.size, generator(0))
         value, g = objective.value_gradient(x)
+        finite_start(value)
         shifts: list[float] = []
+        best = first = State(x, value, g, 1.0, 0.0)
+
+        def step(state: State) -> tuple[State, float]:
+            nonlocal best
+            new, gap = self._step(objective, state, value, shifts)
+            best = new if new.value < best.value else best
+            return new, gap
+
         run = iterate(
-            lambda state: self._step(objective, state, value, shifts),
-            State(x, value, g, 1.0, 0.0),
+            step,
+            first,
             max_iter=self.max_iter,
             tol=self.tol,
             record=describe if record is not None else None,
@@ -112,7 +132,7 @@ class Newton(BaseEstimator):
             context=context,
             warn=False,
             explain=lambda state: (
-                "the full step leads out of the finite numbers; the point before it is kept"
+                "the full step leads out of the finite numbers; the best point met is kept"
             ),
         )
         if shifts:
@@ -122,8 +142,8 @@ class Newton(BaseEstimator):
                 LinAlgWarning,
                 stacklevel=2,
             )
-        state = run.state
-        warn_slow("Newton", run, float(np.linalg.norm(state.gradient)), self.tol, 3)
+        state = best if run.reason == "diverged" else run.state
+        warn_slow("Newton", run, norm_of(state.gradient), self.tol, 3)
         return conclude(objective, state.x, run, n_updates=run.n_iter, tol=self.tol)
 
     def _step(
@@ -132,16 +152,19 @@ class Newton(BaseEstimator):
         d, shift = newton_direction(objective.hessian(state.x), state.gradient, self.damping)
         if shift > 0:
             shifts.append(shift)
-        t = 1.0
+
+        def attempt(t: float) -> tuple[State, float]:
+            x = state.x + t * d
+            value, g = objective.value_gradient(x)
+            return State(x, value, g, t, shift), value
+
+        noise = 1e-13 * abs(state.value)  # a rise this small is rounding
         with np.errstate(all="ignore"):
-            value, g = objective.value_gradient(state.x + d)
-            noise = 1e-13 * abs(state.value)  # a rise this small is rounding
-            while self.step_halving and not value <= state.value + noise and t > 1e-12:
-                t /= 2
-                value, g = objective.value_gradient(state.x + t * d)
-        if runs_away(value, start_value) or not np.isfinite(g).all():
+            most = ATTEMPTS if self.step_halving else 1
+            new: State = halved(attempt, state.value, most=most, noise=noise).point
+        if runs_away(new.value, start_value) or not np.isfinite(new.gradient).all():
             return state, np.inf
-        return State(state.x + t * d, value, g, t, shift), float(np.linalg.norm(g))
+        return new, norm_of(new.gradient)
 
 
 def describe(state: State) -> dict[str, Any]:
@@ -149,7 +172,7 @@ def describe(state: State) -> dict[str, Any]:
     return {
         "x": state.x,
         "value": state.value,
-        "gradient_norm": float(np.linalg.norm(state.gradient)),
+        "gradient_norm": norm_of(state.gradient),
         "learning_rate": state.step,
         "shift": state.shift,
     }

@@ -26,6 +26,7 @@ from pellucid.core.losses import Loss, get_loss
 from pellucid.core.statistics import LEAF_ROWS
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike
+from pellucid.solvers.minimum import norm_of
 
 SEARCH_CELLS = 200_000  # of X, up to which a linear program looks for a separating hyperplane
 SCALES = ("sum", "mean", "half_sum", "half_mean")
@@ -97,6 +98,8 @@ class Objective:
         return float(self._value(x)), self.loss_gradient(x)
 
     def value_gradient(self, x: Array) -> tuple[float, Array]:
+        if self.penalty is None and self._gradient is not None:
+            return float(self._value(x)), np.asarray(self._gradient(x), dtype=np.float64)
         return self.value(x), self.gradient(x)
 
     def hessian(self, x: Array) -> Array:
@@ -116,7 +119,7 @@ class Objective:
 
     def optimality(self, x: Array) -> float:
         """The norm of the shortest subgradient at x: 0 at a minimum."""
-        return float(np.linalg.norm(shortest(self.loss_gradient(x), x, self.penalty, self.price)))
+        return norm_of(shortest(self.loss_gradient(x), x, self.penalty, self.price))
 
     def separated(self, x: Array, *, search: bool = False) -> bool:
         """Whether the loss has no finite minimum: x separates the classes, or some w does."""

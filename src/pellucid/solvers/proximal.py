@@ -23,6 +23,7 @@ from pellucid.solvers.line_search import LineSearch
 from pellucid.solvers.minimum import (
     Minimum,
     conclude,
+    finite_start,
     rate_sentence,
     runs_away,
     starting_point,
@@ -88,6 +89,7 @@ class ProximalGradient(BaseEstimator):
         if isinstance(rate, LineSearch):
             raise ValueError("ProximalGradient takes a rate, a schedule or 'auto', no line search")
         value = objective.value(x)
+        finite_start(value)
         last = [rate(0)]
 
         def step(state: State) -> tuple[State, float]:

@@ -59,6 +59,8 @@ class Constant(Schedule):
         check.positive(rate=self.rate)
 
     def __call__(self, t: Any) -> Any:
+        if isinstance(t, int):
+            return float(self.rate)
         return np.full(np.shape(t), float(self.rate)) if np.ndim(t) else float(self.rate)
 
 

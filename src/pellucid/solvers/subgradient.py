@@ -23,7 +23,15 @@ from pellucid.core.random import generator
 from pellucid.core.typing import Array, ArrayLike, BoolArray
 from pellucid.solvers.gradient_descent import get_rate
 from pellucid.solvers.line_search import LineSearch
-from pellucid.solvers.minimum import Minimum, conclude, rate_sentence, runs_away, starting_point
+from pellucid.solvers.minimum import (
+    Minimum,
+    conclude,
+    finite_start,
+    norm_of,
+    rate_sentence,
+    runs_away,
+    starting_point,
+)
 from pellucid.solvers.schedules import InverseScaling
 
 
@@ -78,6 +86,7 @@ class SubgradientDescent(BaseEstimator):
         if isinstance(rate, LineSearch):
             raise ValueError("a subgradient need not point downhill: a line search has no use here")
         value, g = objective.value_gradient(x)
+        finite_start(value)
         last = [0.0]
 
         def step(state: State) -> tuple[State, float]:
@@ -112,7 +121,7 @@ def describe(state: State) -> dict[str, Any]:
     return {
         "x": state.current,
         "value": state.value,
-        "gradient_norm": float(np.linalg.norm(state.gradient)),
+        "gradient_norm": norm_of(state.gradient),
         "learning_rate": state.rate,
         "best_value": state.best_value,
     }
@@ -128,7 +137,12 @@ class SubgradientReport(NamedTuple):
     def __str__(self) -> str:
         verdict = "optimal" if self.satisfied else "not optimal"
         worst = float(self.violation.max(initial=0.0))
-        return f"{verdict}: largest violation {worst:.3g}, {int(self.zero.sum())} exact zeros"
+        zeros = int(self.zero.sum())
+        sign = "is" if self.satisfied else "is not"
+        return (
+            f"{verdict}: 0 {sign} a subgradient (largest violation {worst:.3g}); "
+            f"{zeros} exact zero{'s' * (zeros != 1)}"
+        )
 
 
 def subgradient_report(

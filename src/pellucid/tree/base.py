@@ -2,7 +2,6 @@
 
 import math
 from abc import abstractmethod
-from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,13 +18,13 @@ from pellucid.core.random import generator
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.features.category_table import check_categories, open_codes
 from pellucid.tree.growing import Growth, grow_tree
+from pellucid.tree.path_states import path_states
 from pellucid.tree.pruning import prune_at, pruning_path
 from pellucid.tree.record import Tree
 from pellucid.tree.rules import Explanation, explain_cart
 from pellucid.tree.splits import THRESHOLDS, SplitSearch
 
 SPLITTERS = ("best", "random")
-MOST_GROUPS = 63  # of columns that may interact
 
 
 def row_count(name: str, value: Any, n: int, *, least: int) -> int:
@@ -75,31 +74,6 @@ def level_counts(categories: Any) -> Any:
     if categories is None:
         return None
     return np.array([0 if values is None else len(values) for values in categories], np.int64)
-
-
-def interaction_bits(groups: Any, d: int) -> Any:
-    """For every column the bits of the groups it is in; columns in none form one more group.
-
-    >>> interaction_bits([{0, 1}], 3)
-    array([1, 1, 2])
-    """
-    if groups is None:
-        return None
-    if isinstance(groups, str):
-        check.one_of(("pairwise", "no_interactions"), interaction_cst=groups)
-        sizes = 1 if groups == "no_interactions" else 2
-        groups = [*combinations(range(d), min(sizes, d))]
-    sets = [{int(j) for j in group} for group in groups]
-    if not all(0 <= j < d for group in sets for j in group):
-        raise ValueError(f"interaction_cst must name columns in 0..{d - 1}, got {groups!r}")
-    rest = set(range(d)).difference(*sets) if sets else set(range(d))
-    sets = [*sets, rest] if rest else sets
-    if len(sets) > MOST_GROUPS:
-        raise ValueError(f"interaction_cst may have {MOST_GROUPS} groups, got {len(sets)}")
-    bits = np.zeros(d, np.int64)
-    for k, group in enumerate(sets):
-        bits[list(group)] |= np.int64(1) << k
-    return bits
 
 
 class CartTree(Estimator):
@@ -177,7 +151,9 @@ class CartTree(Estimator):
             min_impurity_decrease=ask.min_impurity_decrease,
             monotone=self._monotone_cst(ask.monotonic_cst),
             levels=level_counts(self.categories_),
-            member=interaction_bits(self.interaction_cst, self.n_features_in_),
+            paths=None
+            if self.interaction_cst is None
+            else path_states(self.interaction_cst, self.n_features_in_),
         )
 
     def _monotone_cst(self, given: Any) -> Any:

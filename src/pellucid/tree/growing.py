@@ -61,7 +61,7 @@ class Growth(NamedTuple):
     min_impurity_decrease: float = 0.0
     monotone: Any = None  # (d,) of -1, 0, 1 for the value of the node (classes: share of the first)
     levels: Any = None  # (d,) of whole numbers: levels of a column of codes, 0 for numbers
-    member: Any = None  # (d,) int64: bits of the groups of columns that may meet on a path
+    paths: Any = None  # (states, d) of ``path_states``: which columns may meet on a path
 
 
 class Whole(NamedTuple):
@@ -139,14 +139,13 @@ def make_problem(data: Presorted, target: Any, w: Array, growth: Growth) -> Prob
         terms = xlogy(np.arange(m + 1.0), np.arange(m + 1.0)) / np.log(2.0)
         table_unit = unit_for(2.0 * float(terms[-1]), ROOM)
         table = np.rint(terms / table_unit).astype(np.int64)
-    monotone, levels, member = (
-        np.zeros(0) if v is None else v for v in (growth.monotone, growth.levels, growth.member)
-    )
+    monotone, levels = (np.zeros(0) if v is None else v for v in (growth.monotone, growth.levels))
+    paths = np.zeros((0, data.X.shape[1])) if growth.paths is None else growth.paths
     return Problem(
         X=data.X, keys=keys, row_bits=row_bits, code_bits=code_bits, missing=data.missing,
         stat=stat, weight=weight.values, offset=offset.astype(np.int64), target=plain,
         monotone=np.asarray(monotone, np.int8), levels=np.array(levels, np.int64),
-        member=np.array(member, np.int64),
+        paths=np.array(paths, np.int64),
         table=table, table_unit=table_unit, counted=int(counted),
         criterion=criterion, rule=RULES[growth.threshold], random=int(growth.splitter == "random"),
         stat_unit=float(stat_unit), weight_unit=weight.unit, center=float(center), fast=int(fast),

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.frames import is_frame
 from pellucid.core.matrices import column_names
 from pellucid.core.typing import Array, IntArray
+from pellucid.inference.class_densities import ask_log_density
 from pellucid.linear.summary import column_positions
 from pellucid.naive_bayes.bernoulli import BernoulliNB
 from pellucid.naive_bayes.categorical import CategoricalNB
@@ -166,7 +167,7 @@ def log_densities(E: Any, X: Any, j: int, values: Any) -> Array:
         rows = values[:, None]
         return np.stack([
             np.asarray(d.score_samples(rows) if hasattr(d, "score_samples")
-                       else d.log_density(values)) for d in E.densities_
+                       else ask_log_density(d, rows)) for d in E.densities_
         ]).reshape(len(E.densities_), -1)  # fmt: skip
     return np.asarray(E.explain(with_values(X, j, values)))[:, :, j].T
 

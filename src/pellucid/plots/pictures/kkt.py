@@ -63,7 +63,8 @@ class Kkt:
         ax.set_aspect("equal", adjustable="box")
         ax.set(xlim=self.first[[0, -1]], ylim=self.second[[0, -1]])
         lam = ", ".join(f"{v:.3g}" for v in self.report.multipliers)
-        title = f"multipliers {lam}" if lam else "equality constraints"
+        met = "KKT conditions hold" if self.report.satisfied else "KKT conditions fail"
+        title = f"{met}: multipliers {lam}" if lam else f"{met}: equality constraints"
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=title)
         legend(ax, loc="upper left", bbox_to_anchor=(0, -0.12))
         return ax
@@ -81,7 +82,7 @@ class Kkt:
             if np.linalg.norm(vector) <= 1e-9 * longest:
                 continue
             new = word not in ax.get_legend_handles_labels()[1]
-            width = 0.010 if tint == colour(1) else 0.005
+            width = 0.016 if tint == colour(1) else 0.006
             ax.quiver(
                 *self.point, *(scale * vector), angles="xy", scale_units="xy", scale=1, color=tint,
                 width=width, zorder=3 if tint == colour(1) else 4, label=word if new else None,
@@ -157,7 +158,7 @@ def functions(given: Sequence[Any]) -> list[Any]:
 def limits(point: Array, box: Any, n: int) -> tuple[Array, Array]:
     """The axes."""
     if box is None:
-        reach = 1.8 * max(float(np.abs(point).max()), 1.0)
+        reach = 2.4 * max(float(np.abs(point).max()), 1.0)
         box = ((-reach, reach), (-reach, reach))
     (a, b), (c, d) = box
     if not (a < b and c < d):

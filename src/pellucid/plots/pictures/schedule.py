@@ -30,7 +30,7 @@ class Schedule:
             )  # fmt: skip
         ax.set(xlabel="update", ylabel="learning rate", title="Learning rate by update")
         ax.set_ylim(bottom=0)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=1)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
         return ax
 
 

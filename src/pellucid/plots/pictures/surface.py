@@ -39,6 +39,8 @@ class Surface:
             ax.plot([p.x, p.x], [p.y, p.y], [low, p.value], color=colour(1), lw=1, ls=":")
         ax.set(xlabel="x₁", ylabel="x₂", zlabel="f", zlim=(low, float(z.max())))
         kinds = words(list(dict.fromkeys(p.kind for p in self.critical)))
+        if self.shape == "valley":  # second derivatives alone would leave it undecided
+            kinds = "a line of minima"
         ax.set_title(": ".join(filter(None, [self.shape.capitalize(), kinds])) or "Surface",
                      loc="left", fontsize="medium")  # fmt: skip
         return ax

@@ -1,0 +1,77 @@
+"""Averages of the neighbours' numbers: what the regressors by nearest rows and by radius share."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, Protocol, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Regressor, with_callbacks
+from pellucid.core import check
+from pellucid.core.iterate import FitContext
+from pellucid.core.typing import Array
+from pellucid.neighbors.base import NeighborsModel
+from pellucid.neighbors.weights import check_rule
+
+
+class Local(Protocol):
+    """The numbers near some queries: each answer is (m, outputs)."""
+
+    def mean(self) -> Array: ...
+
+    def median(self) -> Array: ...
+
+    def spread(self) -> Array:
+        """sqrt(sum w (y - mean)^2 / sum w)."""
+
+
+class AveragingModel(NeighborsModel, Regressor):
+    """Numbers by the average of those of training rows; a leaf says of which."""
+
+    weights: Any
+    average: str
+
+    @abstractmethod
+    def _local(self, X: Any, y: Array) -> Iterator[Any]:
+        """The Local of every few queries; y (n, outputs). X None: the training rows."""
+
+    @abstractmethod
+    def _check_question(self) -> None:
+        """Refuse a number of neighbours, or a radius, that makes no sense."""
+
+    def _warn_alone(self, answer: Array) -> None:
+        """Say which queries had no neighbours, where that can be."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        self._check_question()
+        check_rule(self.weights)
+        check.one_of(("mean", "median"), average=self.average)
+        rows = self._check_training(X, y)
+        context = FitContext(self, X=rows.X, y=rows.y)
+        self._set_rows(rows.X)
+        self._y = rows.y
+        context.end()
+        return self
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {**super()._state_shapes(), "_y": (self.n_samples_fit_, *self._y.shape[1:])}
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Averages of the neighbours' y, and with ``return_std`` their spread.
+
+        X None: of the training rows, each without itself.
+        """
+        check_is_fitted(self)
+        check.boolean(return_std=return_std)
+        y, shape = self._y.reshape(len(self._y), -1), (-1, *self._y.shape[1:])
+        centres, spreads = [], []
+        for local in self._local(X, y):
+            centres.append(local.median() if self.average == "median" else local.mean())
+            if return_std:
+                spreads.append(local.spread())
+        answer = np.concatenate(centres)
+        self._warn_alone(answer)
+        answer = answer.reshape(shape)
+        return (answer, np.concatenate(spreads).reshape(shape)) if return_std else answer
