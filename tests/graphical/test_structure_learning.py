@@ -486,3 +486,17 @@ def test_a_learner_is_tuned_by_held_out_rows():
     grid = GridSearchCV(model, {"score": ["bic", "log_likelihood"]}, cv=3).fit(X)
     assert grid.best_params_["score"] == "bic"
     assert_allclose(grid.best_estimator_.score(X), grid.best_estimator_.score_samples(X).mean())
+
+
+def test_a_function_of_its_causes_keeps_its_other_edges():
+    """Given both causes nothing varies: such a test must not remove what the function acts on."""
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 4000)) < 0.3
+    c = a | b
+    x = np.where(c, rng.random(4000) < 0.9, rng.random(4000) < 0.1)
+    X = np.stack([a, b, c, x], axis=1).astype(int)
+    found = ConstraintBasedStructure(alpha=0.01).fit(X)
+    truth = DAG([("x0", "x2"), ("x1", "x2"), ("x2", "x3")], ["x0", "x1", "x2", "x3"])
+    assert found.cpdag_ == truth.cpdag()
+    few = np.arange(30)[:, None] * np.ones((1, 12), int)  # every row a stratum of its own
+    assert len(ConstraintBasedStructure().fit(few).tests_) < 5000

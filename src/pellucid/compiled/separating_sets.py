@@ -22,6 +22,8 @@ import numpy as np
 from pellucid.compiled.cell_counts import histogram, strata_statistic
 from pellucid.core.jit import jit
 
+FULL = 10  # rows of a stratum in which a constant is no accident
+
 
 @jit
 def chi2_tail(dof: int, x: float) -> float:
@@ -71,6 +73,19 @@ def next_set(pick: Any, n: int) -> int:
 
 
 @jit
+def is_full(table: Any, cells: int, strata: int) -> bool:
+    """Whether strata that occur have FULL rows or more on average."""
+    rows, seen = 0.0, 0
+    for z in range(strata):
+        total = 0.0
+        for i in range(z, cells, strata):
+            total += table[i]
+        rows += total
+        seen += total > 0
+    return rows >= FULL * seen
+
+
+@jit
 def separate(
     X: Any, graph: Any, a: int, b: int, m: int, card: Any, w: Any, likelihood: bool,
     alpha: float, most: float,
@@ -78,9 +93,9 @@ def separate(
     """Test a, b given each m neighbours of a, then of b, until p > ``alpha``.
 
     Returns the sets (k, m), their statistic, degrees of freedom and p (k, 3), and whether the last
-    one separates. Sets with more than ``most`` cells are passed over; a test without degrees of
-    freedom (a or b is constant wherever the set is) saw nothing and separates nobody, unless a or
-    b is constant altogether.
+    one separates. Sets with more than ``most`` cells are passed over. A test without degrees of
+    freedom separates where its strata are all but empty; where they are full, a or b is a function
+    of the set and the test saw nothing.
     """
     d, n = X.shape
     code = np.empty((max(m, 1), n), np.int32)  # of (a, b), then with one more variable each
@@ -114,9 +129,8 @@ def separate(
                     table = np.empty(room)
                 last = near[pick[m - 1]] if m else np.int64(0)
                 histogram(code[max(m - 1, 0)], X[last], card[last] if m else 0, w, room, table)
-                statistic, dof = strata_statistic(
-                    table, card[a], card[b], room // (card[a] * card[b]), likelihood
-                )
+                per = room // (card[a] * card[b])  # the sets' states
+                statistic, dof = strata_statistic(table, card[a], card[b], per, likelihood)
                 if made == len(sets):
                     more, larger = np.empty((2 * made, m), np.int64), np.empty((2 * made, 3))
                     more[:made], larger[:made] = sets, results
@@ -126,7 +140,7 @@ def separate(
                 p = chi2_tail(dof, statistic)
                 results[made, 0], results[made, 1], results[made, 2] = statistic, dof, p
                 made += 1
-                if p > alpha and (dof > 0 or m == 0):
+                if p > alpha and (dof > 0 or m == 0 or not is_full(table, room, per)):
                     return sets[:made], results[:made], True
             changed = next_set(pick, size) if m else -1
     return sets[:made], results[:made], False

@@ -4,6 +4,8 @@ Skeleton     start with all edges; for m = 0, 1, .. test every remaining pair (a
              set of m neighbours of a (then of b); the first set that makes them independent is
              their separating set and the edge goes. ``stable``: neighbours are those at the
              beginning of the round m, so the answer does not depend on the order of the columns
+             A test without degrees of freedom in well filled strata says nothing: there one
+             variable is a function of the set (``either`` of ``lung`` and ``tub``)
 Separators   the first set found is often too small: one of two causes may leave so little that a
              test does not see it. So of all sets of neighbours (in the skeleton that is left, up
              to the size tested) the one of largest p is the separating set of a pair
@@ -95,17 +97,17 @@ def find_skeleton(
 ) -> Skeleton:
     """Edges that no test could remove; required ones are not tested."""
     joined = limits.allowed | limits.allowed.T | limits.required | limits.required.T
-    must = limits.required | limits.required.T
+    done = limits.required | limits.required.T
     found = Skeleton(joined, {}, [])
     most = d - 2 if max_given is None else max_given
     for m in range(max(most, 0) + 1):
         enough = joined.sum(axis=0) > m  # m neighbours and the other end
-        pairs = np.argwhere(np.triu(joined & ~must & (enough[:, None] | enough))).tolist()
+        pairs = np.argwhere(np.triu(joined & ~done & (enough[:, None] | enough))).tolist()
         if not pairs:
             break
         if not stable:
             for a, b in pairs:  # each removal changes what the next pair sees
-                _keep(found, (a, b), examine(joined, a, b, m))
+                _keep(found, (a, b), examine(joined, a, b, m), done)
             continue
 
         frozen = joined.copy()
@@ -115,12 +117,14 @@ def find_skeleton(
 
         results = map_threads(look, pairs) if threads else map(look, pairs)
         for (a, b), result in zip(pairs, list(results), strict=True):
-            _keep(found, (a, b), result)
+            _keep(found, (a, b), result, done)
     return found
 
 
-def _keep(found: Skeleton, pair: tuple[int, int], result: Examined) -> None:
+def _keep(found: Skeleton, pair: tuple[int, int], result: Examined, done: Any) -> None:
     a, b = pair
+    if result.tests and all(outcome.dof == 0 for _, outcome in result.tests):
+        done[a, b] = True  # larger sets have no degrees of freedom either
     found.tests.extend((a, b, given, outcome) for given, outcome in result.tests)
     if result.given is not None:
         found.joined[a, b] = found.joined[b, a] = False
