@@ -143,16 +143,16 @@ CASES = [
         no_worse, "30 draws of 5 candidates: 150 distances a row and seed",
         "The same answer: the mean potential of our starts is at most 1 % above scikit-learn's. "
         "Ours draws from rows in a fixed order, leaf by leaf, so that a start is the same for "
-        "weights, repeated rows, blocks and threads; on few rows the Python between draws counts.",
+        "weights, repeated rows, blocks and threads; a small table is seeded in one kernel.",
         1, 1,
     ),
     *(
         Case(
             f"BisectingKMeans {N:,} x {P}, k = {K}, {rows.__name__}", rows,
             {"pellucid": pellucid_bisecting, "scikit-learn": sklearn_bisecting}, about,
-            "19 splits of two centres: two distances a row and round, most skipped by bounds",
-            "The kernel is that of many centres: its tiles have eight columns, of which two serve, "
-            "and its sums are exact, so that a split is the same for weights and threads.",
+            "19 splits of two centres: one product a row and round, most skipped by margins",
+            "The nearer of two centres is a side of a plane; sums are exact, so that a split is "
+            "the same for weights and threads.",
             rounds=2, repeats=1,
         )
         for rows in (groups, noise)

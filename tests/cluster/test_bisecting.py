@@ -10,6 +10,11 @@ from sklearn.cluster import BisectingKMeans as Peer
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import BisectingKMeans, KMeans
+from pellucid.cluster import bisecting, two_means
+from pellucid.cluster.passes import dense_rows, limb_grid
+from pellucid.cluster.two_means import Halves, run_two_means
+from pellucid.core.statistics import Rows
+from pellucid.core.threads import limit_threads, map_threads
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(500, 3)) * [3.0, 2.0, 1.0] + 5.0
@@ -32,6 +37,58 @@ def test_scikit_learn_makes_the_same_splits(strategy, k):
     assert_array_equal(ours.predict(new), theirs.predict(new))
     assert_allclose(ours.transform(new), theirs.transform(new))
     assert_allclose(ours.score(new), theirs.score(new))
+
+
+@pytest.mark.parametrize("kind", ["plain", "far away", "ties", "tiny", "weights"])
+def test_planes_and_margins_give_the_rounds_of_kmeans(kind):
+    """One product per row and skipped rows: every label and centre as from all distances."""
+    own = np.random.default_rng(7)
+    Z, w = own.normal(size=(3000, 5)) * [4.0, 3.0, 2.0, 1.0, 1.0], np.ones(3000)
+    Z = {"far away": Z + 1e7, "ties": Z.round(), "tiny": Z * 1e-100}.get(kind, Z)
+    w = own.integers(0, 3, size=3000).astype(float) if kind == "weights" else w
+    problem = bisecting.problem_of(Rows(Z, None, w), map_threads, bisecting.RAW)
+    halves = Halves(*dense_rows(bisecting.RAW, problem.source), limb_grid(problem.box))
+    for start in (Z[:2].copy(), Z[[5, 900]], Z[[7, 8]] + 1e-9 * np.abs(Z).max()):
+        ours = run_two_means(halves, start, max_iter=100, tol=0.0)
+        theirs = bisecting.general_run(problem, start, max_iter=100, tol=0.0)
+        assert_array_equal(ours.side, theirs.side)
+        assert_allclose(ours.centers, theirs.centers, rtol=1e-13, atol=1e-13 * np.abs(Z).max())
+        assert_allclose(ours.inertia, theirs.inertia, rtol=1e-12)
+        assert_array_equal(ours.weight, theirs.weight)
+        assert ours.iteration.n_iter == theirs.iteration.n_iter > 1
+
+
+def test_a_start_with_an_empty_side_is_filled():
+    def beyond(X, n_clusters, random_state):
+        return np.array([X.mean(axis=0), X.max(axis=0) + 1e6])
+
+    model = BisectingKMeans(3, init=beyond).fit(X)
+    assert (model.node_weight_ > 0).all()
+    assert len(model.cluster_centers_) == 3
+
+
+def test_threads_order_and_weights_leave_the_splits_alone(monkeypatch):
+    monkeypatch.setattr(two_means, "SMALL_WORK", 0)  # threads share the rows of every round
+    monkeypatch.setattr(two_means, "SMALL_TABLE", 0)
+    own = np.random.default_rng(3)
+    n = two_means.CHUNK + 900
+    Z, w = own.normal(size=(n, 2)) * [5.0, 2.0], own.integers(1, 4, n)
+    model = BisectingKMeans(6, init=ends).fit(Z, sample_weight=w)
+    with limit_threads(1):
+        alone = BisectingKMeans(6, init=ends).fit(Z, sample_weight=w)
+    assert_array_equal(model.node_centers_, alone.node_centers_)
+    assert_array_equal(model.node_inertia_, alone.node_inertia_)
+    monkeypatch.undo()  # now each takes a start
+    several = BisectingKMeans(6, n_init=3, random_state=0).fit(Z, sample_weight=w)
+    with limit_threads(1):
+        alone = BisectingKMeans(6, n_init=3, random_state=0).fit(Z, sample_weight=w)
+    assert_array_equal(several.node_centers_, alone.node_centers_)
+    order = own.permutation(len(Z))
+    mixed = BisectingKMeans(6, init=ends).fit(Z[order], sample_weight=w[order])
+    assert_array_equal(mixed.labels_, model.labels_[order])
+    repeated = BisectingKMeans(6, init=ends).fit(np.repeat(Z, w, axis=0))
+    assert_array_equal(repeated.labels_, np.repeat(model.labels_, w))
+    assert_allclose(repeated.node_inertia_, model.node_inertia_, rtol=1e-11)
 
 
 @settings(max_examples=40, deadline=None)

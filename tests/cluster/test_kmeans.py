@@ -476,6 +476,26 @@ def test_greedy_draws_leave_less():
     assert np.mean([left(5, s) for s in range(25)]) < np.mean([left(1, s) for s in range(25)])
 
 
+@pytest.mark.parametrize("power", [2.0, 1.0, 0.0, np.inf])
+@pytest.mark.parametrize("kind", ["leaves", "few distinct"])
+def test_the_chain_of_draws_is_that_of_the_passes(power, kind):
+    """A small table is seeded in one kernel, a large one pass by pass: the same rows are drawn."""
+    own = np.random.default_rng(2)
+    X = own.normal(size=(LEAF_ROWS + 700, 3))
+    X = X if kind == "leaves" else X[:300].round() % 2
+    w = own.integers(0, 3, size=len(X)).astype(float)
+    chain, passes = (module.MemoryField(X, w, power) for _ in range(2))
+    passes.small = False
+    trials = 4 if power == 2 else 1
+    for one, other in zip(
+        module.choose_centers(chain, 12, trials, [np.random.default_rng(s) for s in range(5)]),
+        module.choose_centers(passes, 12, trials, [np.random.default_rng(s) for s in range(5)]),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one.indices, other.indices)
+        np.testing.assert_array_equal(one.centers, other.centers)
+
+
 def test_farthest_first():
     X = np.array([[0.0], [1.0], [10.0], [4.0]])
     space = module.space_of("euclidean")

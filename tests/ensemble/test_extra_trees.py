@@ -27,7 +27,7 @@ NUMBERS = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=200)
 
 @pytest.mark.parametrize("table", [X, HOLES], ids=["known", "holes"])
 def test_each_tree_is_the_random_tree_of_its_seed(table):
-    """Coded columns draw the thresholds that the sorted ones draw."""
+    """Cells as they are, or coded (holes), draw the thresholds that the sorted ones draw."""
     data, labels = presort(table), Classes(THREE[:, None], np.array([3]))
     for model, target, criterion, k in (
         (ExtraTreesClassifier(3, random_state=1), labels, "gini", 2),
@@ -73,7 +73,32 @@ def test_trees_are_less_alike_than_those_of_a_forest():
     assert spread[1] < spread[0]
 
 
-def test_large_tables_are_binned_and_the_same_for_any_number_of_threads():
+@pytest.mark.parametrize("k", [2, 6], ids=["by_column", "by_row"])
+def test_the_random_tree_within_limits(k):
+    """Two classes and numbers, weights, limits on the sides, constant and repeated columns."""
+    r = np.random.default_rng(5)
+    bits = r.integers(0, 2, (5000, 2))
+    table = np.column_stack([r.normal(size=(5000, 3)).round(1), np.ones(5000), bits])
+    w = r.integers(0, 4, 5000).astype(float)
+    y = table[:, 0] + table[:, 4] + 0.2 * r.normal(size=5000)
+    data, labels = presort(table), Classes((y > 0.5).astype(int)[:, None], np.array([2]))
+    limits = {"max_features": k, "min_samples_leaf": 3, "max_depth": 12}
+    for model, target, criterion in (
+        (ExtraTreesClassifier, labels, "gini"),
+        (ExtraTreesClassifier, labels, "entropy"),
+        (ExtraTreesRegressor, y[:, None], "squared_error"),
+    ):
+        answers = y if criterion == "squared_error" else labels.codes[:, 0]
+        forest = model(2, criterion=criterion, random_state=1, **limits)
+        forest.fit(table, answers, sample_weight=w)
+        growth = Growth(criterion, splitter="random", **limits)
+        tree = grow_tree(data, target, w, growth, mix(forest.sampler_.seed, 1))
+        found = forest.forest_.tree(1)
+        for name in ("feature", "threshold", "value", "n_node_samples", "impurity"):
+            assert_allclose(getattr(found, name), getattr(tree, name), atol=1e-9)
+
+
+def test_large_tables_are_exact_and_the_same_for_any_number_of_threads():
     A = np.random.default_rng(2).normal(size=(6000, 6))
     a = (A[:, 0] + A[:, 1] ** 2 > 1).astype(int)
     found = [ExtraTreesClassifier(8, n_jobs=n, random_state=0).fit(A[:5000], a[:5000])

@@ -85,6 +85,13 @@ def test_out_of_fold_by_hand():
     assert_array_equal(model.estimators_[1].predict_proba(X), whole.predict_proba(X))
 
 
+def test_threads_say_the_same():
+    X, y, _ = table()
+    one, two = (StackingClassifier(classifiers(), n_jobs=n).fit(X, y) for n in (None, 2))
+    assert_array_equal(one.final_estimator_.coef_, two.final_estimator_.coef_)
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
 def test_one_split_refits_nothing():
     """ENS-10: bases on the train part, g on the separate part D'."""
     X, y, _ = table()

@@ -12,6 +12,8 @@ from pellucid.neighbors import (
     RadiusNeighborsRegressor,
     pairwise_distances,
 )
+from pellucid.neighbors.metrics import resolve
+from pellucid.neighbors.search import Index
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 3))
@@ -146,3 +148,16 @@ def test_recovers_a_smooth_function():
     grid = np.linspace(0.2, 2.8, 50)[:, None]
     fit = RadiusNeighborsRegressor(0.1).fit(x, y).predict(grid)
     assert np.abs(fit - np.sin(2 * grid[:, 0])).max() < 0.1
+
+
+def test_blocks_and_crowds_give_the_distances_of_the_tree():
+    """Few, some and most of three blocks of rows, bit for bit; the last block is short."""
+    rng = np.random.default_rng(3)
+    rows = np.vstack([rng.normal(size=(2500, 6)), 0.01 * rng.normal(size=(2001, 6))])
+    asked = 0.3 * rng.normal(size=(40, 6))
+    metric = resolve("euclidean", rows)
+    brute, tree = Index(rows, metric, "brute"), Index(rows, metric, "kd_tree")
+    assert brute._filters(len(asked), 1)
+    radius = np.tile([0.7, 1.2, 2.5, 9.0], 10)
+    for one, other in zip(brute.within(asked, radius), tree.within(asked, radius), strict=True):
+        assert_array_equal(one, other)

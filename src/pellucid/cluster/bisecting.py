@@ -16,13 +16,15 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
-from pellucid.cluster.kmeans import RAW, problem_of
-from pellucid.cluster.lloyd import Run, run_lloyd
-from pellucid.cluster.passes import dense_rows, nearest, own_terms
+from pellucid.cluster.kmeans import RAW, Problem, problem_of
+from pellucid.cluster.lloyd import run_lloyd
+from pellucid.cluster.passes import Box, dense_rows, limb_grid, nearest, own_terms
+from pellucid.cluster.two_means import Halved, Halves, run_two_means
 from pellucid.core import check
 from pellucid.core.distances import distance
 from pellucid.core.iterate import ConvergenceWarning, FitContext
@@ -34,16 +36,6 @@ from pellucid.core.typing import Array, ArrayLike, IntArray, Rng
 
 STRATEGIES = ("biggest_inertia", "largest_cluster")
 KEEP_NO_LABELS = 10**12  # so many rows that the rounds of one split keep no labels
-
-
-class Split(NamedTuple):
-    """A cluster in two parts."""
-
-    centers: Array  # (2, p)
-    inertia: Array  # (2,)
-    weight: Array  # (2,)
-    side: IntArray  # (m,) 0 or 1 for each of its rows
-    run: Run
 
 
 class Tree(NamedTuple):
@@ -79,40 +71,77 @@ def node_inertias(rows: Rows, centers: Array, labels: Any) -> tuple[Array, Array
 
 
 def bisect(
-    rows: Rows, rng: Rng, *, init: Any, n_init: int, max_iter: int, tol: float
-) -> Split:  # fmt: skip
-    """The best of ``n_init`` runs of 2-means."""
-    problem = problem_of(rows, map_threads, RAW)
-    passes = problem.passes()
-    best: Run | None = None
-    for start in problem.starts(init, 2, n_init, rng):
-        run = run_lloyd(
-            passes, start, stop="shift", max_iter=max_iter, tol=tol, n=KEEP_NO_LABELS, name="",
-            context=None,
-        )  # fmt: skip
-        if best is None or run.inertia < best.inertia * (1 - 1e-12):
-            best = run
+    rows: Rows, box: Box, rng: Rng, *, init: Any, n_init: int, max_iter: int, tol: float
+) -> Halved:  # fmt: skip
+    """The best of ``n_init`` runs of 2-means; box is of these rows or of more."""
+    if issparse(rows.X):
+        problem = problem_of(rows, map_threads, RAW)
+    else:
+        problem = Problem(rows, map_threads, RAW, box, dense_rows(RAW, rows))
+    dense = problem.dense
+    halves = None if dense is None else Halves(*dense, limb_grid(problem.box))
+
+    def run(start: Array) -> Halved:
+        found = None
+        if halves is not None:
+            found = run_two_means(halves, start, max_iter=max_iter, tol=tol)
+        if found is not None:
+            return found  # else the rows are sparse, or one centre has none
+        return general_run(problem, start, max_iter=max_iter, tol=tol)
+
+    starts = problem.starts(init, 2, n_init, rng)
+    together = halves is not None and halves.small
+    best: Halved | None = None
+    for one in map_threads(run, starts) if together else map(run, starts):
+        if best is None or one.inertia.sum() < best.inertia.sum() * (1 - 1e-12):
+            best = one
     assert best is not None
-    centers, inertia, weight = exact_nodes(rows, best.centers, best.labels, problem.box.reach)
-    return Split(centers, inertia, weight, best.labels, best)
+    centers, inertia = exact_parts(rows, best.side, best[:3], box.reach)
+    return best._replace(centers=centers, inertia=inertia)
 
 
-def exact_nodes(rows: Rows, centers: Array, labels: Any, reach: float) -> Any:
-    """Centres, J and weights; a part whose rows are all alike has their place and J = 0.
+def general_run(problem: Problem, start: Array, *, max_iter: int, tol: float) -> Halved:
+    """2-means by the rounds of k-means, which fill an empty centre and read any kind of rows."""
+    run = run_lloyd(
+        problem.passes(), start, stop="shift", max_iter=max_iter, tol=tol, n=KEEP_NO_LABELS,
+        name="", context=None,
+    )  # fmt: skip
+    assert isinstance(problem.source, Rows)
+    inertia, weight = node_inertias(problem.source, run.centers, run.labels)
+    return Halved(run.centers, inertia, weight, run.labels, run.iteration)
+
+
+def exact_parts(rows: Rows, labels: Any, parts: Any, reach: float) -> tuple[Array, Array]:
+    """Centres and J of the parts (centres, J, weights): one of equal rows lies on them, J = 0.
 
     (The mean of equal numbers need not be that number to the last bit.)
     """
-    inertia, weight = node_inertias(rows, centers, labels)
-    centers = centers.copy()
+    centers, inertia, weight = parts[0].copy(), parts[1].copy(), parts[2]
     for j in np.flatnonzero(inertia <= 1e-24 * weight * reach**2):
         mine = np.flatnonzero((labels == j) & (rows.w > 0))
         A = dense_rows(RAW, Rows(rows.X[mine], None, rows.w[mine]))[0]
         if len(A) and (A[0] == A).all():
             centers[j], inertia[j] = A[0], 0.0
-    return centers, inertia, weight
+    return centers, inertia
 
 
-def grown(tree: Tree, node: int, split: Split) -> Tree:
+def taken(rows: Rows, mine: IntArray) -> Rows:
+    """Some of the rows, copied one after the other so that the rounds stream over them."""
+    if len(mine) == rows.n_rows:
+        return rows
+    if issparse(rows.X):
+        return Rows(rows.X[mine], None, rows.w[mine])
+    X = np.empty((len(mine), rows.X.shape[1]))
+
+    def copy(start: int) -> None:
+        at = slice(start, start + LEAF_ROWS)
+        np.take(rows.X, mine[at], axis=0, out=X[at], mode="clip")  # "raise" copies twice
+
+    list(map_threads(copy, range(0, len(mine), LEAF_ROWS)))
+    return Rows(X, None, rows.w[mine])
+
+
+def grown(tree: Tree, node: int, split: Halved) -> Tree:
     """The tree after one split; the old one is left as it is."""
     rows, first = tree.rows[node], len(tree.children)
     children, members = list(tree.children), list(tree.rows)
@@ -123,7 +152,7 @@ def grown(tree: Tree, node: int, split: Split) -> Tree:
         [*tree.inertia, *split.inertia.tolist()],
         [*tree.weight, *split.weight.tolist()],
         [*members, rows[split.side == 0], rows[split.side == 1]],
-        (node, split.run.iteration.n_iter, split.run.iteration.reason != "max_iter"),
+        (node, split.iteration.n_iter, split.iteration.reason != "max_iter"),
     )
 
 
@@ -240,8 +269,8 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         )  # fmt: skip
         rng, tol = generator(self.random_state), self.tol * problem.box.variance
         run = self._iterate(
-            lambda tree: (self._split(rows, tree, rng, tol), 0.0),
-            _root(rows, problem.box.mean, problem.box.reach),
+            lambda tree: (self._split(rows, problem.box, tree, rng, tol), 0.0),
+            _root(rows, problem.box),
             max_iter=self.n_clusters - 1,
             tol=None,
             record=_row_of,
@@ -256,14 +285,13 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._say()
         return self
 
-    def _split(self, rows: Rows, tree: Tree, rng: Rng, tol: float) -> Tree:
+    def _split(self, rows: Rows, box: Box, tree: Tree, rng: Rng, tol: float) -> Tree:
         node = self._next(tree)
         if node is None:
             return tree._replace(last=None)
-        mine = tree.rows[node]
         split = bisect(
-            rows if len(mine) == rows.n_rows else Rows(rows.X[mine], None, rows.w[mine]),
-            rng, init=self.init, n_init=self.n_init, max_iter=self.max_iter, tol=tol,
+            taken(rows, tree.rows[node]), box, rng, init=self.init, n_init=self.n_init,
+            max_iter=self.max_iter, tol=tol,
         )  # fmt: skip
         return grown(tree, node, split)
 
@@ -410,10 +438,11 @@ def _dense(X: Any) -> Array:
     return X if isinstance(X, np.ndarray) else X.toarray()
 
 
-def _root(rows: Rows, mean: Array, reach: float) -> Tree:
+def _root(rows: Rows, box: Box) -> Tree:
     labels = np.zeros(rows.n_rows, dtype=np.int32)
-    nodes = exact_nodes(rows, np.ascontiguousarray(mean[None]), labels, reach)
-    centers, inertia, weight = nodes
+    mean = np.ascontiguousarray(box.mean[None])
+    _, weight = found = node_inertias(rows, mean, labels)
+    centers, inertia = exact_parts(rows, labels, (mean, *found), box.reach)
     members = [np.arange(rows.n_rows)]
     return Tree([(-1, -1)], list(centers), inertia.tolist(), weight.tolist(), members, None)
 

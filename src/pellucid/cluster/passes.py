@@ -96,15 +96,21 @@ class Box(NamedTuple):
         return float(np.mean(self.scatter / self.weight))
 
 
-def leaf_box(space: Space, rows: Rows) -> Box:
-    """The box of one leaf."""
-    X, w = dense_rows(space, rows)
-    weight, reach = float(w.sum()), float(np.abs(X).max())
+def check_reach(X: Array) -> float:
+    """The largest |x|, which must not be so large that squared distances overflow."""
+    reach = max(float(X.max()), -float(X.min()))  # without a copy of X
     if reach >= LARGEST:  # NaN goes through: mixtures read it off the means
         raise ValueError(
             f"X holds values as large as {reach:.3g}; squared distances overflow beyond "
             f"{LARGEST:g}, so scale the columns first"
         )
+    return reach
+
+
+def leaf_box(space: Space, rows: Rows) -> Box:
+    """The box of one leaf."""
+    X, w = dense_rows(space, rows)
+    weight, reach = float(w.sum()), check_reach(X)
     if weight == 0:
         p = X.shape[1]
         none = np.zeros(p)

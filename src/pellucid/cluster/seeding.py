@@ -27,9 +27,10 @@ import numpy as np
 from sklearn.utils import check_array
 
 from pellucid.base import check_weights, find_nonfinite
-from pellucid.cluster.passes import Space, dense_rows, leaf_box, merge_boxes
+from pellucid.cluster.passes import Space, check_reach, dense_rows
 from pellucid.compiled import kmeans as kernels
 from pellucid.compiled.kmeans import BLOCK
+from pellucid.compiled.seed_chain import TILES, seed_chain, seed_scratch
 from pellucid.core import check
 from pellucid.core.distances import sqeuclidean
 from pellucid.core.random import generator
@@ -37,7 +38,6 @@ from pellucid.core.statistics import LEAF_ROWS, Rows, Source, Span, Statistic, r
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
 
-TILES = LEAF_ROWS // BLOCK  # tiles in a leaf
 SMALL_WORK = 1 << 18  # cells below which threads cost more than they save
 
 
@@ -76,6 +76,8 @@ def default_trials(k: int) -> int:
 
 def choose_centers(field: Field, k: int, trials: int, rngs: list[Rng]) -> list[Start]:
     """Draw k centres one after the other, one start for each generator; one pass per centre."""
+    if isinstance(field, MemoryField) and field.small:
+        return [field.chain(k, trials, rng) for rng in rngs]
     weights = field.begin(len(rngs))
     every = np.arange(len(rngs))
     mass = np.repeat(weights[:, None], len(rngs), axis=1)  # (leaves, starts)
@@ -138,7 +140,7 @@ def lexicographic(X: Array) -> IntArray:
     >>> lexicographic(np.array([[1.0, 5.0], [0.0, 9.0], [1.0, 2.0]]))
     array([1, 2, 0])
     """
-    order = np.argsort(X[:, 0], kind="stable")
+    order = np.argsort(X[:, 0])  # not stable, but only distinct numbers come through
     first = X[order, 0]
     return np.lexsort(X.T[::-1]) if (first[1:] == first[:-1]).any() else order
 
@@ -183,13 +185,14 @@ class MemoryField:
         self.X, self.w, self.power = X, w, power
         self.tiles = np.zeros((-(-n // BLOCK), -(-p // 4) * 4, BLOCK))
         self.tile_w = tile_weights(w)
+        self.small = X.size < SMALL_WORK
         self.orders: dict[int, IntArray] = {}
         self.leaves = range(-(-n // LEAF_ROWS))
         self._map(self._lay_out, self.leaves)
 
     def _map(self, function: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Call the function for every item, in threads where there is enough to do."""
-        if self.X.size < SMALL_WORK:
+        if self.small:
             for item in items:
                 function(item)
         else:
@@ -208,7 +211,26 @@ class MemoryField:
 
     def begin(self, starts: int) -> Array:
         self.near = np.full((len(self.tiles), starts, BLOCK), np.inf)
+        return self._weights()
+
+    def _weights(self) -> Array:
         return np.array([self.w[self._rows(leaf)].sum() for leaf in self.leaves])
+
+    def _order(self, leaf: int) -> IntArray:
+        if leaf not in self.orders:
+            self.orders[leaf] = lexicographic(self.X[self._rows(leaf)])
+        return self.orders[leaf]
+
+    def chain(self, k: int, trials: int, rng: Rng) -> Start:
+        """A whole start, with the draws that ``choose_centers`` would make pass by pass."""
+        u = np.ascontiguousarray(rng.random((1 + (k - 1) * trials, 2)).T)
+        order = np.concatenate([self._order(leaf) for leaf in self.leaves])
+        indices = np.empty(k, dtype=np.intp)
+        scratch = seed_scratch(self.tile_w, self.tiles.shape[1], len(self.leaves), trials)
+        seed_chain(
+            self.tiles, self.tile_w, self._weights(), order, u, self.power, *scratch, indices
+        )
+        return Start(self.X[indices], indices)
 
     def _pass(self, leaf: int, last: Array, candidates: Array, out: Array) -> None:
         at = self._tiles(leaf)
@@ -237,14 +259,12 @@ class MemoryField:
             self._pass(leaf, last, none, np.empty((len(leaves), 0)))
             rows = self._rows(leaf)
             w = self.w[rows]
-            if leaf not in self.orders:
-                self.orders[leaf] = lexicographic(self.X[rows])
             for r, asked in enumerate(leaves == leaf):
                 if not asked.any():
                     continue
                 near = self.near[self._tiles(leaf), r].reshape(-1)[: len(w)]
                 v = None if by_weight[r] else near
-                found = draw_rows(v, w, self.orders[leaf], u[r, asked], self.power)
+                found = draw_rows(v, w, self._order(leaf), u[r, asked], self.power)
                 indices[r, asked] = leaf * LEAF_ROWS + found
 
         self._map(part, sorted(set(leaves.ravel().tolist())))
@@ -408,6 +428,6 @@ def kmeans_plusplus(
     check.whole(n_local_trials=trials)
     rows = Rows(A, None, check_weights(sample_weight, A))
     space = Space(sqeuclidean, "mean")
-    reduce_rows(Statistic(partial(leaf_box, space), merge_boxes), rows, map_threads)  # overflow?
+    check_reach(A)
     field = MemoryField(*dense_rows(space, rows), float(power))
     return choose_centers(field, n_clusters, trials, [generator(random_state)])[0]

@@ -113,7 +113,8 @@ def score_groups(groups, n_groups, total, criterion):
         share = weight_of(groups[g], criterion) / W
         if share > 0:
             inside += share * impurity_of(groups[g], criterion)
-            information -= share * np.log2(share)
+            if criterion == RATIO:
+                information -= share * np.log2(share)
     gain = impurity_of(total, criterion) - inside
     if criterion != RATIO:
         return gain, gain

@@ -25,8 +25,9 @@ from pellucid.core.simd_single import COLUMNS, ROWS, product_tile
 TILE = 512  # rows whose reduced distances are held at once
 QUERIES = 10 * ROWS  # queries that share a pass over the packed rows
 BLOCKS = 768 // COLUMNS  # packed blocks per pass: the scores of a pass stay in the cache
+BLOCK = 2048  # rows that serve all queries before the next ones are fetched
 CHUNK = 128  # scores that are compared with the threshold at once
-DENSE = 6  # where one row in so many is near, tiles of all rows are quicker
+DENSE = 2  # where one row in so many is near, tiles of all rows are quicker
 
 
 @jit
@@ -149,34 +150,104 @@ def count_scores(scores: Any, bound: Any, counts: Any) -> None:
 
 
 @jit
+def passing(scores: Any, bound: float, at: Any) -> int:
+    """The places of the scores that are not above the bound; how many there are."""
+    m = 0
+    for j in range(len(scores)):  # without a branch: which scores pass is hard to foresee
+        at[m] = j
+        m += not (scores[j] > bound)
+    return m
+
+
+@jit
+def eight_squares(X: Any, q: Any, at: Any, out: Any) -> None:
+    """Squared distances of the rows at[:8]: eight sums side by side, each in the usual order."""
+    x0, x1, x2, x3 = X[at[0]], X[at[1]], X[at[2]], X[at[3]]
+    x4, x5, x6, x7 = X[at[4]], X[at[5]], X[at[6]], X[at[7]]
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for t in range(len(q)):
+        c = q[t]
+        e0, e1, e2, e3 = x0[t] - c, x1[t] - c, x2[t] - c, x3[t] - c
+        e4, e5, e6, e7 = x4[t] - c, x5[t] - c, x6[t] - c, x7[t] - c
+        s0, s1, s2, s3 = s0 + e0 * e0, s1 + e1 * e1, s2 + e2 * e2, s3 + e3 * e3
+        s4, s5, s6, s7 = s4 + e4 * e4, s5 + e5 * e5, s6 + e6 * e6, s7 + e7 * e7
+    out[0], out[1], out[2], out[3] = s0, s1, s2, s3
+    out[4], out[5], out[6], out[7] = s4, s5, s6, s7
+
+
+@jit
+def measure_rows(X: Any, q: Any, at: Any, first: int, limit: float, out: Any, index: Any) -> int:
+    """Squared distances, up to the limit, of the rows ``at``; how many. X begins with ``first``."""
+    kept, whole = 0, len(at) // 8 * 8
+    sums = np.empty(8)
+    for a in range(0, whole, 8):
+        eight_squares(X, q, at[a : a + 8], sums)
+        for c in range(8):
+            out[kept], index[kept] = sums[c], first + at[a + c]
+            kept += sums[c] <= limit
+    for a in range(whole, len(at)):
+        v = reduced(X[at[a]], q, 2, 2.0)
+        out[kept], index[kept] = v, first + at[a]
+        kept += v <= limit
+    return kept
+
+
+@jit
+def measure_tiles(
+    XT: Any, q: Any, at: Any, first: int, width: int, limit: float, out: Any, index: Any
+) -> int:
+    """The same where ``at`` holds many of the ``width`` rows, which are given by columns."""
+    tile = np.empty(TILE)
+    kept, a = 0, 0
+    for start in range(0, width, TILE):
+        end = min(start + TILE, width)
+        reduced_tile(XT, q, first + start, end - start, 2, 2.0, tile)
+        while a < len(at) and at[a] < end:
+            v = tile[at[a] - start]
+            out[kept], index[kept] = v, first + at[a]
+            kept += v <= limit
+            a += 1
+    return kept
+
+
+@jit
+def close_gaps(counts: Any, ends: Any, out: Any, index: Any) -> int:
+    """Move up the pairs of queries that have room for counts and fill it up to ends; how many."""
+    kept, begin = 0, 0
+    for i in range(len(counts)):
+        room = counts[i]
+        counts[i] = ends[i] - begin
+        for p in range(begin, ends[i] if kept < begin else begin):
+            out[kept + p - begin], index[kept + p - begin] = out[p], index[p]
+        kept, begin = kept + counts[i], begin + room
+    return kept
+
+
+@jit
 def near_pairs(
     scores: Any, bound: Any, X: Any, XT: Any, Q: Any, limits: Any, counts: Any, out: Any, index: Any
 ) -> int:
     """Squared distances, up to the limit, of the pairs whose score passes; how many there are.
 
-    counts says how many scores of each query pass, then how many pairs are near. Where many pass
-    and the columns XT (d, n) are given, distances are computed a tile of rows at a time.
+    counts says how many scores of each query pass, then how many pairs are near. A block of rows
+    serves all queries while it is in the cache. Where many of it pass and the columns XT (d, n)
+    are given, distances are computed a tile of rows at a time.
     """
     n = scores.shape[1]
-    tile = np.empty(TILE)
-    kept = 0
+    at, ends, end = np.empty(BLOCK, np.int64), np.empty(len(scores), np.int64), 0
     for i in range(len(scores)):
-        before = kept
-        limit, passes = limits[i], bound[i]
-        crowd = XT.shape[1] == n and DENSE * counts[i] > n
-        for start in range(0, n, TILE):
-            width = min(TILE, n - start)
-            if crowd:
-                reduced_tile(XT, Q[i], start, width, 2, 2.0, tile)
-            for j in range(start, start + width):
-                if not (scores[i, j] > passes):
-                    v = tile[j - start] if crowd else reduced(X[j], Q[i], 2, 2.0)
-                    if v <= limit:
-                        out[kept] = v
-                        index[kept] = j
-                        kept += 1
-        counts[i] = kept - before
-    return kept
+        ends[i] = end
+        end += counts[i]
+    for a in range(0, n, BLOCK):
+        b = min(a + BLOCK, n)
+        for i in range(len(scores)):
+            m = passing(scores[i, a:b], bound[i], at)
+            D, j = out[ends[i] :], index[ends[i] :]
+            if XT.shape[1] == n and DENSE * m > b - a:
+                ends[i] += measure_tiles(XT, Q[i], at[:m], a, b - a, limits[i], D, j)
+            else:
+                ends[i] += measure_rows(X[a:b], Q[i], at[:m], a, limits[i], D, j)
+    return close_gaps(counts, ends, out, index)
 
 
 @jit

@@ -1,6 +1,6 @@
 """What voting and stacking share: named members of different kinds, fitted to the same rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ class Members(_BaseComposition, Estimator):
                     raise TypeError(f"Underlying estimator {kind} does not support sample weights.")
         return {name: dict(params) for name in names}
 
-    def _all_fits(self, jobs: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
+    def _all_fits(self, jobs: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
         """Run independent fits, ``n_jobs`` at a time."""
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(

@@ -1,12 +1,14 @@
 r"""From a table to the trees of a forest.
 
-Two growers, one answer in kind:
+Three growers, one answer in kind:
 
 - coded columns (``compiled.forest_growth``), for gini, entropy and squared error of one output:
   up to ``EXACT_ROWS`` rows every distinct value is a bin, so the splits are those of the exact
   tree; on larger tables a column has at most 255 bins of about equal weight;
+- cells as they are (``compiled.extra_growth``) for the same criteria with random thresholds and
+  nothing missing: least, largest and one drawn cut for every column, nothing coded or sorted;
 - sorted columns (``tree.growing``) for everything else: absolute errors, Poisson, several
-  outputs, monotonic constraints, best-first growth, random thresholds.
+  outputs, monotonic constraints, best-first growth.
 
 Tree b depends on (seed, b) only, so the forest is the same for any number of threads, and a
 larger forest begins with the trees of a smaller one.
@@ -17,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.compiled import extra_growth as extra
 from pellucid.compiled import forest_growth as coded
 from pellucid.compiled.presort import presort
 from pellucid.compiled.tree_search import mix
@@ -104,6 +107,11 @@ def code_table(X: Array, w: Array, seed: int) -> coded.Coded:
     return coded.Coded(codes, values, values.copy(), bins_)
 
 
+def asked(growth: Growth, d: int) -> int:
+    """How many columns a node looks at."""
+    return d if growth.max_features is None else growth.max_features
+
+
 class Member(NamedTuple):
     """Whole numbers of one tree."""
 
@@ -114,18 +122,29 @@ class Member(NamedTuple):
 
 
 class CodedGrower:
-    """Grows single trees from coded columns; one per thread."""
+    """Grows single trees from coded columns, or from cells as they are; one per thread."""
 
     def __init__(
-        self, table: coded.Coded, target: Any, plan: Plan, sampler: Sampler, lost: bool
+        self,
+        table: coded.Coded | extra.Cells,
+        target: Any,
+        plan: Plan,
+        sampler: Sampler,
+        lost: bool,
     ) -> None:
         self.table, self.target, self.plan, self.sampler = table, target, plan, sampler
-        n = table.codes.shape[1]
+        self.block = None
+        if isinstance(table, extra.Cells):
+            n, d, bins = table.n, table.d, 1
+            self.block = extra.make_block(n)
+        else:
+            (d, n), bins = table.codes.shape, table.missing + 1
+        self.d = d
         self.classes = isinstance(target, Classes)
         self.n_classes = max(int(target.n_classes[0]), 2) if self.classes else 2
         self.y = (target.codes if self.classes else target)[:, 0]
         self.plain = np.ascontiguousarray(self.y, np.float64)
-        self.room = coded.make_room(n, table.codes.shape[0], table.missing + 1, self.n_classes)
+        self.room = coded.make_room(n, d, bins, self.n_classes)
         self.out = coded.empty_grown(n, self.n_classes)
         growth = plan.growth
         self.packable = (
@@ -189,7 +208,6 @@ class CodedGrower:
         """Tree b, and its rows in the order of the leaves."""
         growth = self.plan.growth
         member, w = self.member(b)
-        d = self.table.codes.shape[0]
         factor = self._score_factor(member, float(w.sum()))
         least = -np.inf
         if growth.min_impurity_decrease > 0:
@@ -202,13 +220,17 @@ class CodedGrower:
             growth.min_samples_split,
             growth.min_samples_leaf,
             max(int(np.ceil(growth.min_weight_leaf * (1 - ALMOST) / member.weight_unit)), 1),
-            d if growth.max_features is None else growth.max_features,
+            asked(growth, self.d),
             least,
             int(self.packable and float(member.bag.weight.sum()) < SMALL),
             int(growth.splitter == "random"),
             mix(self.sampler.seed, b),
         )
-        n = coded.grow_coded(task, self.table, member.bag, self.room, self.out)
+        if self.block is None:
+            n = coded.grow_coded(task, self.table, member.bag, self.room, self.out)
+        else:
+            own = extra.in_order(member.bag)
+            n = extra.grow_random(task, self.table, own, self.room, self.block, self.out)
         return self._finish(n, member, w), member.bag.rows
 
     def _score_factor(self, member: Member, total: float) -> float:
@@ -243,7 +265,7 @@ class CodedGrower:
             left, right, np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32),
             np.where(inner, out.threshold[:n], UNDEFINED), out.missing_left[:n].copy(), impurity,
             size, weight, value[:, None, :], spread, np.array([value.shape[1]]),
-            self.table.codes.shape[0],
+            self.d,
         )  # fmt: skip
         return prune_at(tree, self.plan.ccp_alpha) if self.plan.ccp_alpha > 0 else tree
 
@@ -285,8 +307,10 @@ def grow_forest(
     """Trees first..last-1 on the rows of X; ``w`` are the rows' own weights."""
     joiner = Joiner(first, keep_rows=keep_rows)
     if is_coded(plan.growth, target):
-        table = code_table(X, w, sampler.seed)
-        lost = bool((table.codes == table.missing).any())
+        lost = bool((np.isnan(X).any(axis=1) & (w > 0)).any())
+        plain = plan.growth.splitter == "random" and not lost
+        d = X.shape[1]
+        table = extra.lay_out(X, asked(plan.growth, d)) if plain else code_table(X, w, sampler.seed)
         size = max(1, min(8, (last - first) // (4 * thread_count()), AT_ONCE // len(X)))
 
         def some(begin: int) -> None:

@@ -1,6 +1,8 @@
 """The shell that both stacking classes share: where the rows of the meta-model come from."""
 
 import warnings
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,27 +127,41 @@ class Stacking(Committee):
             train, test = splits[0]
             if len(np.intersect1d(train, test)):
                 raise ValueError("cv: the part for the meta-model must be separate from the other")
-            jobs = [self._part(job, train) for job in whole]
-            fitted = self._all_fits(jobs)
+            fitted = self._all_fits(self._part(whole, train))
             return Level(fitted, self._say(fitted, methods, _safe_indexing(X, test)), test)
         check_partition(splits, n)
-        jobs = [self._part(job, train) for train, _ in splits for job in whole]
-        found = self._all_fits([*whole, *jobs])
+        found = self._all_fits(chain(whole, self._fold_jobs(whole, methods, splits)))
         M = len(members)
         said: list[Any] = [None] * M
-        for f, (_, test) in enumerate(splits):
-            fold = found[M * (f + 1) : M * (f + 2)]
-            for m, part in enumerate(self._say(fold, methods, _safe_indexing(X, test))):
-                if said[m] is None:
-                    said[m] = np.empty((n, *part.shape[1:]))
-                said[m][test] = part
+        for at, part in enumerate(found[M:]):
+            m, test = at % M, splits[at // M][1]
+            if said[m] is None:
+                said[m] = np.empty((n, *part.shape[1:]))
+            said[m][test] = part
         return Level(found[:M], said, None)
 
     @staticmethod
-    def _part(job: Any, rows: Any) -> Any:
-        """The same fit on some of the rows."""
-        function, (one, X, y, params) = job
-        return function, (one, _safe_indexing(X, rows), y[rows], rows_of(params, X, rows))
+    def _part(whole: list[Any], rows: Any) -> list[Any]:
+        """The same fits on some of the rows, which are taken once for all members."""
+        _, (_, X, y, _) = whole[0]
+        part, target = _safe_indexing(X, rows), y[rows]
+        return [
+            (function, (one, part, target, rows_of(params, X, rows)))
+            for function, (one, _, _, params) in whole
+        ]
+
+    def _fold_jobs(self, whole: list[Any], methods: list[str], splits: list[Any]) -> Iterator[Any]:
+        """A fold after the other, so that the rows of few are held at once."""
+        _, (_, X, _, _) = whole[0]
+        for train, test in splits:
+            unseen = _safe_indexing(X, test)
+            for job, method in zip(self._part(whole, train), methods, strict=True):
+                yield self._ask, (job, method, unseen)
+
+    def _ask(self, job: Any, method: str, unseen: Any) -> Array:
+        """What a member fitted to some rows says of others."""
+        function, arguments = job
+        return self._say([function(*arguments)], [method], unseen)[0]
 
     def _say(self, members: list[Any], methods: list[str], X: Any) -> list[Array]:
         """What each member says, (n, columns)."""

@@ -89,11 +89,11 @@ def by_filter(index: Any, E: Array, radius: Array) -> Rows:
         columns = index.columns if crowd else NO_COLUMNS
         D, j = np.empty(counts.sum()), np.empty(counts.sum(), np.int64)
         kept = near_pairs(scores, bound[part], rows, columns, E[part], limits[part], counts, D, j)
-        return counts, D[:kept], j[:kept]
+        return counts, index.metric.finish(D[:kept]), j[:kept]
 
     parts = list(map_threads(look, range(0, len(E), step)))
     counts, D, j = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return np.append(0, np.cumsum(counts)), index.metric.finish(D), j
+    return np.append(0, np.cumsum(counts)), D, j
 
 
 def by_matrix(index: Any, Q: Any, radius: Array) -> Rows:

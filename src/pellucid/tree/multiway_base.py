@@ -74,17 +74,24 @@ class MultiwayBase(Estimator):
         columns = self._check_columns(X, reset=True)
         self.is_categorical_ = self._mask(columns)
         self.categories_: list[Any] = [None] * len(columns)
-        read = []
+        read, found = [], self._distinct(columns)
         for j, column in enumerate(columns):
-            if not self.is_categorical_[j]:
+            if j not in found:
                 read.append(self._number_column(column, j))
                 continue
-            found = find_values([column])
-            values = found.values[0]
+            values, codes = found[j]
             known = sorted_values(values[~absent(values)])
             self.categories_[j] = known
-            read.append(self._codes(values, known)[found.codes[0]])
+            read.append(self._codes(values, known)[codes])
         return Attributes(read, self.is_categorical_)
+
+    def _distinct(self, columns: list[Any]) -> dict[int, tuple[Any, Any]]:
+        """Distinct values and codes of the categorical columns, found in one sweep."""
+        chosen = np.flatnonzero(self.is_categorical_).tolist()
+        if not chosen:
+            return {}
+        found = find_values([columns[j] for j in chosen])
+        return {j: (found.values[k], found.codes[k]) for k, j in enumerate(chosen)}
 
     def _number_column(self, column: Any, j: int) -> Array:
         column = plain_column(column)
@@ -106,12 +113,12 @@ class MultiwayBase(Estimator):
     def _columns(self, X: Any) -> list[Any]:
         """Rows to predict as codes and numbers."""
         check_is_fitted(self)
-        read = []
-        for j, column in enumerate(self._check_columns(X, reset=False)):
-            if self.is_categorical_[j]:
-                found = find_values([column])
-                codes = self._codes(found.values[0], self.categories_[j])
-                read.append(codes[found.codes[0]])
+        columns = self._check_columns(X, reset=False)
+        read, found = [], self._distinct(columns)
+        for j, column in enumerate(columns):
+            if j in found:
+                values, codes = found[j]
+                read.append(self._codes(values, self.categories_[j])[codes])
             else:
                 read.append(self._number_column(column, j))
         return read
