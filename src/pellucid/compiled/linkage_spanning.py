@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.compiled.density import root_of
 from pellucid.compiled.linkage_rows import squares_tile
 from pellucid.compiled.near_tiles import ROWS, SLACK, at_most, box_bounds
 from pellucid.core.jit import jit
@@ -87,14 +88,6 @@ def shorter(d: float, a: int, b: int, e: float, u: int, v: int) -> bool:
         return d < e
     low, high = min(u, v), max(u, v)
     return min(a, b) < low or (min(a, b) == low and max(a, b) < high)
-
-
-@jit
-def root_of(parent: Any, i: int) -> int:
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
 
 
 @jit
