@@ -1,6 +1,6 @@
 """Tests, scores, searches, averaging: catalogue values, exact answers, recovery (GRA-10..14)."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ from pellucid.graphical import (
 from pellucid.graphical.constraint_based import extend, nearest_dag
 from pellucid.graphical.counts import encode_table
 from pellucid.graphical.exact_search import graph_bits
-from pellucid.graphical.hill_climbing import shake
+from pellucid.graphical.hill_climbing import REBUILD, Climber, n_colliders, shake
 from pellucid.graphical.knowledge import constraints_of
 from pellucid.graphical.scores import make_score
 from pellucid.graphical.structure_chain import draw_graphs
@@ -500,3 +500,34 @@ def test_a_function_of_its_causes_keeps_its_other_edges():
     assert found.cpdag_ == truth.cpdag()
     few = np.arange(30)[:, None] * np.ones((1, 12), int)  # every row a stratum of its own
     assert len(ConstraintBasedStructure().fit(few).tests_) < 5000
+
+
+def test_colliders_are_counted_as_by_hand():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        d = int(rng.integers(2, 7))
+        edges = np.triu(rng.random((d, d)) < 0.5, 1)
+        joined = edges | edges.T
+        pairs = [pair for v in range(d) for pair in combinations(np.flatnonzero(edges[:, v]), 2)]
+        assert n_colliders(edges) == sum(not joined[pair] for pair in pairs)
+
+
+def test_a_rebuilt_node_adds_no_collider():
+    """A compound move leads to a larger score and to no more colliders than the best graph had."""
+    network = read_network(load_network("sachs"))
+    seen = 0
+    for seed in range(4):
+        rows = network.sample(1000, random_state=seed)
+        columns = [rows[v].to_physical().to_numpy() for v in rows.columns]
+        table = encode_table(columns, rows.columns, np.ones(len(rows)))
+        d = rows.width
+        limits = constraints_of(None, rows.columns)
+        climber = Climber(make_score(table, "bic", 1.0), limits, d, False, {})
+        state, gap = climber.begin(np.zeros((d, d), bool)), 1.0
+        while gap:
+            before, (state, gap) = state, climber.step(state)
+            if state.last.kind == REBUILD and state.step > before.step:
+                seen += 1
+                assert state.score > before.best_score
+                assert n_colliders(state.edges) <= n_colliders(before.best_edges)
+    assert seen

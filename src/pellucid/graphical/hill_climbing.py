@@ -10,8 +10,10 @@ Climbing     take the best move while it gains. Equivalent graphs have equal sco
              covered edge turned longest ago, in search of a way up; it never goes down
 Rebuilding   where that ends, each node in turn, then each joined pair, loses all its edges and the
              climb begins again from there: one compound move, made if the graph it leads to is
-             better. It undoes edges that were put in the wrong direction early and that no single
-             move can turn
+             better and has no more colliders. It undoes edges that were put in the wrong direction
+             early and that no single move can turn. The best of many such trials is the luckiest
+             too, and with few rows luck means a missing edge and a collider in its place: a gain
+             of that kind is left alone
 Tabu         take the best move even if it loses, but leave alone the pairs moved lately (unless
              that beats the best graph so far); the best graph seen is the answer
 Restarts     shake the best graph by random legal moves and climb again; keep what is better
@@ -97,6 +99,13 @@ def apply_move(edges: Any, move: Move) -> tuple[Any, tuple[int, ...]]:
     return new, (v,)
 
 
+def n_colliders(edges: Any) -> int:
+    """Pairs of parents that are not joined themselves, over all children."""
+    parents = edges.astype(float)
+    apart = ~(edges | edges.T | np.eye(len(edges), dtype=bool))
+    return round(float(np.sum(parents * (apart @ parents)))) // 2
+
+
 class Climber(NamedTuple):
     """A search on one score; ``downhill`` makes it a tabu search."""
 
@@ -158,6 +167,7 @@ class Climber(NamedTuple):
         """The state with a compound move ahead, if taking nodes apart leads to a better graph."""
         free, open_ = ~self.limits.required, np.zeros_like(edges)
         single = [(v, v) for v in np.flatnonzero(edges.any(axis=0) | edges.any(axis=1)).tolist()]
+        most = n_colliders(state.best_edges)
         for u, v in [*single, *map(tuple, np.argwhere(edges).tolist())]:
             apart = edges.copy()
             for end in (u, v):
@@ -171,7 +181,8 @@ class Climber(NamedTuple):
                 self.tally(new, S, touched)
                 trial = trial._replace(edges=new)
                 found, least = self.uphill(trial, open_)
-            if trial.score > state.best_score + least:
+            better = trial.score > state.best_score + least
+            if better and n_colliders(trial.edges) <= most:
                 gain = trial.score - state.score
                 return state._replace(next=Move(REBUILD, u, v, gain), ahead=trial.edges)
         return None
