@@ -127,7 +127,6 @@ def test_two_algorithms_agree(name):
             assert_allclose(network.query(v, seen).values, found.values, atol=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [*SMALL, "sachs", "child", "insurance", "alarm"])
 def test_every_posterior_against_pyagrum(name):
     """Every node given random evidence, to 1e-9, on all networks that come with the library."""

@@ -15,6 +15,7 @@ from pellucid import ConstraintBasedStructure, ModelAveragingStructure, ScoreBas
 from pellucid.compiled.separating_sets import chi2_tail, separate
 from pellucid.data import load_network
 from pellucid.graphical import (
+    CPDAG,
     DAG,
     EdgeKnowledge,
     enumerate_dags,
@@ -337,6 +338,31 @@ def test_asia_is_found_no_farther_than_by_peers():
     for ours in (0, 1):
         for theirs in (2, 3):
             assert no_farther(D[:, ours], D[:, theirs])
+
+
+def agrum_pc(X):
+    gum = pytest.importorskip("pyagrum")
+    learner = gum.BNLearner(X.astype(str))
+    learner.usePC()
+    learner.useChi2Test()
+    learner.setPCAlpha(0.01)
+    learner.setPCStable(True)
+    found, name = learner.learnPDAG(), learner.nameFromId
+    return CPDAG(
+        frozenset((name(a), name(b)) for a, b in found.arcs()),
+        frozenset(frozenset((name(a), name(b))) for a, b in found.edges()),
+    )
+
+
+@pytest.mark.parametrize("name", ["asia", "sachs"])
+def test_every_score_and_pc_beside_pyagrum(name):
+    """Over samples of three sizes the mean distance is no larger, learner by learner."""
+    options = [{"score": "bic"}, {"score": "bdeu", "equivalent_sample_size": 1.0}, {"score": "k2"}]
+    learners = [lambda X, o=o: ScoreBasedStructure(**o).fit(X).cpdag_ for o in options]
+    learners += [lambda X: ConstraintBasedStructure(test="chi2", alpha=0.01).fit(X).cpdag_]
+    learners += [lambda X, s=s: agrum_graph(X, s) for s in ("BIC", "BDeu", "K2")]
+    D = paired(name, (500, 1000, 5000), range(5), [*learners, agrum_pc])
+    assert (D[:, :4].mean(axis=0) <= D[:, 4:].mean(axis=0)).all(), D.mean(axis=0)
 
 
 @pytest.mark.slow
