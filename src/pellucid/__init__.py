@@ -225,6 +225,7 @@ _PACKAGES = (
     "graphical",
     "inference",
     "kernel",
+    "lab",
     "linear",
     "maths",
     "mixture",

@@ -35,6 +35,7 @@ COMMANDS = {
     "doctor": Entry("cli.doctor:doctor", "Say what is installed and whether it works."),
     "evaluate": Entry("cli.evaluate:evaluate", "Score a saved model on rows with known answers."),
     "explain": Entry("cli.explain:explain", "Say why a saved model says what it says."),
+    "lab": Entry("cli.lab:lab", "Watch an algorithm step by step in the browser."),
     "learn": Entry("cli.learn:learn", "Study a table: an answer, a report, a model, a script."),
     "network": Entry("cli.network:network", "Ask a Bayesian network: posteriors, independence."),
     "predict": Entry("cli.predict:predict", "Predict new rows with a saved model."),

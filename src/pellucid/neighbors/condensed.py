@@ -133,6 +133,8 @@ class CondensedNearestNeighbour(Classifier):
         for c in range(K):
             first = int(order[np.argmax(rows.y[order] == c)])
             state = keep(state, index, rows.X[first], first)
+        self._metric = settled(self.metric, rows.X)
+        self.__dict__.pop("_index", None)  # of an earlier fit; callbacks may predict, too
         context = FitContext(
             self, X=rows.X, y=rows.y, max_steps=n, attributes=lambda s: self._kept(s, rows)
         )
@@ -144,11 +146,9 @@ class CondensedNearestNeighbour(Classifier):
             lambda s: condensing_pass(s, index, rows.X, rows.y, K, order),
             state, max_iter=n + 1, tol=0.0, record=record, context=context,
         )  # fmt: skip
-        self.__dict__.pop("_index", None)
         self.sample_indices_, self.compression_, self._fit_X, self._y = self._kept(
             run.state, rows
         ).values()
-        self._metric = settled(self.metric, rows.X)
         _ = self._index
         left = int(wrong_rows(run.state, rows.y, K).sum())
         if left:

@@ -26,6 +26,7 @@ class View(NamedTuple):
     names: tuple[str, ...]
     rows: Callable[[Array], Array]
     note: str  # what was left out, or nothing
+    place: Callable[[Array], Array]  # where any row of X stands
 
 
 class Labels(NamedTuple):
@@ -52,7 +53,7 @@ def named_view(M: Array, names: tuple[str, ...], chosen: list[int]) -> View:
     left = M.shape[1] - len(chosen)
     others = words([name for j, name in enumerate(names) if j not in chosen])
     note = f"{others} at the median" if left else ""
-    return View(M[:, chosen], tuple(names[j] for j in chosen), rows, note)
+    return View(M[:, chosen], tuple(names[j] for j in chosen), rows, note, lambda M: M[:, chosen])
 
 
 def axes_view(M: Array) -> View:
@@ -70,7 +71,13 @@ def axes_view(M: Array) -> View:
         "others at their median"
     )
     names = ("first axis", "second axis")
-    return View(Z[:, :2], names, lambda places: middle + places @ Vt[:2], note)
+    return View(
+        Z[:, :2],
+        names,
+        lambda places: middle + places @ Vt[:2],
+        note,
+        lambda rows: (rows - mean) @ Vt[:2].T,
+    )
 
 
 def view_of(M: Array, names: tuple[str, ...], columns: Any = None) -> View:

@@ -1,0 +1,132 @@
+"""``pellucid lab [ALGORITHM]``: an algorithm step by step, in the browser."""
+
+from pathlib import Path
+
+import click
+
+from pellucid.cli.common import (
+    Code,
+    Stop,
+    check_output,
+    common,
+    console,
+    grid,
+    nearest,
+    print_json,
+)
+
+
+@click.command()
+@click.argument("algorithm", required=False)
+@click.option("--data", help="Table that the pages can load at once.")
+@click.option("--sql", help="Query, when --data is a database URL.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="Port of 127.0.0.1; 0 takes a free one.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
+@click.option(
+    "--export",
+    "page_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the page as one HTML file instead.",
+)
+@click.option("--list", "only_list", is_flag=True, help="List the pages.")
+@common("json", "quiet", "seed", "threads", "overwrite")
+def lab(
+    algorithm: str | None, data: str | None, sql: str | None, port: int, no_browser: bool,
+    page_file: Path | None, only_list: bool, as_json: bool, quiet: bool, seed: int,
+    overwrite: bool,
+) -> None:  # fmt: skip
+    """Open the page of ALGORITHM, a page or an estimator such as KMeans, in the browser.
+
+    The server listens on this machine only and ends with Ctrl-C. With --export nothing is served:
+    the page and the runs of its presets become one file that opens anywhere.
+    """
+    if page_file is not None:
+        check_output(page_file, overwrite)
+    if only_list:
+        show_pages(as_json, quiet)
+        return
+    page = None if algorithm is None else find_page(algorithm)
+    if page_file is not None:
+        if data is not None:
+            raise Stop(Code.USAGE, "--data is for the server; a file holds the page's own presets")
+        write_page(page, page_file, seed, as_json, quiet)
+        return
+    open_lab(page, data, sql, port, no_browser, as_json, quiet)
+
+
+def find_page(algorithm: str) -> str:
+    """The page of that name, or of that estimator; else the nearest names (exit code 2)."""
+    from pellucid.lab.pages import PAGES, SHOWN, named
+
+    page = named(algorithm)
+    if page is not None:
+        return page
+    import pellucid
+
+    if algorithm in pellucid._HOME:
+        text = f"no page shows {algorithm}; pellucid.lab.record keeps the steps of any fit"
+        raise Stop(Code.USAGE, text)
+    known = [*PAGES, *(name for shown in SHOWN.values() for name in shown)]
+    text = nearest("lab page or estimator", algorithm, known)
+    if "there are: " in text:
+        text = nearest("lab page", algorithm, PAGES)
+    raise Stop(Code.USAGE, text)
+
+
+def show_pages(as_json: bool, quiet: bool) -> None:
+    from pellucid.lab.pages import PAGES, SHOWN
+
+    if as_json:
+        print_json({
+            "pages": [
+                {"name": name, "title": title, "estimators": list(SHOWN.get(name, ()))}
+                for name, title in PAGES.items()
+            ]
+        })  # fmt: skip
+    elif not quiet:
+        console().print(grid(("page", "what it shows"), list(PAGES.items())))
+
+
+def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bool) -> None:
+    """The page and the traces of its presets as one file."""
+    from pellucid.lab import export
+    from pellucid.lab.pages import PAGES
+
+    if page is None:
+        raise Stop(Code.USAGE, f"--export needs a page; there are: {', '.join(PAGES)}")
+    export(page, path, seed=seed)
+    if as_json:
+        print_json({"page": page, "file": str(path), "bytes": path.stat().st_size})
+    elif not quiet:
+        click.echo(f"{path}: {PAGES[page]}, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def open_lab(
+    page: str | None, data: str | None, sql: str | None, port: int, no_browser: bool,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Serve until Ctrl-C, which is how a server ends: exit code 0."""
+    frame = None
+    if data is not None:
+        from pellucid.cli.tables import read_table
+
+        frame = read_table(data, sql)
+    from pellucid.lab import serve
+
+    def ready(address: str) -> None:
+        if as_json:
+            print_json({"address": address})
+        else:
+            click.echo(address if quiet else f"The lab is at {address}\nCtrl-C ends it.")
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(port=port, data=frame, page=page, ready=ready)

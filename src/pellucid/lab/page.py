@@ -1,0 +1,163 @@
+"""A page of the lab: what can be set, what can be drawn, what is asked, and how it is run."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.lab.trace import Trace
+
+KINDS = ("classes", "values", "points", "none")
+MOST_ROWS = 400  # of a page's data: more are cut with a fixed seed
+HELD_OUT = 0.3  # share of rows that the fit does not see, where a page holds some out
+
+
+class Control(NamedTuple):
+    """One thing to set. ``kind``: "number", "integer", "choice" or "switch"."""
+
+    name: str
+    label: str
+    kind: str
+    default: Any
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    options: tuple[Any, ...] = ()
+    log: bool = False  # the slider moves by factors
+    only: dict[str, tuple[Any, ...]] = {}  # noqa: RUF012  shown only while these others have these values
+
+
+class Preset(NamedTuple):
+    """Settings and data with a name; a ``broken`` one makes the method fail, ``words`` say how."""
+
+    name: str
+    words: str
+    params: dict[str, Any]
+    data: Callable[[Any], "LabData"] | None  # random generator -> rows
+    broken: bool = False
+
+
+class Question(NamedTuple):
+    """Asked before the run is watched; ``why`` is shown with the answer."""
+
+    text: str
+    options: tuple[str, ...]
+    answer: int
+    why: str
+
+
+class LabData(NamedTuple):
+    """Rows of a page. ``y`` codes of classes or numbers; ``held_out`` rows the fit does not see."""
+
+    X: Any
+    y: Any = None
+    held_out: Any = None
+    names: tuple[str, ...] = ("x1", "x2")
+
+    @property
+    def train(self) -> tuple[Any, Any]:
+        keep = np.ones(len(self.X), bool) if self.held_out is None else ~self.held_out
+        return self.X[keep], None if self.y is None else self.y[keep]
+
+    @property
+    def test(self) -> tuple[Any, Any]:
+        keep = np.zeros(len(self.X), bool) if self.held_out is None else self.held_out
+        return self.X[keep], None if self.y is None else self.y[keep]
+
+
+class Page(NamedTuple):
+    """A page of the lab.
+
+    ``kind`` says what its data are: "classes" (two columns and a class), "values" (one column and
+    a number), "points" (two columns), "none" (the page has its own). The first preset is where the
+    page opens. ``run(data, params, seed)`` makes the trace; ``data`` is None where kind is "none".
+    """
+
+    name: str
+    title: str
+    summary: str
+    kind: str
+    controls: tuple[Control, ...]
+    presets: tuple[Preset, ...]
+    questions: tuple[Question, ...]
+    run: Callable[[LabData | None, dict[str, Any], int], Trace]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "title": self.title, "summary": self.summary, "kind": self.kind,
+            "controls": [control._asdict() for control in self.controls],
+            "presets": [
+                {key: p._asdict()[key] for key in ("name", "words", "params", "broken")}
+                for p in self.presets
+            ],
+            "questions": [question._asdict() for question in self.questions],
+        }  # fmt: skip
+
+    def settings(self, given: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Every control's value: those given, checked and put in range, else the defaults."""
+        given = dict(given or {})
+        unknown = sorted(set(given) - {control.name for control in self.controls})
+        if unknown:
+            raise ValueError(f"the page {self.name} has no setting {unknown[0]!r}")
+        return {c.name: checked(c, given.get(c.name, c.default)) for c in self.controls}
+
+
+def checked(control: Control, value: Any) -> Any:
+    """A value that the control allows, or one sentence."""
+    if control.kind == "switch":
+        if not isinstance(value, bool):
+            raise ValueError(f"{control.name} must be true or false, got {value!r}")
+        return value
+    if control.kind == "choice":
+        if value not in control.options:
+            allowed = ", ".join(map(str, control.options))
+            raise ValueError(f"{control.name} must be one of {allowed}, got {value!r}")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise ValueError(f"{control.name} must be a number, got {value!r}")
+    low = -np.inf if control.low is None else control.low
+    high = np.inf if control.high is None else control.high
+    if not low <= value <= high:
+        raise ValueError(f"{control.name} must be between {low:g} and {high:g}, got {value!r}")
+    return round(value) if control.kind == "integer" else float(value)
+
+
+def hold_out(n: int, seed: int, share: float = HELD_OUT) -> Any:
+    """A fixed random share of the rows, as a mask."""
+    order = np.random.default_rng([seed, 7]).permutation(n)
+    mask = np.zeros(n, bool)
+    mask[order[: int(share * n)]] = True
+    return mask
+
+
+def rows_of(page: Page, given: dict[str, Any], seed: int) -> LabData:
+    """The rows that a reader drew, dragged or loaded: {"X": rows, "y": ..., "names": ...}."""
+    X = np.asarray(given.get("X", []), float)
+    width = 1 if page.kind == "values" else 2
+    if page.kind == "none":
+        raise ValueError(f"the page {page.name} has its own data")
+    if X.ndim != 2 or X.shape[1] != width or not 2 <= len(X) <= MOST_ROWS:
+        raise ValueError(
+            f"the page {page.name} needs 2 to {MOST_ROWS} rows of {width} numbers, got {X.shape}"
+        )
+    y = None if page.kind == "points" else np.asarray(given.get("y", []), float)
+    if y is not None and y.shape != (len(X),):
+        raise ValueError(f"y must have one number per row ({len(X)}), got shape {y.shape}")
+    if not np.isfinite(X).all() or (y is not None and not np.isfinite(y).all()):
+        raise ValueError("every value must be a finite number")
+    if y is not None and page.kind == "classes":
+        y = np.unique(y, return_inverse=True)[1]
+        if not 2 <= y.max() + 1 <= 8:
+            raise ValueError(f"there must be 2 to 8 classes, got {y.max() + 1}")
+    names = tuple(str(name)[:40] for name in given.get("names", ("x1", "x2")[:width]))
+    made = page.presets[0].data
+    split = made is not None and made(np.random.default_rng(seed)).held_out is not None
+    return LabData(X, y, hold_out(len(X), seed) if split else None, names)
+
+
+def make_trace(page: Page, preset: int = 0, seed: int = 0) -> Trace:
+    """The trace of one of a page's presets."""
+    chosen = page.presets[preset]
+    params = page.settings(chosen.params)
+    data = None if chosen.data is None else chosen.data(np.random.default_rng(seed))
+    return page.run(data, params, seed)

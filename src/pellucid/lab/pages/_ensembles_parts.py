@@ -1,0 +1,205 @@
+"""The rounds of a committee: what the newest member says, and what all say together."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    DecisionTreeClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from pellucid.lab.drawing import number, row_points
+from pellucid.lab.page import LabData
+from pellucid.lab.scene import around, lattice, line, plane, points, regions
+from pellucid.lab.trace import Frame
+
+CELLS = 40
+SIZES = (0.5, 0.8, 1.2, 1.7, 2.4)  # of rows, by their weight
+LEAST = 1e-12  # a probability in a logarithm
+
+
+class Plane(NamedTuple):
+    """The rows, and the cells on which regions are drawn."""
+
+    data: LabData
+    X: Any
+    y: Any
+    X_test: Any
+    y_test: Any
+    K: int
+    box: Any
+    cells: Any
+
+
+def make_plane(data: LabData) -> Plane:
+    held = np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
+    y = data.y[~held]
+    if len(np.unique(y)) < 2:
+        raise ValueError("the rows that are not held out must have 2 classes or more, got 1")
+    test = held if held.any() else ~held
+    box = around(data.X)
+    K = int(data.y.max()) + 1
+    cells = lattice(box, CELLS)[2]
+    return Plane(data, data.X[~held], y, data.X[test], data.y[test], K, box, cells)
+
+
+def make_model(params: dict[str, Any], seed: int) -> tuple[Any, str]:
+    """The estimator and the Python that makes it."""
+    method, rounds, depth = params["method"], params["rounds"], params["depth"]
+    tree = f"DecisionTreeClassifier(max_depth={depth})"
+    if method == "bagging":
+        model: Any = BaggingClassifier(DecisionTreeClassifier(max_depth=depth), rounds,
+                                       random_state=seed)  # fmt: skip
+        words = f"BaggingClassifier({tree}, {rounds}, random_state={seed})"
+    elif method == "random forest":
+        model = RandomForestClassifier(rounds, max_depth=depth, max_features=1, random_state=seed)
+        words = (f"RandomForestClassifier({rounds}, max_depth={depth}, max_features=1, "
+                 f"random_state={seed})")  # fmt: skip
+    elif method == "AdaBoost":
+        model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=rounds,
+                                   learning_rate=params["rate"])  # fmt: skip
+        words = f"AdaBoostClassifier({tree}, n_estimators={rounds}, learning_rate={params['rate']})"
+    else:
+        model = GradientBoostingClassifier(
+            n_estimators=rounds, max_depth=depth, learning_rate=params["rate"], random_state=seed
+        )
+        words = (f"GradientBoostingClassifier(n_estimators={rounds}, max_depth={depth}, "
+                 f"learning_rate={params['rate']}, random_state={seed})")  # fmt: skip
+    name = type(model).__name__
+    extra = ", DecisionTreeClassifier" if tree in words else ""
+    return model, f"from pellucid import {name}{extra}\n\nmodel = {words}.fit(X, y)\n"
+
+
+def fitted(model: Any, where: Plane) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a committee that ends early is told by its frames
+        return model.fit(where.X, where.y)
+
+
+def shares(model: Any, X: Any, K: int) -> Any:
+    """Class probabilities of a member, in the columns of all classes."""
+    return wide(model.predict_proba(X), model.classes_, K)
+
+
+def wide(p: Any, classes: Any, K: int) -> Any:
+    """Probabilities in the columns of all classes; a class that was not seen has none."""
+    found = np.zeros((len(p), K))
+    found[:, np.asarray(classes, int)] = p
+    return found
+
+
+def still(where: Plane) -> Any:
+    names = where.data.names
+    return plane("data", [row_points(where.data)], title="Rows and the vote so far", x=names[0],
+                 y=names[1], box=where.box, alt="Rows of the table by class.")  # fmt: skip
+
+
+def vote_panel(where: Plane, codes: Any, m: int) -> Any:
+    marks = [regions(np.asarray(codes, int).reshape(CELLS, CELLS), where.box)]
+    return plane("data", marks, box=where.box, alt=f"Regions of the vote of {m} members.")
+
+
+def weighed_rows(where: Plane, w: Any) -> list[Any]:
+    """Rows whose size shows their weight, 1 being the average; weight 0 is left out."""
+    marks, level = [], np.searchsorted((0.4, 0.9, 1.6, 3.0), w)
+    for k, size in enumerate(SIZES):
+        here = (level == k) & (w > 0)
+        if here.any():
+            marks.append(points(*where.X[here].T, group=where.y[here], size=size))
+    return marks
+
+
+def member_panel(where: Plane, marks: list[Any], title: str, alt: str) -> Any:
+    names = where.data.names
+    return plane("member", marks, title=title, x=names[0], y=names[1], box=where.box, alt=alt)
+
+
+def curve_panel(curves: dict[str, list[float]], last: int, title: str, top: float) -> Any:
+    """Curves against the number of members."""
+    colours = {"training": "accent", "out of bag": 3, "held-out": 1}
+    marks = [line(np.arange(len(values)), values, colour=colours[name], label=name)
+             for name, values in curves.items()]  # fmt: skip
+    marks += [points([len(values) - 1], values[-1:], group=colours[name])
+              for name, values in curves.items()]  # fmt: skip
+    return plane("errors", marks, title=title, x="members", y="error", box=(0, last, 0, top),
+                 alt=f"{title}: {', '.join(curves)}.")  # fmt: skip
+
+
+def wrong(codes: Any, y: Any) -> float:
+    return float((np.asarray(codes, int) != y).mean()) if len(y) else 0.0
+
+
+def start_frame(where: Plane, words: str, objective: float, held_out: float) -> Frame:
+    share = np.bincount(where.y, minlength=where.K) / len(where.y)
+    best = int(share.argmax())
+    numbers = {"members": 0, "training error": 1.0 - float(share[best]),
+               "held-out error": wrong(np.full(len(where.y_test), best), where.y_test)}  # fmt: skip
+    panel = vote_panel(where, np.full(CELLS * CELLS, best), 0)
+    return Frame(0, objective, None, words, numbers, {"panels": [panel]}, held_out)
+
+
+class Votes:
+    """The shares of the members so far, summed on cells and rows, and the errors of their mean."""
+
+    def __init__(self, where: Plane) -> None:
+        self.where, K, n = where, where.K, len(where.y)
+        self.cells, self.train, self.out = (np.zeros((m, K)) for m in (CELLS * CELLS, n, n))
+        self.test = np.zeros((len(where.y_test), K))
+        share = np.bincount(where.y, minlength=K) / n
+        self.top, held = float(share.max()), np.full(len(where.y_test), share.argmax())
+        base = 1.0 - self.top
+        self.curves = {"training": [base], "out of bag": [base],
+                       "held-out": [wrong(held, where.y_test)]}  # fmt: skip
+
+    def add(self, member: Any, drawn: Any) -> tuple[Any, float]:
+        """Its codes on the cells, and its own error on the rows that it did not draw."""
+        where, K = self.where, self.where.K
+        own, on_train = shares(member, where.cells, K), shares(member, where.X, K)
+        self.cells += own
+        self.train += on_train
+        self.test += shares(member, where.X_test, K)
+        left = drawn == 0
+        self.out[left] += on_train[left]
+        seen = self.out.sum(axis=1) > 0
+        self.curves["training"].append(wrong(self.train.argmax(axis=1), where.y))
+        self.curves["held-out"].append(wrong(self.test.argmax(axis=1), where.y_test))
+        out = wrong(self.out[seen].argmax(axis=1), where.y[seen]) if seen.any() else 1 - self.top
+        self.curves["out of bag"].append(out)
+        return own.argmax(axis=1), wrong(on_train[left].argmax(axis=1), where.y[left])
+
+
+def parallel(where: Plane, model: Any) -> list[Frame]:
+    """Bagging and forests: members on drawn rows; the vote is the mean of their shares."""
+    votes, n = Votes(where), len(where.y)
+    words = f"no member yet: the most common class, p = {number(votes.top)}"
+    curves = votes.curves
+    frames = [start_frame(where, words, curves["training"][0], curves["held-out"][0])]
+    members, samples = model.estimators_, model.estimators_samples_
+    for m, (member, sample) in enumerate(zip(members, samples, strict=True), start=1):
+        drawn = np.bincount(sample, minlength=n)
+        codes, alone = votes.add(member, drawn)
+        train, out, test = (curves[name][-1] for name in ("training", "out of bag", "held-out"))
+        numbers = {
+            "members": m, "rows it drew": int((drawn > 0).sum()),
+            "its own out-of-bag error": alone, "out-of-bag error": out,
+            "training error": train, "held-out error": test,
+        }  # fmt: skip
+        formula = (
+            f"p(c | x) = 1/{m} Σ_(j ≤ {m}) p_j(c | x); member {m} drew {int((drawn > 0).sum())} of "
+            f"{n} rows ({number((drawn > 0).mean())}), alone it is wrong on {number(alone)} of the "
+            f"others, all together out of bag on {number(out)}"
+        )
+        marks = [regions(codes.reshape(CELLS, CELLS), where.box),
+                 *weighed_rows(where, drawn.astype(float))]  # fmt: skip
+        scene = [
+            vote_panel(where, votes.cells.argmax(axis=1), m),
+            member_panel(where, marks, f"Member {m} and the rows it drew",
+                         "Regions of the newest member; rows drawn twice are larger."),
+            curve_panel(curves, len(members), "Share of wrong rows", 0.62),
+        ]  # fmt: skip
+        frames.append(Frame(m, train, None, formula, numbers, {"panels": scene}, test))
+    return frames

@@ -1,0 +1,57 @@
+"""The second panel of a recorded fit: coefficients, or what there is one number of per column."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.typing import Array
+from pellucid.lab.scene import Panel, bars, plane, text
+
+MOST_BARS, MOST_SETS = 40, 8
+
+
+class Bars(NamedTuple):
+    """One number per column or state, for one or several outputs."""
+
+    title: str
+    x: str
+    values: Array  # (sets, p)
+
+
+TITLES = (
+    ("coef_", "Coefficients", "column"),
+    ("feature_importances_", "Importance of the columns", "column"),
+    ("weights_", "Weights", "component"),
+    ("values_", "Values of the states", "state"),
+    ("estimator_weights_", "Weights of the members", "member"),
+)
+
+
+def bars_of(model: Any) -> Bars | None:
+    """The first thing the model has that can be shown as bars."""
+    for name, title, x in TITLES:
+        found = getattr(model, name, None)
+        if isinstance(found, np.ndarray) and found.size > 1 and found.dtype.kind == "f":
+            values = np.atleast_2d(found)
+            if values.ndim == 2 and np.isfinite(values).all():
+                return Bars(title, x, values[:MOST_SETS, :MOST_BARS])
+    return None
+
+
+def bar_panel(found: Bars, names: tuple[str, ...], span: tuple[float, float]) -> Panel:
+    """Bars in a box that all frames share."""
+    sets, p = found.values.shape
+    width = 0.8 / sets
+    at = np.arange(p) - 0.4 + width / 2
+    marks = [
+        bars(at + k * width, found.values[k], colour=k if sets > 1 else "accent", width=width)
+        for k in range(sets)
+    ]
+    low, high = span
+    air = 0.12 * (high - low or 1.0)
+    if found.x == "column" and p <= 10 and len(names) >= p:
+        where = np.full(p, low - air)
+        marks.append(text(np.arange(p), where, list(names[:p]), colour="quiet"))
+    return plane("bars", marks, title=found.title, x=found.x,
+                 box=(-0.7, p - 0.3, low - 1.6 * air, high + air),
+                 alt=f"{found.title}, {p} bars")  # fmt: skip

@@ -1,0 +1,62 @@
+"""What a trace says of the data: names, sizes, a digest, and the rows that are drawn."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.recorded_scene import Stage, still
+
+
+def len_of(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    return shape[0] if shape else len(X) if hasattr(X, "__len__") else 0
+
+
+def data_of(stage: Stage, X: Any, y: Any) -> dict[str, Any]:
+    """The rows that are drawn, what they are called, and a digest of all that was given."""
+    kind = {"classes": "classes", "values": "values"}.get(stage.task, "points")
+    told: dict[str, Any] = {
+        "kind": "none" if stage.X is None else kind,
+        "names": list(stage.names),
+        "rows": len_of(X),
+        "digest": digest(X, y),
+        "panels": still(stage),
+        "X": None,
+        "y": None,
+        "held_out": None,
+    }
+    if stage.view is not None:
+        told["X"] = stage.view.at if len(stage.names) <= 2 else None
+        told["y"] = stage.y
+    if stage.levels:
+        told["levels"] = [str(level) for level in stage.levels]
+    if stage.note:
+        told["note"] = stage.note
+    return told
+
+
+def digest(X: Any, y: Any) -> str:
+    """SHA-256 of the data as they were given: the same rows have the same digest."""
+    total = hashlib.sha256()
+    for part in (X, y):
+        if hasattr(part, "tocsr"):
+            part = part.tocsr()
+            total.update(repr(part.shape).encode())
+            pieces: list[Any] = [part.data, part.indices, part.indptr]
+        else:
+            pieces = [part]
+        for piece in pieces:
+            array = np.asarray(piece)
+            total.update(repr((array.dtype.str, array.shape)).encode())
+            raw = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+            total.update(raw)
+    return total.hexdigest()
+
+
+def about(stage: Stage, X: Any) -> str:
+    """What was fitted, in a few words."""
+    if not len_of(X):
+        return "its steps"
+    columns = f" of {len(stage.names)} column{'s' * (len(stage.names) != 1)}" if stage.names else ""
+    return f"its steps on {len_of(X)} rows{columns}"

@@ -1,0 +1,245 @@
+r"""The words in which a page says what to draw: panels and marks.
+
+A panel is a plane with axes, a table, or a graph without axes. Marks are drawn in the order given,
+but regions, heat and areas below all others; coordinates are in data units. Marks that every frame
+shows go into ``trace.data["panels"]``, those of one step into ``frame.state["panels"]`` under the
+same panel name: they are drawn on top.
+
+Colours are numbers: 0, 1, 2, ... are groups (a colour and a point shape each), ``None`` is ink,
+"quiet" grey, "accent" and "warn" what the eye should go to.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.records import plain
+
+Mark = dict[str, Any]
+Panel = dict[str, Any]
+# one character per cell of a grid, so that a hundred frames of regions stay small
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+
+
+def plane(
+    name: str,
+    marks: Sequence[Mark],
+    *,
+    title: str = "",
+    x: str = "",
+    y: str = "",
+    box: Sequence[float] | None = None,
+    equal: bool = False,
+    log_x: bool = False,
+    log_y: bool = False,
+    bare: bool = False,
+    alt: str = "",
+) -> Panel:
+    """Axes with marks; ``box`` is (left, right, bottom, top), found from the marks without it;
+    ``bare`` leaves the axes themselves out."""
+    return plain({
+        "kind": "plane", "name": name, "title": title, "x": x, "y": y, "box": box, "equal": equal,
+        "log_x": log_x, "log_y": log_y, "bare": bare, "alt": alt, "marks": list(marks),
+    })  # fmt: skip
+
+
+def table(
+    name: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    title: str = "",
+    lit: Sequence[tuple[int, int]] = (),
+    lit_rows: Sequence[int] = (),
+    alt: str = "",
+) -> Panel:
+    """A table; ``lit`` names (row, column) cells, ``lit_rows`` rows that matter in this step."""
+    return plain({
+        "kind": "table", "name": name, "title": title, "columns": list(columns),
+        "rows": [list(row) for row in rows], "lit": list(lit), "lit_rows": list(lit_rows),
+        "alt": alt,
+    })  # fmt: skip
+
+
+def graph(
+    name: str,
+    nodes: Sequence[dict[str, Any]],
+    edges: Sequence[dict[str, Any]],
+    *,
+    title: str = "",
+    alt: str = "",
+) -> Panel:
+    """Boxes and arrows.
+
+    A node: ``x``, ``y`` (any units, y upwards), ``label`` (may have several lines), optional
+    ``colour``, ``lit``, ``round`` (a circle), ``shade`` (0 to 1). An edge: ``source``, ``target``
+    (places in ``nodes``), optional ``label``, ``colour``, ``lit``, ``dashed``, ``arrow`` (True).
+    """
+    return plain({
+        "kind": "graph", "name": name, "title": title, "nodes": list(nodes), "edges": list(edges),
+        "alt": alt,
+    })  # fmt: skip
+
+
+def points(
+    x: Any,
+    y: Any,
+    *,
+    group: Any = None,
+    size: float = 1.0,
+    ring: Any = None,
+    faint: Any = None,
+    data: bool = False,
+    label: str = "",
+) -> Mark:
+    """Points; ``group`` one colour or one per point; ``ring`` and ``faint`` pick out some of them
+    (a ring around; drawn pale, as held-out rows are); ``data=True``: these are the rows themselves,
+    in order, and can be dragged."""
+    return mark("points", x=x, y=y, group=group, size=size, ring=ring, faint=faint, data=data,
+                label=label)  # fmt: skip
+
+
+def line(
+    x: Any, y: Any, *, colour: Any = "accent", dashed: bool = False, width: float = 2.0,
+    label: str = "",
+) -> Mark:  # fmt: skip
+    """A polyline; NaN breaks it."""
+    return mark("line", x=x, y=y, colour=colour, dashed=dashed, width=width, label=label)
+
+
+def segments(
+    x0: Any, y0: Any, x1: Any, y1: Any, *, colour: Any = "quiet", dashed: bool = False,
+    width: float = 1.0, arrow: bool = False, label: str = "",
+) -> Mark:  # fmt: skip
+    """Straight pieces, with heads if ``arrow``."""
+    return mark("segments", x0=x0, y0=y0, x1=x1, y1=y1, colour=colour, dashed=dashed, width=width,
+                arrow=arrow, label=label)  # fmt: skip
+
+
+def area(x: Any, y: Any, *, colour: Any = "accent", opacity: float = 0.15, label: str = "") -> Mark:
+    """A filled polygon."""
+    return mark("area", x=x, y=y, colour=colour, opacity=opacity, label=label)
+
+
+def band(
+    x: Any, low: Any, high: Any, *, colour: Any = "accent", opacity: float = 0.15, label: str = ""
+) -> Mark:
+    """The strip between two curves."""
+    x, low, high = (np.asarray(v, float) for v in (x, low, high))
+    return area(
+        np.r_[x, x[::-1]], np.r_[low, high[::-1]], colour=colour, opacity=opacity, label=label
+    )
+
+
+def circles(
+    x: Any, y: Any, r: Any, *, colour: Any = "accent", dashed: bool = False, fill: bool = False,
+    label: str = "",
+) -> Mark:  # fmt: skip
+    """Circles whose radius is in data units."""
+    return mark("circles", x=x, y=y, r=r, colour=colour, dashed=dashed, fill=fill, label=label)
+
+
+def ellipse(
+    mean: Any, covariance: Any, *, scales: Sequence[float] = (1.0, 2.0), colour: Any = "accent"
+) -> list[Mark]:
+    """Outlines of a Gaussian at these many standard deviations."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 49)
+    values, vectors = np.linalg.eigh(np.asarray(covariance, float))
+    round_ = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * [np.cos(turn), np.sin(turn)])
+    mean = np.asarray(mean, float)
+    return [
+        line(mean[0] + s * round_[0], mean[1] + s * round_[1], colour=colour, width=1.5)
+        for s in scales
+    ]
+
+
+def bars(x: Any, height: Any, *, colour: Any = "accent", base: float = 0.0, width: float = 0.8,
+         label: str = "") -> Mark:  # fmt: skip
+    """Upright bars; ``colour`` one or one per bar."""
+    return mark("bars", x=x, height=height, colour=colour, base=base, width=width, label=label)
+
+
+def text(x: Any, y: Any, label: Any, *, colour: Any = None, anchor: str = "middle") -> Mark:
+    """Words at places: one label, or one per place; ``anchor`` start, middle or end."""
+    return mark("text", x=np.atleast_1d(x), y=np.atleast_1d(y), label=np.atleast_1d(label),
+                colour=colour, anchor=anchor)  # fmt: skip
+
+
+def rule(
+    *, x: float | None = None, y: float | None = None, colour: Any = "quiet", dashed: bool = True,
+    label: str = "",
+) -> Mark:  # fmt: skip
+    """A line across the whole panel at one x or one y."""
+    return mark("rule", x=x, y=y, colour=colour, dashed=dashed, label=label)
+
+
+def regions(codes: Any, box: Sequence[float]) -> Mark:
+    """Cells coloured by group: ``codes[i, j]`` is row i from the bottom, column j from the left."""
+    return _grid("regions", np.asarray(codes, int), box, {})
+
+
+def heat(values: Any, box: Sequence[float], *, low: float | None = None, high: float | None = None,
+         diverging: bool = False) -> Mark:  # fmt: skip
+    """Cells from pale to strong (``diverging``: two colours around the middle)."""
+    values = np.asarray(values, float)
+    least = float(np.nanmin(values)) if low is None else low
+    most = float(np.nanmax(values)) if high is None else high
+    share = (values - least) / (most - least) if most > least else np.zeros_like(values)
+    levels = np.rint(np.clip(np.nan_to_num(share), 0.0, 1.0) * (len(DIGITS) - 1)).astype(int)
+    return _grid("heat", levels, box, {"low": least, "high": most, "diverging": diverging})
+
+
+def contours(
+    x: Any, y: Any, z: Any, levels: Any, *, colour: Any = "quiet", width: float = 1.0
+) -> Mark:
+    """Level lines of ``z[i, j]`` at (``x[j]``, ``y[i]``), as one broken line."""
+    from contourpy import contour_generator
+
+    maker = contour_generator(np.asarray(x, float), np.asarray(y, float), np.asarray(z, float))
+    pieces: list[Any] = [
+        piece for level in np.atleast_1d(levels) for piece in maker.lines(float(level))
+    ]
+    gap = np.full((1, 2), np.nan)
+    path = np.vstack([part for piece in pieces for part in (piece, gap)] or [gap])
+    return line(path[:, 0].round(4), path[:, 1].round(4), colour=colour, width=width)
+
+
+def lattice(box: Sequence[float], n: int = 48) -> tuple[Any, Any, Any]:
+    """Centres of n x n cells: x, y, and all (n * n, 2) points, the rows from the bottom."""
+    left, right, bottom, top = box
+    x = left + (np.arange(n) + 0.5) * (right - left) / n
+    y = bottom + (np.arange(n) + 0.5) * (top - bottom) / n
+    return x, y, np.column_stack([np.tile(x, n), np.repeat(y, n)])
+
+
+def around(X: Any, share: float = 0.12) -> tuple[float, float, float, float]:
+    """The box around rows of two columns, with some air."""
+    X = np.asarray(X, float)
+    low, high = X.min(axis=0), X.max(axis=0)
+    air = share * np.where(high > low, high - low, 1.0)
+    return (*np.array([low[0] - air[0], high[0] + air[0]]).tolist(),
+            *np.array([low[1] - air[1], high[1] + air[1]]).tolist())  # fmt: skip
+
+
+def mark(kind: str, **fields: Any) -> Mark:
+    """A mark as plain data: coordinates with six digits."""
+    return {"mark": kind, **{key: _short(value) for key, value in fields.items()}}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, np.ndarray | list | tuple | np.generic):
+        array = np.asarray(value)
+        if array.dtype.kind == "f":
+            return [float(f"{v:.6g}") for v in array.tolist()] if array.ndim else float(array)
+        if array.dtype.kind == "U" and isinstance(value, list | tuple):
+            return list(value)  # groups and names of colours side by side stay what they are
+        return array.tolist()
+    return value
+
+
+def _grid(kind: str, levels: Any, box: Sequence[float], more: dict[str, Any]) -> Mark:
+    cells = "".join(DIGITS[v] for v in levels.ravel().tolist())
+    rows, columns = levels.shape
+    return {"mark": kind, "rows": rows, "columns": columns, "cells": cells,
+            "box": [float(v) for v in box], **more}  # fmt: skip

@@ -1,0 +1,261 @@
+// The rows of a page, in the reader's hands: move, draw, erase, load, undo. What changes is sent to
+// Python; until its answer comes the points are shown where the reader put them.
+
+const MOST_ROWS = 400, MOST_FILE = 20e6, NEAR = 16;  // pixels
+const TOOLS = ["move", "draw", "erase"];
+const tool = { name: "move", group: 0, drag: null, past: [] };
+
+function makeTools() {
+  const host = $("tools"), button = (words, act, more = {}) => {
+    const made = html("button", { type: "button", ...more }, words);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const modes = TOOLS.map((name) => button(
+    name[0].toUpperCase() + name.slice(1), () => useTool(name), { id: `tool-${name}` }));
+  const group = html("select", { ariaLabel: "Class of new points" },
+    ...range(0, 3, 1).map((k) => html("option", { value: String(k) }, `class ${k}`)));
+  group.addEventListener("change", () => { tool.group = Number(group.value); useTool("draw"); });
+  const file = html("input", { type: "file", accept: ".csv,.tsv,.txt,text/csv", hidden: true });
+  file.addEventListener("change", () => {
+    if (file.files[0]) loadFile(file.files[0]);
+    file.value = "";
+  });
+  host.append(html("span", { className: "quiet" }, "Data"), ...modes,
+    ...(lab.page.kind === "classes" ? [group] : []),
+    button("Undo", undo, { id: "undo" }),
+    button("Clear", () => edit({ ...rows(), X: [], y: rows().y && [] })),
+    button("New sample", newSample),
+    button("Load CSV", () => file.click()), file, html("span", { id: "columns" }), rowsAsText(),
+    html("span", { id: "rows-note", className: "quiet", role: "status" }));
+  host.hidden = false;
+  useTool("move");
+  if (lab.table) offer(lab.table);
+}
+
+function newSample() {
+  state.seed += 1;
+  state.data = null;
+  forgetRows();
+  renew("keep");
+}
+
+function useTool(name) {
+  tool.name = name;
+  for (const mode of TOOLS) {
+    $(`tool-${mode}`).setAttribute("aria-pressed", String(mode === name));
+  }
+  if (state.trace) showFrame();
+}
+
+/** The rows now: the reader's, or those of the trace. */
+function rows() {
+  if (state.data) return state.data;
+  const { X = [], y = null, names = [] } = state.trace?.data ?? {};
+  return { X, y: lab.page.kind === "points" ? null : y, names };
+}
+
+function forgetRows() {
+  tool.past = [];
+  tool.drag = null;
+  state.draft = null;
+}
+
+/** New rows: keep the old ones for undo, show the new, and ask for their trace. */
+function edit(data, { remember = true, send = true } = {}) {
+  if (data.X.length > MOST_ROWS) { say(`A page holds at most ${MOST_ROWS} rows.`); return; }
+  if (remember) tool.past = [...tool.past.slice(-49), state.data];
+  state.data = data;
+  state.draft = data;
+  say("");
+  const enough = data.X.length >= 2 && (lab.page.kind !== "classes" || new Set(data.y).size >= 2);
+  const wanted = lab.page.kind === "classes" ? "points of at least two classes" : "two points";
+  $("rows-note").textContent = enough ? "" : `Draw ${wanted}.`;
+  if (state.trace) showFrame();
+  if (enough && send) renew("keep");
+}
+
+function undo() {
+  if (tool.past.length === 0) return;
+  const before = tool.past.pop();
+  if (before) { edit(before, { remember: false }); return; }
+  state.data = state.draft = null;
+  $("rows-note").textContent = "";
+  renew("keep");
+}
+
+/** Where row i lies in its panel. */
+const placeOf = (data, i) => (lab.page?.kind === "values" ? [data.X[i][0], data.y[i]] : data.X[i]);
+
+function moved(data, i, x, y) {
+  const X = data.X.slice(), target = data.y && data.y.slice();
+  if (lab.page.kind === "values") { X[i] = [x]; target[i] = y; } else X[i] = [x, y];
+  return { ...data, X, y: target };
+}
+
+function without(data, i) {
+  const rest = (list) => list && list.filter((_, k) => k !== i);
+  return { ...data, X: rest(data.X), y: rest(data.y) };
+}
+
+// ---------------------------------------------------------------- in the panel
+
+const isData = (panel) => SERVED && lab.page?.kind !== "none" && panel.kind === "plane"
+  && panel.marks.some((m) => m.mark === "points" && m.data);
+
+/** The marks of a panel, with the reader's rows in place of the trace's until Python answers. */
+function withDraft(panel) {
+  const { draft } = state;
+  if (!draft || !isData(panel)) return panel.marks;
+  const places = draft.X.map((_, i) => placeOf(draft, i));
+  const same = draft.X.length === state.trace.data.X.length;
+  return panel.marks.flatMap((m) => {
+    if (m.mark === "points" && m.data) {
+      return [{ ...m, x: places.map((p) => p[0]), y: places.map((p) => p[1]),
+        group: lab.page.kind === "classes" ? draft.y : same ? m.group : null,
+        ring: same ? m.ring : null, faint: same ? m.faint : null }];
+    }
+    return same ? [m] : [];
+  });
+}
+
+function markTool(root, panel) {
+  const on = isData(panel);
+  for (const name of TOOLS) root.classList.toggle(name, on && tool.name === name);
+}
+
+function listen(root, figure) {
+  const place = (event) => {
+    const box = root.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const inUnits = ([px, py]) => [figure.scales.x.invert(px), figure.scales.y.invert(py)]
+    .map((v) => Number(v.toPrecision(6)));
+  root.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !root.classList.contains(tool.name)) return;
+    const at = place(event);
+    event.preventDefault();
+    if (tool.name === "draw") { add(...inUnits(at)); return; }
+    const i = nearest(at, figure.scales);
+    if (i < 0) return;
+    if (tool.name === "erase") { edit(without(rows(), i)); return; }
+    root.setPointerCapture(event.pointerId);
+    tool.drag = i;
+    tool.past = [...tool.past.slice(-49), state.data];
+  });
+  root.addEventListener("pointermove", (event) => {
+    if (tool.drag === null) return;
+    const send = state.lastRun < 150;  // follow the finger where Python is quick enough
+    edit(moved(rows(), tool.drag, ...inUnits(place(event))), { remember: false, send });
+  });
+  const drop = () => {
+    if (tool.drag === null) return;
+    tool.drag = null;
+    edit(rows(), { remember: false });
+  };
+  root.addEventListener("pointerup", drop);
+  root.addEventListener("pointercancel", drop);
+}
+
+function nearest([px, py], { x, y }) {
+  const data = rows();
+  let best = -1, least = NEAR;
+  data.X.forEach((_, i) => {
+    const [a, b] = placeOf(data, i), far = Math.hypot(x(a) - px, y(b) - py);
+    if (far < least) { least = far; best = i; }
+  });
+  return best;
+}
+
+function add(x, y) {
+  const data = rows();
+  const { kind } = lab.page;
+  edit({ ...data, X: [...data.X, kind === "values" ? [x] : [x, y]],
+    y: kind === "points" ? null : [...(data.y ?? []), kind === "values" ? y : tool.group] });
+}
+
+// ---------------------------------------------------------------- as text, from a file
+
+/** Rows that a link or a text holds, if they are what the page takes, else null. */
+function checkedRows(given) {
+  const kind = lab.page?.kind, width = kind === "values" ? 1 : 2;
+  if (!given || kind === "none" || !Array.isArray(given.X)) return null;
+  const { X } = given, n = X.length;
+  if (n < 2 || n > MOST_ROWS) return null;
+  const fits = (row) => Array.isArray(row) && row.length === width && row.every(numeric);
+  if (!X.every(fits)) return null;
+  const names = Array.isArray(given.names) && given.names.length === width
+    ? given.names.map((name) => String(name).slice(0, 40)) : ["x1", "x2"].slice(0, width);
+  if (kind === "points") return { X, y: null, names };
+  if (!Array.isArray(given.y) || given.y.length !== n || !given.y.every(numeric)) return null;
+  return { X, y: given.y, names };
+}
+
+/** The same without a mouse: one row per line. */
+function rowsAsText() {
+  const area = html("textarea", { rows: 8, spellcheck: false, ariaLabel: "Rows, one per line" });
+  const use = html("button", { type: "button" }, "Use these rows");
+  const words = { classes: "x1, x2, class", values: "x, y", points: "x1, x2" }[lab.page.kind];
+  const made = html("details", {}, html("summary", {}, "Rows as text"),
+    html("p", { className: "quiet" }, `One row per line: ${words}.`), area, use);
+  made.addEventListener("toggle", () => {
+    const { X, y } = rows();
+    area.value = X.map((row, i) => [...row, ...(y ? [y[i]] : [])].join(", ")).join("\n");
+  });
+  use.addEventListener("click", () => {
+    const lines = area.value.split("\n").filter((line) => line.trim());
+    const table = lines.map((line) => line.split(/[,;\s]+/).filter(Boolean).map(Number));
+    const width = lab.page.kind === "values" ? 1 : 2;
+    const data = checkedRows({ X: table.map((row) => row.slice(0, width)),
+      y: table.map((row) => row[width]), names: rows().names });
+    if (data) edit(data);
+    else say(`Every line must hold ${words}; 2 to ${MOST_ROWS} lines.`);
+  });
+  return made;
+}
+
+async function loadFile(file) {
+  if (file.size > MOST_FILE) { say("A table may have at most 20 MB."); return; }
+  try {
+    offer(await post("/table", file, "text/csv"));
+    say("");
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+/** Selects for the columns of a loaded table. */
+function offer(table) {
+  const { kind } = lab.page, places = { classes: 3, values: 2, points: 2 }[kind];
+  const { columns } = table;
+  if (columns.length < places) {
+    say(`This page needs a table of ${places} columns, this one has ${columns.length}.`);
+    return;
+  }
+  const words = { classes: ["x1", "x2", "class"], values: ["x", "y"], points: ["x1", "x2"] }[kind];
+  const first = columns.map((_, i) => i).filter((i) => columns[i].levels === null);
+  const last = columns.findLastIndex((c) => c.levels !== null);
+  const picks = [first[0] ?? 0, first[1] ?? 1, last < 0 ? columns.length - 1 : last];
+  const lists = words.map((word, k) => html("select", { ariaLabel: `Column for ${word}` },
+    ...columns.map((c, i) => html("option", { value: String(i), selected: i === picks[k] },
+      `${word}: ${c.name}`))));
+  const use = () => take(table, lists.map((list) => Number(list.value)));
+  lists.forEach((list) => list.addEventListener("change", use));
+  $("columns").replaceChildren(...lists);
+  use();
+}
+
+function take({ columns, total }, picks) {
+  const chosen = picks.map((i) => columns[i]), { kind } = lab.page;
+  let kept = chosen[0].values.map((_, i) => i)
+    .filter((i) => chosen.every((c) => numeric(c.values[i])));
+  const whole = kept.length;
+  if (whole > MOST_ROWS) {
+    kept = range(0, MOST_ROWS - 1, 1).map((k) => kept[Math.floor((k * whole) / MOST_ROWS)]);
+  }
+  const width = kind === "values" ? 1 : 2, inputs = chosen.slice(0, width);
+  edit({ X: kept.map((i) => inputs.map((c) => c.values[i])),
+    y: kind === "points" ? null : kept.map((i) => chosen[width].values[i]),
+    names: inputs.map((c) => String(c.name).slice(0, 40)) });
+  $("rows-note").textContent = `${kept.length} of ${total} rows are shown.`;
+}

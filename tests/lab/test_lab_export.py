@@ -1,0 +1,126 @@
+"""The exported page: one file, nothing fetched, every text escaped, hashes that fit."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from lab_example import NASTY, example_page, example_trace
+
+from pellucid.lab import export
+from pellucid.lab.exporting import MOST_BYTES, SCRIPTS, content, page_html, static
+
+
+class Parts(HTMLParser):
+    """Start tags with their attributes, and the text of the script and style elements."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=False)
+        self.tags, self.texts, self.inside = [], [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = (tag, dict(attrs)) if tag in ("script", "style") else None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.texts.append((*self.inside, data))
+            self.inside = None
+
+
+def block(page):
+    """What the script of a page will read."""
+    (text,) = [t for tag, a, t in Parts(page).texts if a.get("id") == "lab"]
+    return json.loads(text)
+
+
+def hashed(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def test_a_trace_becomes_one_file_and_comes_back_from_it(tmp_path):
+    trace = example_trace()
+    path = export(trace, tmp_path / "run.html")
+    page = path.read_text("utf-8")
+    found = block(page)
+    assert found["mode"] == "file"
+    assert found["page"] is None
+    assert found["traces"] == [{"preset": None, "trace": trace.to_dict()}]
+    assert len(page.encode()) < 200_000
+
+
+def test_a_page_holds_the_trace_of_every_preset(tmp_path):
+    page = example_page()
+    found = block(export(page, tmp_path / "page.html").read_text("utf-8"))
+    assert found["page"] == json.loads(json.dumps(page.to_dict()))
+    assert [t["preset"] for t in found["traces"]] == [0, 1]
+    rates = [t["trace"]["params"]["rate"] for t in found["traces"]]
+    assert rates == [0.1, 2.5]
+
+
+def test_nothing_is_fetched_and_only_our_script_may_run(tmp_path):
+    page = export(example_page(), tmp_path / "page.html").read_text("utf-8")
+    parts = Parts(page)
+    assert {tag for tag, _ in parts.tags}.isdisjoint({"img", "iframe", "object", "base"})
+    for _, attributes in parts.tags:
+        assert attributes.keys().isdisjoint({"src", "style", "action"})
+        assert attributes.get("href", "data:,") == "data:,"  # an icon that is not asked for
+        assert not [name for name in attributes if name.startswith("on")]
+    code = [t for tag, a, t in parts.texts if tag == "script" and a.get("id") != "lab"]
+    style = [t for tag, _, t in parts.texts if tag == "style"]
+    assert len(code) == len(style) == 1
+    policy = next(a["content"] for _, a in parts.tags if "http-equiv" in a)
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules == {
+        "default-src": "'none'", "script-src": hashed(code[0]), "style-src": hashed(style[0]),
+        "img-src": "data:", "base-uri": "'none'", "form-action": "'none'",
+    }  # fmt: skip
+    ours = "".join([*code, *style]).replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?://|@import|innerHTML|insertAdjacentHTML|\beval\b", ours)
+
+
+def test_hostile_text_stays_text(tmp_path):
+    page = export(example_page(NASTY), tmp_path / "page.html").read_text("utf-8")
+    plain = export(example_page(), tmp_path / "plain.html").read_text("utf-8")
+    assert [tag for tag, _ in Parts(page).tags] == [tag for tag, _ in Parts(plain).tags]
+    assert block(page)["traces"][0]["trace"]["verdict"] == NASTY
+    (text,) = re.findall(r'<script type="application/json" id="lab">(.*?)</script>', page, re.S)
+    assert not set(text) & set("<>&\u2028\u2029")
+
+
+def test_served_pages_carry_the_nonce_and_no_policy_of_their_own():
+    page = page_html(content("server", page=example_page(), token="secret"), nonce="abc")
+    parts = Parts(page)
+    assert not [a for _, a in parts.tags if "http-equiv" in a]
+    for tag, attributes, _ in parts.texts:
+        assert attributes.get("nonce") == (None if attributes.get("id") == "lab" else "abc"), tag
+    assert block(page)["token"] == "secret"
+    assert len(block(page)["pages"]) == 15
+
+
+def test_too_large_is_refused_in_one_sentence(tmp_path):
+    long = "x" * MOST_BYTES
+    with pytest.raises(ValueError, match=r"10\.\d MB, at most 10 MB"):
+        export(example_trace()._replace(verdict=long), tmp_path / "run.html")
+    assert not (tmp_path / "run.html").exists()
+
+
+def test_only_traces_and_pages_are_exported(tmp_path):
+    with pytest.raises(ValueError, match="there is no page 'nothing'"):
+        export("nothing", tmp_path / "x.html")
+    with pytest.raises(TypeError, match="takes a Trace, a Page or a page's name, got ndarray"):
+        export(np.zeros(3), tmp_path / "x.html")
+
+
+def test_the_same_trace_gives_the_same_file(tmp_path):
+    one, two = (export(example_page(), tmp_path / name) for name in ("a.html", "b.html"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS, "lab.css", "page.html"])
+def test_sources_are_short_lines_of_plain_text(name):
+    assert max(map(len, static(name).split("\n"))) <= 100

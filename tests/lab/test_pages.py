@@ -1,0 +1,104 @@
+"""What every page of the lab promises: steps with formulas, presets that break it, a question."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from pellucid.lab.page import KINDS, Question, make_trace, rows_of
+from pellucid.lab.pages import PAGES, page_of
+from pellucid.lab.trace import SCHEMA
+
+NAMES = list(PAGES)
+PRESETS = [(name, i) for name in NAMES for i in range(len(page_of(name).presets))]
+METHODS = [
+    (name, option)
+    for name in NAMES
+    for control in page_of(name).controls
+    if control.name == "method"
+    for option in control.options
+]
+
+
+def check(trace):
+    """The rules of a trace: plain data, formulas with numbers, nothing that is not finite."""
+    text = trace.to_json()
+    assert len(text) < 1_500_000
+    back = json.loads(text)
+    assert back["schema"] == SCHEMA == "pellucid-trace/1"
+    assert 2 <= len(back["frames"]) <= 200
+    assert [frame["step"] for frame in back["frames"]] == sorted(
+        frame["step"] for frame in back["frames"]
+    )
+    panels = [panel for panel in back["data"].get("panels", [])]
+    for frame in back["frames"]:
+        assert frame["formula"].strip() and any(sign.isdigit() for sign in frame["formula"])
+        assert frame["numbers"]
+        assert all(v is not None for v in frame["numbers"].values()), frame["numbers"]
+        panels += frame["state"].get("panels", [])
+    assert panels and all(panel["kind"] in ("plane", "table", "graph") for panel in panels)
+    assert {panel["name"] for panel in panels if panel.get("alt")} == {p["name"] for p in panels}
+    assert back["verdict"] and back["title"] and back["code"]
+    assert {"representation", "evaluation", "optimisation"} <= set(back["card"])
+    finite = [v for f in trace.frames for v in (f.objective, f.held_out) if v is not None]
+    assert all(math.isfinite(v) for v in finite)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page(name):
+    page = page_of(name)
+    assert page.name == name and page.kind in KINDS and page.title and page.summary
+    assert not page.presets[0].broken and any(preset.broken for preset in page.presets)
+    assert all(preset.words for preset in page.presets)
+    assert page.questions and all(isinstance(q, Question) for q in page.questions)
+    assert all(2 <= len(q.options) <= 4 and 0 <= q.answer < len(q.options) for q in page.questions)
+    assert all((preset.data is None) == (page.kind == "none") for preset in page.presets)
+    json.dumps(page.to_dict(), allow_nan=False)
+    assert page.settings() == page.settings(page.settings())
+    with pytest.raises(ValueError, match="no setting"):
+        page.settings({"nonsense": 1})
+
+
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_preset(name, preset):
+    """It runs, twice the same, and its Python gives the number that the last frame shows."""
+    page = page_of(name)
+    trace = make_trace(page, preset)
+    check(trace)
+    assert make_trace(page, preset).to_json() == trace.to_json()
+    scope: dict = {}
+    exec(trace.code, scope)
+    assert "model" in scope or "result" in scope
+    last = trace.frames[-1].objective
+    if last is not None:
+        assert scope["objective"] == pytest.approx(last, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS)
+def test_method(name, method):
+    """Every method of a page runs on its first data."""
+    page = page_of(name)
+    chosen = page.presets[0]
+    data = None if chosen.data is None else chosen.data(np.random.default_rng(1))
+    known = {**page.settings(chosen.params), "method": method}
+    check(page.run(data, known, 1))
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if page_of(n).kind != "none"])
+def test_rows_of_a_reader(name):
+    """Any rows give a trace or one sentence: few, equal, on a line, far away."""
+    page = page_of(name)
+    rng = np.random.default_rng(0)
+    width = 1 if page.kind == "values" else 2
+    for X in (
+        rng.normal(size=(2, width)), rng.normal(size=(12, width)), np.zeros((8, width)),
+        np.repeat(np.arange(8.0)[:, None], width, axis=1), 1e6 + rng.normal(size=(20, width)),
+    ):  # fmt: skip
+        given = {"X": X.tolist(), "y": (np.arange(len(X)) % 2).tolist()}
+        try:
+            trace = page.run(rows_of(page, given, 0), page.settings(), 0)
+        except ValueError as error:
+            assert "\n" not in str(error) and 10 < len(str(error)) < 400
+        else:
+            check(trace)
