@@ -4,12 +4,13 @@
 says what a file holds without building anything, ``predict_only`` copies a model without what its
 training left behind. Loading runs no code that the file names: a class must be on the list of
 ``allowed``, an array must be numbers or text, and whatever else is found raises
-``ModelFileError``.
+``ModelFileError``. ``to_onnx`` writes a fitted model for programs without Python.
 """
 
 from pellucid.persist.copies import predict_only
 from pellucid.persist.format import ModelFileError
+from pellucid.persist.onnx_export import to_onnx
 from pellucid.persist.reader import inspect, load
 from pellucid.persist.writer import save
 
-__all__ = ["ModelFileError", "inspect", "load", "predict_only", "save"]
+__all__ = ["ModelFileError", "inspect", "load", "predict_only", "save", "to_onnx"]

@@ -1,0 +1,141 @@
+"""Write a fitted model as an ONNX file, for programs that do not have Python."""
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+import pellucid
+from pellucid.core.atomic import replacing
+from pellucid.persist import onnx_linear, onnx_networks, onnx_trees
+from pellucid.persist.allowed import class_name
+from pellucid.persist.leaves import full_name
+from pellucid.persist.onnx_graph import Answer, Graph, Output, refuse
+from pellucid.persist.onnx_transformers import TRANSFORMERS
+from pellucid.persist.writer import check_path, input_schema
+
+PREDICTORS = {
+    f"pellucid.{name}": convert
+    for family in (onnx_linear, onnx_trees, onnx_networks)
+    for name, convert in family.PREDICTORS.items()
+}
+
+
+def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model as an ONNX file that answers as the model does.
+
+    The input ``X`` is a double tensor (rows, n_features_in_). A regressor answers ``prediction``;
+    a classifier ``label`` and ``probabilities``, or ``decision`` where it has no probabilities; a
+    transformer ``transformed``. Labels are equal and numbers agree to 1e-12 of their size (the
+    sums of trees to the bit). What has no exact form is refused. The same model gives the same
+    bytes. An ONNX file cannot refuse a row: NaN in a model that does not take NaN gives NaN.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Linear models, decision trees, forests, gradient boosting, MLPs; scalers, imputers,
+        polynomials, principal components, selectors; a ``Pipeline`` or ``ColumnTransformer``.
+    path : str or path
+        The usual ending is ``.onnx``.
+
+    Raises
+    ------
+    ValueError
+        The model cannot be converted exactly; the sentence says what stands in the way.
+    ImportError
+        The package onnx is missing (extra ``onnx``).
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pellucid
+    >>> from pellucid.persist import to_onnx
+    >>> model = pellucid.Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "line.onnx")
+    ...     to_onnx(model, path)
+    ...     os.path.getsize(path) > 0
+    True
+    """
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(f"to_onnx needs a fitted estimator, got a {full_name(type(model))}")
+    target = check_path(path)
+    raw = onnx_bytes(model)
+    with replacing(target) as file:
+        file.write(raw)
+
+
+def onnx_bytes(model: Any) -> bytes:
+    """The ONNX model in memory."""
+    check_is_fitted(model.steps[-1][1] if isinstance(model, Pipeline) else model)
+    graph = Graph()
+    answer = converted(graph, model, "X")
+    schema = input_schema(model)
+    facts = {
+        "version": pellucid.__version__,
+        "class": public_name(model),
+        "feature_names": schema["feature_names_in_"],
+        "classes": answer.classes,
+    }
+    known = {key: value for key, value in facts.items() if value is not None}
+    return graph.model(type(model).__name__, schema["n_features_in_"], answer, known)
+
+
+def public_name(model: Any) -> str:
+    return class_name(type(model)) or full_name(type(model))
+
+
+def converted(g: Graph, model: Any, x: str) -> Answer:
+    """What a model answers to the tensor x; a pipeline's last step answers."""
+    if type(model) is Pipeline:
+        for _, step in model.steps[:-1]:
+            x = transformed(g, step, x)
+        return converted(g, model.steps[-1][1], x)
+    name = public_name(model)
+    if name in PREDICTORS:
+        return PREDICTORS[name](g, model, x)
+    z = transformed(g, model, x)
+    return Answer([Output("transformed", z, np.dtype(np.float64), (n_columns(model),))])
+
+
+def transformed(g: Graph, model: Any, x: str) -> str:
+    """The rows that a step hands on."""
+    if model is None or (isinstance(model, str) and model == "passthrough"):
+        return x
+    if type(model) is Pipeline:
+        for _, step in model.steps:
+            x = transformed(g, step, x)
+        return x
+    name = public_name(model)
+    if name == "sklearn.compose.ColumnTransformer":
+        return side_by_side(g, model, x)
+    if name not in TRANSFORMERS:
+        refuse(
+            model,
+            "only linear models, trees, forests, boosting, MLPs, scalers, imputers, polynomials, "
+            "principal components, selectors and pipelines of these have an exact form",
+        )
+    return TRANSFORMERS[name](g, model, x)
+
+
+def side_by_side(g: Graph, model: Any, x: str) -> str:
+    """What each step of a ColumnTransformer makes of its own columns."""
+    parts = []
+    weights = model.transformer_weights or {}
+    for name, step, _ in model.transformers_:
+        places = model._transformer_to_input_indices[name]
+        if len(places) and not (isinstance(step, str) and step == "drop"):
+            part = transformed(g, step, g.take(x, places))
+            parts.append(g.op("Mul", part, float(weights[name])) if name in weights else part)
+    if not parts:
+        refuse(model, "it keeps no column")
+    return g.join(*parts)
+
+
+def n_columns(model: Any) -> int:
+    """How many columns a transformer makes; one that cannot name them makes as many as it takes."""
+    named = hasattr(model, "get_feature_names_out")
+    return len(model.get_feature_names_out()) if named else model.n_features_in_
