@@ -11,7 +11,7 @@ from pellucid.lab.pages._bayes_rows import Rows
 from pellucid.lab.scene import Mark, contours, heat, lattice, rule, segments
 
 TARGETS = ("boundary", "two means", "line")
-CELLS = 56
+CELLS = 48
 PRIOR = 10.0  # variance of the weights of a boundary
 
 BOUNDARY = """centre = X.mean(axis=0)

@@ -103,6 +103,9 @@ def separation_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     if a == b:
         raise ValueError(f"a path needs two different ends, got {a} twice")
     evidence = {name: state for name, state in case.evidence.items() if name != a}
+    for state in case.network.states_[a]:
+        if case.network.probability({**evidence, a: state}) == 0:
+            raise ValueError(f"with this evidence {a} = {state} is impossible: nothing to compare")
     paths = list(_paths(case.network.dag_, [a], b))
     if not paths:
         raise ValueError(f"no path joins {a} and {b}")
@@ -167,11 +170,7 @@ def _blocks(dag: Any, path: list[str], told: dict[str, Any]) -> list[tuple[str, 
 def _apart(case: Case, a: str, b: str, told: dict[str, Any]) -> tuple[float, float]:
     """P(b = first state) for the two states of a."""
     states = case.network.states_[a]
-    found = [
-        float(case.network.query(b, {**told, a: s}).values[0])
-        if case.network.probability({**told, a: s}) > 0 else 0.0
-        for s in states
-    ]  # fmt: skip
+    found = [float(case.network.query(b, {**told, a: s}).values[0]) for s in states]
     return found[0], found[1]
 
 

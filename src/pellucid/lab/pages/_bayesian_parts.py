@@ -73,6 +73,9 @@ def make_case(params: dict[str, Any]) -> Case:
             told[variable] = network.states_[variable][0 if said == "yes" else 1]
     query = params[f"{name}_query"]
     told.pop(query, None)
+    if told and network.probability(told) == 0:
+        said = ", ".join(f"{n} = {s}" for n, s in told.items())
+        raise ValueError(f"this evidence is impossible in the network {name}: {said}")
     if name == "sprinkler":
         code = f"from pellucid.graphical import CPT, BayesianNetwork\n\n{SPRINKLER}"
     else:

@@ -255,7 +255,7 @@ def by_neighbour(space: Space, params: dict[str, Any]) -> Made:
 def by_row(space: Space, params: dict[str, Any]) -> Made:
     """Rows arrive; the cells of one nearest neighbour divide the plane."""
     n = len(space.y)
-    sizes = np.unique(np.rint(np.linspace(1, n, min(n, MOST_ROWS))).astype(int)).tolist()
+    sizes = np.unique(np.rint(np.geomspace(1, n, MOST_ROWS)).astype(int)).tolist()
     frames, tests = [], []
     for i, m in enumerate(sizes):
         model = KNeighborsClassifier(1, metric=params["metric"]).fit(space.Z[:m], space.y[:m])
