@@ -164,7 +164,11 @@ def fit_categories(network: "BayesianNetwork", X: Any, columns: list[Any], w: An
     def attributes(tables: Any) -> dict[str, Any]:
         twin = type(network)(**network.get_params(deep=False))
         _install(twin, problem, getattr(tables, "tables", tables))
-        return {key: twin.__dict__[key] for key in ("dag_", "cpds_", "states_", "n_parameters_")}
+        found = {key: twin.__dict__[key] for key in ("dag_", "cpds_", "states_", "n_parameters_")}
+        expected = getattr(tables, "expected", None)  # of EM, at these tables
+        if expected is not None:
+            found["counts_"] = dict(zip(problem.names, expected.counts, strict=True))
+        return found
 
     context = FitContext(network, X=X, sample_weight=w, max_steps=network.max_iter,
                          attributes=attributes)  # fmt: skip

@@ -8,6 +8,7 @@ Termination (the process ends: nothing comes after) and truncation (we stop look
 still has its value) are kept apart.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -73,6 +74,46 @@ class Simulation:
         return Step(self.state, float(self.world.reward[e]), bool(self.world.ends[e]), False)
 
 
+class Move(NamedTuple):
+    """One step of a walk that was watched; ``tables`` is what ``look()`` said before it."""
+
+    state: int
+    action: int
+    reward: float
+    after: int
+    terminated: bool
+    tables: Any
+
+
+class Watched:
+    """An MDP to act in whose walks are kept: the same moves, step by step.
+
+    ``look()`` is asked before every step, for instance for a copy of the agent's table.
+
+    >>> from pellucid.reinforcement.grid import grid_world
+    >>> place, words = Watched(grid_world(["S+"], slip=0.0)), random_words(0)
+    >>> place.reset(words), place.step(1, words).terminated, place.walks[0][0].reward
+    (0, True, 0.96)
+    """
+
+    def __init__(self, mdp: MDP, look: Callable[[], Any] | None = None) -> None:
+        self.place, self.look = Simulation(mdp), look
+        self.n_states, self.n_actions = self.place.n_states, self.place.n_actions
+        self.n_inputs, self.allowed = self.place.n_inputs, self.place.allowed
+        self.walks: list[list[Move]] = []
+
+    def reset(self, words: Any) -> int:
+        self.walks.append([])
+        return self.place.reset(words)
+
+    def step(self, action: int, words: Any) -> Step:
+        state, seen = self.place.state, None if self.look is None else self.look()
+        step = self.place.step(action, words)
+        move = Move(state, int(action), step.reward, step.observation, step.terminated, seen)
+        self.walks[-1].append(move)
+        return step
+
+
 class Surroundings:
     """A Gymnasium environment to act in: numbered states, or vectors of numbers."""
 
@@ -127,9 +168,11 @@ def _sizes(space: Any) -> Any:
 
 
 def open_world(env: Any) -> Any:
-    """A place to act in from an MDP, a Gymnasium environment or its id."""
+    """A place to act in from an MDP (or one that is watched), a Gymnasium environment or its id."""
     if isinstance(env, MDP):
         return Simulation(env)
+    if isinstance(env, Watched):
+        return env
     if not isinstance(env, str) and not (hasattr(env, "reset") and hasattr(env, "step")):
         raise TypeError(
             f"env must be an MDP, a Gymnasium environment or its id, got {type(env).__name__}"

@@ -58,7 +58,7 @@ PAGE = Page(
         Control("method", "View", "choice", "evidence", options=tuple(METHODS)),
         Control("network", "Network", "choice", "sprinkler", options=tuple(PLACES)),
         *_controls(),
-        Control("rows", "Rows to learn from", "integer", 80, low=10, high=400, step=10,
+        Control("rows", "Rows to learn from", "integer", 80, low=10, high=200, step=10,
                 only={"method": LEARNED}),
         Control("alpha", "Imaginary rows per cell α", "number", 1.0, low=0.0, high=5.0, step=0.1,
                 only={"method": LEARNED}),
