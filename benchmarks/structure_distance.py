@@ -246,7 +246,8 @@ sample size (pyAgrum's is 1), `bdeu auto` the one that suits the data. `PC` test
 level 0.01. `averaging` is the `consensus_` of `ModelAveragingStructure` with an open sample size
 and the sparse prior, against every learner of the peers. Every sample has its columns in another
 order, which decides ties. On sachs with 500 rows `bic` leaves many edges out; over 200 samples ours
-is at 10.3 and pyAgrum's at 9.9 (see docs/algorithms/structure_learning.md). Written by `python -m benchmarks.structure_distance`.
+is at 10.3 and pyAgrum's at 9.9 (see docs/algorithms/structure_learning.md).
+Written by `python -m benchmarks.structure_distance`.
 """
 TABLE = """
 | network, rows | learner | peer | ours | theirs | difference | nearer / equal / farther | score gained |

@@ -93,7 +93,7 @@ def test_chains_do_not_depend_on_those_beside_them():
 
 def test_records():
     chains = metropolis_hastings(
-        normal, np.zeros(2), n_draws=200, n_burn=30, vectorized=True, keep_proposals=True,
+        normal, np.zeros(2), n_draws=1100, n_burn=30, vectorized=True, keep_proposals=True,
         random_state=0,
     )  # fmt: skip
     assert chains.warmup.shape == (4, 30, 2)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import pellucid
 from pellucid.core.losses import LOSSES
+from pellucid.core.statistics import LEAF_ROWS
 from pellucid.core.threads import limit_threads
 from pellucid.solvers import (
     L1,
@@ -340,6 +341,24 @@ def test_same_bits_for_any_number_of_threads():
             runs.append(GradientDescent(0.1, max_iter=5, tol=None).minimise(f, "zeros").x)
     assert_array_equal(runs[0], runs[1])
     assert_array_equal(runs[0], runs[2])
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_hessian_of_many_rows(intercept):
+    """Leaf by leaf it is D'VD, the same bits for any number of threads."""
+    own = np.random.default_rng(1)
+    n = 2 * LEAF_ROWS + 3
+    Z, label, v = own.normal(size=(n, 3)), own.integers(0, 2, n), own.uniform(0.5, 2, n)
+    f = LinearObjective(
+        Z, label, "logistic", L2(0.2), "sum", (0,), intercept=intercept, sample_weight=v
+    )
+    D, x = f.design(), own.normal(size=f.size)
+    p = 1 / (1 + np.exp(-D @ x))
+    ridge = np.diag(0.4 * (np.arange(f.size) > 0))
+    assert_allclose(f.hessian(x), D.T @ ((v * p * (1 - p))[:, None] * D) + ridge, rtol=1e-10)
+    with limit_threads(1):
+        alone = f.hessian(x)
+    assert_array_equal(alone, f.hessian(x))
 
 
 def test_weights_are_repetitions_in_the_objective():

@@ -261,9 +261,14 @@ def test_level_of_a_cross_validation(branch):
     assert at_most(alarms(branch, "bayes", draws), draws)
 
 
+PAIRS = [
+    (branch, name) for branch in KINDS for name in MODELS
+    if name == "linear" or not branch.startswith("numbers")  # of which one model serves all
+]  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(MODELS))
-@pytest.mark.parametrize("branch", list(KINDS))
+@pytest.mark.parametrize(("branch", "name"), PAIRS)
 def test_level_of_a_cross_validation_over_many_draws(branch, name):
     draws = 400
     assert at_most(alarms(branch, name, draws), draws, 0.06)

@@ -6,7 +6,8 @@ r"""Stochastic epochs of linear models f = b + x'w, compiled: one sweep over the
 ``coordinate_sweep``  one round over the coordinates
 
 A stochastic epoch visits rows in random order. Fetching BLOCK of them into a small buffer first
-lets the memory system work on all of them at once; the updates then run from the cache.
+lets the memory system work on all of them at once; the updates then run from the cache, and while
+they do the next rows are on their way.
 
 References: Bottou (2012), Stochastic gradient descent tricks; Tsuruoka, Tsujii & Ananiadou (2009)
 for the cumulative L1 penalty; Crammer et al. (2006) for the passive-aggressive steps.
@@ -16,9 +17,11 @@ import numpy as np
 
 from pellucid.core.jit import jit
 from pellucid.core.losses import loss_slope, loss_value
+from pellucid.core.simd import prefetch
 from pellucid.core.typing import Array, IntArray
 
 BLOCK = 32  # rows fetched together
+LINE = 8  # doubles in a line of the cache
 PLAIN, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADAM = range(6)
 STEP_RATE, STEP_PA1, STEP_PA2 = range(3)
 LARGEST_SLOPE = 1e12  # scikit-learn's guard against overflow
@@ -95,7 +98,7 @@ def rule_epoch(
     direct = (
         rule == PLAIN and size == 1 and l1 == 0 and decay == 0 and clip == np.inf
     )  # no need to write the gradient down
-    buffer = np.empty((BLOCK, p))
+    buffer, targets, shares = np.empty((BLOCK, p)), np.empty(BLOCK), np.empty(BLOCK)
     for k in range(-(-n // size)):
         begin, end = k * size, min((k + 1) * size, n)
         if rule == NESTEROV:
@@ -113,21 +116,24 @@ def rule_epoch(
             if here == 0:  # fetch the next rows, whatever batches they belong to
                 for ahead in range(min(BLOCK, n - i)):
                     row = order[i + ahead]
+                    targets[ahead], shares[ahead] = y[row], weight[row]
                     for j in range(p):
                         buffer[ahead, j] = X[row, j]
+            if i + BLOCK < n:
+                for j in range(0, p, LINE):
+                    prefetch(X, order[i + BLOCK], j)
             f = 0.0
             for j in range(p):
                 f += buffer[here, j] * ax[j]
             if first:
                 f += at[0]
-            row = order[i]
-            slope = scale * loss_slope(loss, epsilon, y[row], f) * weight[row]
+            slope = scale * loss_slope(loss, epsilon, targets[here], f) * shares[here]
             if direct:
-                decay = 2 * l2 * rates[k]
+                step, shrink = rates[k] * slope, 2 * l2 * rates[k]
                 if first:
-                    w[0] -= rates[k] * slope + decay * price[0] * w[0]
+                    w[0] -= step + shrink * price[0] * w[0]
                 for j in range(p):
-                    ax[j] -= rates[k] * slope * buffer[here, j] + decay * px[j] * ax[j]
+                    ax[j] -= step * buffer[here, j] + shrink * px[j] * ax[j]
                 continue
             if first:
                 g[0] += slope
@@ -171,7 +177,7 @@ def sgd_epoch(
     sum of the scales so far: a step v + d takes weight d off ``mean``, and no visit adds w up.
     """
     p, b, due = X.shape[1], scalars[0], scalars[2]
-    buffer = np.empty((BLOCK, p))
+    buffer, targets = np.empty((BLOCK, p)), np.empty(BLOCK)
     total, squares, sizes, scale, steps = 0.0, 0.0, 0.0, 1.0, 0
     seen = max(0, t - average) if average > 0 else 0
     weight, b_sum = 0.0, seen * scalars[1]
@@ -185,11 +191,15 @@ def sgd_epoch(
         held = min(BLOCK, len(visits) - start)
         for i in range(held):
             row = visits[start + i]
+            targets[i] = y[row]
             for j in range(p):
                 buffer[i, j] = X[row, j]
         for i in range(held):
             k = start + i
-            eta, target, f, norm = rates[k], y[visits[k]], 0.0, 0.0
+            eta, target, f, norm = rates[k], targets[i], 0.0, 0.0
+            if k + BLOCK < len(visits):
+                for j in range(0, p, LINE):
+                    prefetch(X, visits[k + BLOCK], j)
             for j in range(p):
                 f += buffer[i, j] * w[j]
             f = scale * f + b

@@ -11,11 +11,11 @@ import numpy as np
 
 from pellucid.compiled.multiway_search import (
     ENTROPY,
+    FEW,
     SQUARED,
     TIE,
     Cells,
     Room,
-    add_example,
     clear,
     score_categories,
     score_numbers,
@@ -57,24 +57,24 @@ def larger(a, need):
 
 
 @jit
-def is_used(whole, node, feature):
-    """Whether a question above ``node`` was about ``feature``."""
+def mark_used(whole, node, used):
+    """used[j]: whether a question above ``node`` was about column j."""
+    for j in range(len(used)):
+        used[j] = False
     node = whole[node, PARENT]
     while node >= 0:
-        if whole[node, FEATURE] == feature:
-            return True
+        used[whole[node, FEATURE]] = True
         node = whole[node, PARENT]
-    return False
 
 
 @jit
-def ask(cells, limits, whole, node, rows, w, room):
+def ask(cells, limits, used, rows, w, room):
     """(feature, gain, ranks around the threshold, branch of missing cells) of greatest merit."""
     criterion, least, fractions = limits.criterion, limits.min_leaf, limits.fractions
     best, feature, gain, below, above, side = np.nan, -1, 0.0, -1, -1, -1
     for j in range(len(cells.size)):
         if cells.categorical[j]:
-            if is_used(whole, node, j):
+            if used[j]:
                 continue
             found = score_categories(cells, j, rows, w, criterion, least, fractions, room)
             merit, its_gain, b, a, s = found[0], found[1], -1, -1, found[2]
@@ -134,15 +134,24 @@ def deal(rows, w, branch, lost, count, size, start, weight, row_stack, weight_st
 
 
 @jit
-def sum_up(cells, criterion, rows, w, sums, room):
-    """Targets and sums of a node; returns whether all its targets are the same."""
+def read(cells, criterion, row_stack, weight_stack, begin, rows, w, sums, room):
+    """Rows, weights, targets and sums of a node; returns whether all its targets are the same."""
     clear(sums)
-    pure = True
+    pure, W, S, Q = True, 0.0, 0.0, 0.0
     for i in range(len(rows)):
-        room.label[i] = cells.label[rows[i]]
-        room.y[i] = cells.y[rows[i]] if criterion == SQUARED else 0.0
-        add_example(sums, criterion, room.label[i], room.y[i], w[i])
-        pure &= room.label[i] == room.label[0]
+        row, weight = row_stack[begin + i, 0], weight_stack[begin + i, 0]
+        label = cells.label[row]
+        rows[i], w[i], room.label[i] = row, weight, label
+        pure &= label == room.label[0]
+        if criterion == SQUARED:
+            y = cells.y[row]
+            room.y[i] = y
+            W, S, Q = W + weight, S + weight * y, Q + weight * (y * y)
+        else:
+            room.y[i] = 0.0
+            sums[label] += weight
+    if criterion == SQUARED:
+        sums[0], sums[1], sums[2] = W, S, Q
     return pure
 
 
@@ -183,6 +192,7 @@ def grow_nodes(cells, limits, kept, kept_weight, room):
         row_stack[i, 0], weight_stack[i, 0] = kept[i], kept_weight[i]
     all_rows, all_w, branch = np.empty(m, np.int32), np.empty(m), np.empty(m, np.int32)
     count, start, share = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    used = np.empty(len(cells.size), np.bool_)
     waiting = np.empty((64, 4), np.int64)  # node, begin, end, depth
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, 0, m, 0
     new_node(whole, real, 0, -1, -1, 1.0)
@@ -192,13 +202,14 @@ def grow_nodes(cells, limits, kept, kept_weight, room):
         node, begin = waiting[n_waiting, 0], waiting[n_waiting, 1]
         end, depth = waiting[n_waiting, 2], waiting[n_waiting, 3]
         rows, w = all_rows[: end - begin], all_w[: end - begin]
-        for i in range(len(rows)):
-            rows[i], w[i] = row_stack[begin + i, 0], weight_stack[begin + i, 0]
         whole[node, SIZE] = len(rows)
-        pure = sum_up(cells, limits.criterion, rows, w, sums[node], room)
+        pure = read(
+            cells, limits.criterion, row_stack, weight_stack, begin, rows, w, sums[node], room
+        )
         if pure or depth >= limits.max_depth or len(rows) < limits.min_split:
             continue
-        feature, gain, below, above, side = ask(cells, limits, whole, node, rows, w, room)
+        mark_used(whole, node, used)
+        feature, gain, below, above, side = ask(cells, limits, used, rows, w, room)
         if feature < 0:
             continue
         whole[node, FEATURE], whole[node, BELOW], whole[node, ABOVE] = feature, below, above
@@ -246,8 +257,8 @@ def preorder(whole, number):
 def room_for(n: int, q: int, most: int) -> Room:
     """Memory for n examples, q sums and at most ``most`` categories."""
     return Room(
-        groups=np.empty((most, q)),
-        present=np.empty(most, np.int64),
+        groups=np.empty((most + FEW, q)),
+        present=np.empty(most + FEW, np.int64),
         left=np.empty(q),
         whole=np.empty(q),
         lost=np.empty(q),

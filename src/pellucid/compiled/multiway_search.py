@@ -20,6 +20,7 @@ from pellucid.core.jit import jit
 ENTROPY, RATIO, GINI, SQUARED = 0, 1, 2, 3
 TIE = 1e-12  # a question must be better by this much to displace an earlier one
 SHORT = 48  # examples that are sorted by insertion
+FEW = 16  # categories that are summed up twice, over every other example
 
 
 class Cells(NamedTuple):
@@ -35,8 +36,8 @@ class Cells(NamedTuple):
 class Room(NamedTuple):
     """Memory of one growth."""
 
-    groups: Any  # (largest number of categories, q)
-    present: Any  # (largest number of categories,) int64
+    groups: Any  # (largest number of categories + FEW, q)
+    present: Any  # (largest number of categories + FEW,) int64
     left: Any  # (q,)
     whole: Any  # (q,)
     lost: Any  # (q,)
@@ -126,7 +127,8 @@ def score_categories(cells, j, rows, w, criterion, min_leaf, fractions, room):
     """(merit, gain, value that missing cells count as) of one branch per value; merit nan: none."""
     rank, m, size = cells.rank[j], len(rows), cells.size[j]
     groups, present = room.groups, room.present
-    for g in range(size):
+    twin = size if size <= FEW else 0  # every other example, so that no sum waits for the last
+    for g in range(size + twin):
         clear(groups[g])
         present[g] = 0
     clear(room.lost)
@@ -134,13 +136,18 @@ def score_categories(cells, j, rows, w, criterion, min_leaf, fractions, room):
     for i in range(m):
         code = rank[rows[i]]
         if code >= 0:
+            code += (i & 1) * twin
             add_example(groups[code], criterion, room.label[i], room.y[i], w[i])
             present[code] += 1
-            known_weight += w[i]
         else:
             add_example(room.lost, criterion, room.label[i], room.y[i], w[i])
             lost += 1
             lost_weight += w[i]
+    for g in range(twin):
+        add(groups[g], groups[size + g])
+        present[g] += present[size + g]
+    for g in range(size if lost > 0 else 0):
+        known_weight += weight_of(groups[g], criterion)
     mode = -1
     if lost == m:
         return np.nan, 0.0, mode

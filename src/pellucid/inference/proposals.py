@@ -8,6 +8,7 @@ z ~ N(0, I); L is a number, a number per coordinate or a Cholesky root. Any obje
 ahead, which does not depend on where the chain is.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from pellucid.inference.normal import lower_root
 
 def scaled(z: Array, scale: Any) -> Array:
     """Rows of standard normal numbers with the given spread: number, vector or covariance."""
+    if isinstance(scale, float) and 0 < scale < math.inf:
+        return z * scale
     s = np.asarray(scale, dtype=np.float64)
     d = z.shape[-1]
     if s.ndim == 2:

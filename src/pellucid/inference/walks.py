@@ -76,10 +76,10 @@ def random_steps(proposal: Any, streams: list[Streams], n: int, d: int) -> Array
     """The noise of the next n steps of every chain, (n, m, d); None where it depends on x."""
     if isinstance(proposal, EachWalk):
         both = zip(proposal.each, streams, strict=True)
-        return np.stack([own.steps(s.where, n, d) for own, s in both], axis=1)
+        return np.stack([own.steps(s.where, n, d) for own, s in both]).swapaxes(0, 1)
     if not hasattr(proposal, "steps"):
         return None
-    return np.stack([proposal.steps(s.where, n, d) for s in streams], axis=1)
+    return np.stack([proposal.steps(s.where, n, d) for s in streams]).swapaxes(0, 1)
 
 
 def propose(proposal: Any, x: Array, streams: list[Streams]) -> Array:
@@ -87,38 +87,67 @@ def propose(proposal: Any, x: Array, streams: list[Streams]) -> Array:
     return np.stack([proposal.sample(row, s.where) for row, s in zip(x, streams, strict=True)])
 
 
+def count_nan(values: Array, points: Array) -> int:
+    """How many densities are NaN; one that is +inf is refused."""
+    if (values == np.inf).any():
+        raise ValueError(f"log_density is +inf at {points[values == np.inf][0]}")
+    return int(np.isnan(values).sum())
+
+
+def advance(
+    density: Density, x: Array, value: Array, proposal: Any, streams: list[Streams], n: int,
+    keep: bool,
+) -> tuple[Array, Walk]:  # fmt: skip
+    """n <= BLOCK steps from the rows of x, whose densities ``value`` follow in place."""
+    (m, d), n_nan = x.shape, 0
+    draws, accepted, values = np.empty((n, m, d)), np.empty((n, m), bool), np.empty((n, m))
+    tried = np.empty((n, m, d)) if keep else None
+    steps = random_steps(proposal, streams, BLOCK, d)
+    log_u = np.log1p(-np.stack([s.whether.random(BLOCK) for s in streams])).T
+    symmetric = isinstance(proposal, GaussianWalk | EachWalk)
+    for t in range(n):
+        y = propose(proposal, x, streams) if steps is None else proposal.move(x, steps[t])
+        new = density(y)
+        if not new.item(new.argmax()) < np.inf:  # a NaN counts as the greatest
+            n_nan += count_nan(new, y)
+        log_r = new - value
+        if not symmetric:
+            log_r = log_r + ratios(proposal, y, x)
+        yes = np.less_equal(log_u[t], log_r, out=accepted[t])  # NaN never is
+        draws[t] = x
+        x = draws[t]
+        np.copyto(x, y, where=yes[:, None])
+        np.copyto(value, new, where=yes)
+        values[t] = value
+        if tried is not None:
+            tried[t] = y
+    tried = None if tried is None else tried.swapaxes(0, 1)
+    return x, Walk(draws.swapaxes(0, 1), accepted.T, values.T, tried, n_nan)
+
+
+def joined(parts: list[Walk]) -> Walk:
+    """Walks one after the other."""
+
+    def along(pieces: list[Any]) -> Any:
+        first, n = pieces[0], sum(piece.shape[1] for piece in pieces)
+        out = np.empty((len(first), n, *first.shape[2:]), first.dtype)
+        return np.concatenate(pieces, axis=1, out=out)
+
+    draws, accepted, values = (along([part[i] for part in parts]) for i in range(3))
+    tried = None if parts[0].proposals is None else along([part.proposals for part in parts])
+    return Walk(draws, accepted, values, tried, sum(part.n_nan for part in parts))
+
+
 def walk(
     density: Density, x: Array, proposal: Any, streams: list[Streams], n_steps: int, keep: bool
 ) -> Walk:
     """n_steps steps of every chain from the rows of x."""
-    (m, d), n_nan = x.shape, 0
-    draws, accepted = np.empty((n_steps, m, d)), np.empty((n_steps, m), bool)
-    values, tried = np.empty((n_steps, m)), np.empty((n_steps, m, d)) if keep else None
-    value = density(x)
-    symmetric = isinstance(proposal, GaussianWalk | EachWalk)
+    value, parts = density(x).copy(), []
     for start in range(0, n_steps, BLOCK):
-        steps = random_steps(proposal, streams, BLOCK, d)
-        log_u = np.log1p(-np.stack([s.whether.random(BLOCK) for s in streams], axis=1))
-        for t in range(start, min(start + BLOCK, n_steps)):
-            noise = None if steps is None else steps[t - start]
-            y = propose(proposal, x, streams) if noise is None else proposal.move(x, noise)
-            new = density(y)
-            log_r = new - value
-            if not symmetric:
-                log_r = log_r + ratios(proposal, y, x)
-            yes = log_u[t - start] <= log_r  # NaN never is
-            if (new == np.inf).any():
-                raise ValueError(f"log_density is +inf at {y[new == np.inf][0]}")
-            n_nan += int(np.isnan(new).sum())
-            x = np.where(yes[:, None], y, x)
-            value = np.where(yes, new, value)
-            draws[t], accepted[t], values[t] = x, yes, value
-            if tried is not None:
-                tried[t] = y
-    return Walk(
-        np.ascontiguousarray(draws.swapaxes(0, 1)), accepted.T.copy(), values.T.copy(),
-        None if tried is None else np.ascontiguousarray(tried.swapaxes(0, 1)), n_nan,
-    )  # fmt: skip
+        n = min(BLOCK, n_steps - start)
+        x, part = advance(density, x, value, proposal, streams, n, keep)
+        parts.append(part)
+    return joined(parts)
 
 
 def adaptive_walk(
@@ -136,11 +165,7 @@ def adaptive_walk(
         known = [proposal.learn(one, draws, yes) for one, draws, yes in seen]
     steps = EachWalk(tuple(one.walk() for one in known))
     parts.append(walk(density, x, steps, streams, n_draws, keep))
-    draws, accepted, values = (
-        np.concatenate([part[i] for part in parts], axis=1) for i in range(3)
-    )
-    tried = np.concatenate([part.proposals for part in parts], axis=1) if keep else None
-    return Walk(draws, accepted, values, tried, sum(part.n_nan for part in parts))
+    return joined(parts)
 
 
 def along_the_gradient(

@@ -53,14 +53,14 @@ class StepKeeper(FitWatcher):
     ) -> bool:
         if is_step(context):
             run = context.parent.task_id if context.parent.parent is not None else -1
-            count, stride, kept = self.runs.get(run, (0, 1, []))
+            count, every, kept = self.runs.get(run, (0, 1, []))
             count += 1
-            if count % stride == 0 and fitted_estimator is not None:
+            if count % every == 0 and fitted_estimator is not None:
                 kept.append((count, fitted_estimator))
             if len(kept) > 2 * self.most:
-                stride *= 2
-                kept = [(i, model) for i, model in kept if i % stride == 0]
-            self.runs[run] = (count, stride, kept)
+                every *= 2
+                kept = [(i, model) for i, model in kept if i % every == 0]
+            self.runs[run] = (count, every, kept)
         return False
 
 

@@ -19,6 +19,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import ddot
 from sklearn.base import BaseEstimator
 
 from pellucid.compiled.epochs import rule_epoch
@@ -30,11 +31,11 @@ from pellucid.core.typing import Array, Rng
 from pellucid.solvers.line_search import LineSearch
 from pellucid.solvers.minimum import (
     Minimum,
+    ceiling,
     conclude,
     finite_start,
     norm_of,
     rate_sentence,
-    runs_away,
     starting_point,
     warn_slow,
 )
@@ -44,6 +45,7 @@ from pellucid.solvers.schedules import Constant, Schedule
 
 STOPS = ("gradient", "step", "value", None)
 SMALLEST_RATE = 1e-6  # where Adaptive gives up, as in scikit-learn
+make = tuple.__new__  # State(*fields) takes three times as long
 
 
 class State(NamedTuple):
@@ -231,7 +233,7 @@ def all_finite(x: Array) -> bool:
     >>> all_finite(np.array([1.0, 2.0])), all_finite(np.array([np.inf, 1.0]))
     (True, False)
     """
-    return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())
+    return math.isfinite(ddot(x, x)) or bool(np.isfinite(x).all())
 
 
 class Descent:
@@ -246,18 +248,20 @@ class Descent:
         self.plain = self.code == UNADORNED
         self.path: Any = History() if path else None
         self.gap = self.last_rate = np.inf
-        self.start_value = np.inf
+        self.ceiling = np.inf
         self.first = None if solver.average is False else int(solver.average)
         penalty = getattr(objective, "penalty", None)
         simple = penalty is None or isinstance(penalty, L1L2)
         self.compiled = isinstance(objective, LinearObjective) and simple
         self.all_rows, self.searches = solver.batch_size is None, isinstance(rate, LineSearch)
         self.patience, self.stop = getattr(rate, "patience", None), solver.stop
+        self.direct = self.plain and self.all_rows and not self.searches
+        self.fixed = float(rate.rate) if type(rate) is Constant else None
 
     def begin(self, x: Array) -> State:
         value, g = self.objective.value_gradient(x)
         finite_start(value)
-        self.start_value = value
+        self.ceiling = ceiling(value)
         rate = 0.0 if self.searches else self.rate(0)
         mean = np.zeros(len(x) if self.first is not None else 0)
         state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value, mean)
@@ -276,22 +280,32 @@ class Descent:
 
     def move(self, state: State) -> tuple[State, float]:
         """The same where the caller has silenced NumPy, once for all epochs."""
-        if self.all_rows:
+        old, _, slope, memory, _, share, _, at, least, mean = state
+        if self.direct:  # what ``whole`` does, without the calls
+            m, r, t = memory
+            rate = share * (self.rate(t) if self.fixed is None else self.fixed)
+            x, memory = old - rate * slope, make(Memory, (m, r, t + 1))
+        elif self.all_rows:
             x, memory, rate = self.whole(state)
-            mean = state.mean if self.first is None else self.averaged(state.mean, x, memory.t)
         else:
             x, memory, rate, mean = self.epoch(state)
         self.last_rate = rate
         value, g = self.objective.value_gradient(x)
-        if runs_away(value, self.start_value) or not all_finite(x):
+        if not -math.inf < value <= self.ceiling or not all_finite(x):
             return state, np.inf
+        if self.all_rows and self.first is not None:
+            mean = self.averaged(mean, x, memory.t)
         if self.all_rows and self.path is not None:
             self.note(x, value, rate, memory.t)
-        at, least = (x, value) if value < state.best_value else (state.best_x, state.best_value)
-        fields = (x, value, g, memory, rate, state.share, 0, at, least, mean)
-        new = tuple.__new__(State, fields)  # State(*fields) takes three times as long
-        self.gap = self.measure(state, new)
-        return (new, self.gap) if self.patience is None else self.adapt(state, new)
+        if value < least:
+            at, least = x, value
+        fields = (x, value, g, memory, rate, share, 0, at, least, mean)
+        new = make(State, fields)
+        if self.stop == "gradient":
+            self.gap = gap = math.sqrt(ddot(g, g))
+        else:
+            self.gap = gap = self.measure(state, new)
+        return (new, gap) if self.patience is None else self.adapt(state, new)
 
     def whole(self, state: State) -> tuple[Array, Memory, float]:
         """One update with the gradient over all rows."""
@@ -301,8 +315,6 @@ class Descent:
             t = self.rate.search(self.objective, x, state.value, state.gradient, d)
             return x + t * d, memory._replace(t=memory.t + 1), t
         rate = state.share * self.rate(memory.t)
-        if self.plain:  # what ``stepped`` does, without the calls
-            return x - rate * state.gradient, Memory(memory.m, memory.r, memory.t + 1), rate
         at = look(self.code, x, memory)
         g = state.gradient if at is x else self.objective.gradient(at)
         x, memory = stepped(self.code, x, g, rate, memory)
@@ -363,13 +375,10 @@ class Descent:
         return x, Memory(m, r, state.memory.t + len(rates)), mean
 
     def measure(self, old: State, new: State) -> float:
-        """The quantity that ``stop`` names."""
-        stop = self.stop
-        if stop == "gradient":
-            return math.sqrt(new.gradient.dot(new.gradient))
-        if stop == "step":
+        """The quantity that ``stop`` names, other than the length of the gradient."""
+        if self.stop == "step":
             return float(np.abs(new.x - old.x).max())
-        return abs(old.value - new.value) if stop == "value" else 0.0
+        return abs(old.value - new.value) if self.stop == "value" else 0.0
 
     def adapt(self, old: State, new: State) -> tuple[State, float]:
         """Cut the rate of an ``Adaptive`` schedule where epochs bring no progress."""

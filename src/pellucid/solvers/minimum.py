@@ -92,9 +92,18 @@ def norm_of(g: Array) -> float:
         return float(np.linalg.norm(g))
 
 
+def ceiling(start_value: float) -> float:
+    """The value above which a solver has run away.
+
+    >>> ceiling(-3.0)
+    30000000000.0
+    """
+    return RUNAWAY * max(1.0, abs(start_value))
+
+
 def runs_away(value: float, start_value: float) -> bool:
     """The guard of every solver."""
-    return not math.isfinite(value) or value > RUNAWAY * max(1.0, abs(start_value))
+    return not -math.inf < value <= ceiling(start_value)
 
 
 def bottomless(name: str) -> str:
@@ -138,8 +147,7 @@ def conclude(
     objective: Any, x: Array, run: Iteration, *, n_updates: int, tol: float | None
 ) -> Minimum:
     """The record of a finished run, with its certificate and the warning of separation."""
-    value, _ = objective.value_gradient(x)
-    norm = objective.optimality(x)
+    value, norm = objective.value(x), objective.optimality(x)
     hessian = None
     if len(x) <= CERTIFY_UP_TO and objective.twice:
         hessian = objective.hessian(x)

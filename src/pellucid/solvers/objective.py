@@ -14,6 +14,7 @@ Sums run over chunks of rows on the thread pool and are added in order, so the b
 on the number of threads.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ from scipy.optimize import linprog
 from pellucid.core import check
 from pellucid.core.derivatives import numerical_gradient, numerical_hessian, numerical_jacobian
 from pellucid.core.losses import Loss, get_loss
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
 from pellucid.core.threads import map_threads, single_threaded_blas
 from pellucid.core.typing import Array, ArrayLike
 from pellucid.solvers.minimum import norm_of
@@ -284,15 +285,28 @@ class LinearObjective(Objective):
         return value + self._penalty_value(x), self._with_penalty(g, x)
 
     def hessian(self, x: Array) -> Array:
-        H = self._weighted_gram(self.weights * self.loss.curvature(self.y, self.margins(x)))
+        b, w = (x[0], x[1:]) if self.intercept else (0.0, x)
+        H = self._gram(lambda rows: rows.w * self.loss.curvature(rows.y, rows.X @ w + b))
         if self.penalty is None:
             return H
         return H + np.diag(self.price * self.penalty.curvature(x))
 
-    def _weighted_gram(self, v: Array) -> Array:
-        D = self.design()
-        with single_threaded_blas():
-            return self.s * (D.T @ (v[:, None] * D))
+    def _gram(self, weigh: Callable[[Rows], Array]) -> Array:
+        """s D' diag(v) D, where ``weigh`` returns v of some rows."""
+
+        def leaf(rows: Rows) -> Array:
+            v = weigh(rows)
+            V = v[:, None] * rows.X
+            G = V.T @ rows.X
+            if not self.intercept:
+                return G
+            sums = V.sum(axis=0)[None]  # the products with the column of ones
+            return np.block([[v.sum(), sums], [sums.T, G]])
+
+        total = reduce_rows(
+            Statistic(leaf, operator.add), Rows(self.X, self.y, self.weights), map_threads
+        )
+        return self.s * total
 
     def prox(self, v: Array, t: float) -> Array:
         return v if self.penalty is None else self.penalty.prox(v, t * self.price)
@@ -303,7 +317,7 @@ class LinearObjective(Objective):
         if not np.isfinite(self.loss.bound):
             return None
         if self._lipschitz is None:
-            largest = np.linalg.eigvalsh(self._weighted_gram(self.weights))[-1]
+            largest = np.linalg.eigvalsh(self._gram(lambda rows: rows.w))[-1]
             extra = getattr(self.penalty, "bound", 0.0)
             self._lipschitz = float(self.loss.bound * largest + extra)
         return self._lipschitz if np.isfinite(self._lipschitz) else None

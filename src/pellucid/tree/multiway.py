@@ -83,7 +83,8 @@ def rank_column(column: Any, categorical: bool) -> tuple[Any, Any]:
     [[1, -1, 0, 1], [1.0, 3.0]]
     """
     if categorical:
-        return column.astype(np.int32), np.arange(max(int(column.max(initial=-1)) + 1, 1))
+        size = max(int(column.max(initial=-1)) + 1, 1)
+        return column.astype(np.int32, copy=False), np.arange(size)
     values, rank = np.unique(column, return_inverse=True)
     known = values[~np.isnan(values)]
     return np.where(rank < len(known), rank, -1).astype(np.int32), known
@@ -102,7 +103,7 @@ def grow_multiway(
     most = int(size[table.categorical].max(initial=2))
     cells = Cells(
         np.stack([rank for rank, _ in ranked]), size, table.categorical.astype(np.uint8),
-        label.astype(np.int32), y.astype(np.float64),
+        label.astype(np.int32), y.astype(np.float64, copy=False),
     )  # fmt: skip
     kept = np.flatnonzero(w > 0).astype(np.int32)
     limits = Limits(

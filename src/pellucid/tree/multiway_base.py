@@ -108,7 +108,7 @@ class MultiwayBase(Estimator):
         """Codes of values: -1 missing, UNSEEN where the fit did not see them."""
         codes = look_up(values, known) if len(known) else np.full(len(values), -1)
         codes = np.where(codes < 0, UNSEEN, codes)
-        return np.where(absent(values), -1, codes).astype(np.intp)
+        return np.where(absent(values), -1, codes).astype(np.int32)
 
     def _columns(self, X: Any) -> list[Any]:
         """Rows to predict as codes and numbers."""
