@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import r2_score
+from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Classifier, Regressor, with_callbacks
 from pellucid.core import check
@@ -30,6 +31,22 @@ from pellucid.tree.growing import Classes
 from pellucid.tree.regressor import DecisionTreeRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
+
+
+def _members_decide(model: Any) -> bool:
+    """Whether every member says a score per class: a member that missed a class cannot."""
+    members = getattr(model, "estimators_", None)
+    if model.voting != "soft":
+        return False
+    if members is None:
+        base = model.estimator if isinstance(model.estimator, list) else [model.estimator]
+        return all(hasattr(one, "decision_function") for one in base)
+    return all(
+        hasattr(one, "decision_function")
+        and not isinstance(one, ConstantClassifier)
+        and np.array_equal(one.classes_, model.classes_)
+        for one in members
+    )
 
 
 class BaggingClassifier(Bagging, Classifier):
@@ -192,6 +209,13 @@ class BaggingClassifier(Bagging, Classifier):
         for model, features in self._members():
             total += self._member_shares(model, take_columns(rows, features))
         return total / len(self.estimators_)
+
+    @available_if(_members_decide)
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Mean score of the members; where all have one, saw all classes and vote softly."""
+        rows = self._check_input(X)
+        found = [m.decision_function(take_columns(rows, f)) for m, f in self._members()]
+        return np.asarray(np.mean(found, axis=0))
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Logarithms of the probabilities."""

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 from scipy.sparse import csr_array
 from sklearn.utils._sparse import _align_api_if_sparse
 
@@ -190,6 +189,8 @@ def _many_objects(column: Any, codes: Any) -> Any:
     """Nearly every cell is an object of its own: compare all of them by value."""
     cells = column.tolist()
     if set(map(type, cells)) <= {str, type(None)}:
+        import polars as pl
+
         physical = _physical([Text(pl.Series(cells, dtype=pl.String), None)])[0]
         first = compiled.distinct_keys(physical.codes, 0, 1, codes, len(codes) + 1)
         return take(physical, first)
@@ -247,6 +248,8 @@ def _physical(columns: Sequence[Any]) -> list[Any]:
     texts = {str(j): column.series for j, column in enumerate(columns) if isinstance(column, Text)}
     if not texts:
         return list(columns)
+    import polars as pl  # takes longer to load than all of a small fit
+
     private = (
         pl.Categorical(pl.Categories.random()) if hasattr(pl, "Categories") else pl.Categorical
     )

@@ -5,6 +5,7 @@ texts, and terms outside it are ignored later. One pass numbers all words (``fea
 compiled pass counts them into compressed rows.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from numbers import Integral
@@ -298,6 +299,12 @@ class CountVectorizer(Estimator):
             check.one_of(("ascii", "unicode"), strip_accents=self.strip_accents)
         if isinstance(self.stop_words, str):
             check.one_of(("english",), stop_words=self.stop_words)
+        if self.stop_words is not None and self.analyzer != "word":
+            warnings.warn(
+                f"stop_words has no effect with analyzer={self.analyzer!r}: it leaves out words",
+                UserWarning,
+                stacklevel=3,
+            )
         if self.max_features is not None:
             check.whole(max_features=self.max_features)
         for name, limit in (("min_df", self.min_df), ("max_df", self.max_df)):

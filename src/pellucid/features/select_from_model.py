@@ -59,7 +59,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         Least importance kept: a number, "mean", "median", "1.25*mean". None: 1e-5 for lasso-like
         models (their non-zeros), else the mean.
     prefit : bool, default=False
-        The estimator is fitted already.
+        The estimator is fitted already; ``transform`` then needs no ``fit`` before it.
     norm_order : int or inf, default=1
         Norm over the outputs where ``coef_`` has several rows.
     max_features : int, callable of X, or None
@@ -145,6 +145,34 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         except NotFittedError:
             raise NotFittedError("with prefit=True the estimator must be fitted already") from None
         self.estimator_ = deepcopy(self.estimator)
+
+    def _wake(self) -> None:
+        """With a fitted estimator the first question needs no fit of this one."""
+        if not self.prefit or hasattr(self, "estimator_"):
+            return
+        if callable(self.max_features):
+            raise NotFittedError("max_features is a function of X: call fit before transform")
+        self._adopt()
+        self.n_features_in_ = self._scores().shape[0]
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        if self.max_features is not None:
+            check.whole(at_least=0, max_features=self.max_features)
+            self.max_features_ = int(self.max_features)
+
+    def _check_input(self, X: Any) -> Any:
+        self._wake()
+        return super()._check_input(X)
+
+    def get_support(self, indices: bool = False) -> Any:
+        """Which columns are kept: a mask, or with ``indices`` their positions."""
+        self._wake()
+        return super().get_support(indices)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the kept columns."""
+        self._wake()
+        return super().get_feature_names_out(input_features)
 
     def _scores(self) -> Array:
         check_is_fitted(self, "estimator_")

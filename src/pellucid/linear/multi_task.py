@@ -9,6 +9,7 @@ A column is zero for all targets or used by all. Reference: Obozinski, Taskar & 
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from pellucid.base import check_number_target, with_callbacks
 from pellucid.core import check
@@ -147,6 +148,11 @@ class MultiTaskLasso(LinearModel):
         self.dual_gap_ = found["dual_gap_"]
         self.eps_ = self.tol * problem.scale / n
         self.n_observations_ = n
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """The coefficients as a sparse matrix."""
+        return csr_array(self.coef_)
 
     def card(self) -> Card:
         used = np.flatnonzero(self.coef_.any(axis=0))

@@ -206,6 +206,18 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         with single_threaded_blas():
             return squared_distances(rows, self.location_, self._precision)
 
+    def error_norm(
+        self, comp_cov: ArrayLike, norm: str = "frobenius", scaling: bool = True,
+        squared: bool = True,
+    ) -> float:  # fmt: skip
+        """The size of ``comp_cov - covariance_``, squared and per column unless told otherwise."""
+        check_is_fitted(self)
+        check.one_of(("frobenius", "spectral"), norm=norm)
+        error = np.asarray(comp_cov, dtype=np.float64) - self.covariance_
+        size = float(np.linalg.norm(error, "fro" if norm == "frobenius" else 2)) ** 2
+        size = size / len(error) if scaling else size
+        return size if squared else float(np.sqrt(size))
+
     def score_samples(self, X: ArrayLike) -> Array:
         """Minus the squared distance: high is ordinary."""
         return -self.mahalanobis(X)
