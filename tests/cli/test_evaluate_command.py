@@ -96,6 +96,9 @@ def test_refusals(inside, saved, table, tmp_path):
     done = inside("evaluate", saved.mass, saved.table, "--by", "iland")
     assert (done.code, "island" in done.err) == (Code.DATA, True)
     done = inside("evaluate", saved.mass, saved.table, "--target", "species")
+    assert (done.code, "the model predicts from" in done.err) == (Code.DATA, True)
+    table.with_columns(table["species"].alias("kind")).write_csv(tmp_path / "kind.csv")
+    done = inside("evaluate", saved.mass, "kind.csv", "--target", "kind")
     assert done.code == Code.DATA
     assert "must be numbers" in done.err
     table.with_columns(pl.lit(None, pl.Int64).alias("body_mass_g")).write_csv(tmp_path / "e.csv")

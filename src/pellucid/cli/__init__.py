@@ -7,6 +7,7 @@ command adds one line here.
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -92,7 +93,11 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(cli.main(arguments, "pellucid", standalone_mode=False))
     sys.excepthook = _last_resort
     try:
-        code = cli.main(arguments, "pellucid", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _remark
+            if "--quiet" in arguments:  # nothing but errors
+                warnings.simplefilter("ignore")
+            code = cli.main(arguments, "pellucid", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -107,6 +112,14 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo(f"pellucid: {sentence(error)}", err=True)
         code = code_of(error)
     sys.exit(code or Code.DONE)
+
+
+def _remark(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    file: Any = None, line: str | None = None,
+) -> None:  # fmt: skip
+    """A warning is one sentence too, without the line of code that gave it."""
+    click.echo(f"pellucid: note: {' '.join(str(message).split())}", err=True)
 
 
 def _last_resort(kind: type[BaseException], error: BaseException, trace: Any) -> None:

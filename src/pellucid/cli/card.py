@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import common, console, grid, print_json
+from pellucid.cli.common import Code, Stop, common, console, grid, print_json
 
 
 @click.command()
@@ -15,6 +15,9 @@ def card(model: Path, as_json: bool, quiet: bool) -> None:
     """Show the card of a model file: what it is, what it minimised, how, on which inputs."""
     from pellucid.persist import inspect
 
+    if not model.is_file():
+        what = "a folder" if model.is_dir() else "not there"
+        raise Stop(Code.MODEL_FILE, f"{str(model)!r} is {what}; give a model file")
     found = inspect(model)
     if as_json:
         print_json(found)

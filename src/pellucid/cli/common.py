@@ -141,6 +141,12 @@ def check_output(path: Path, overwrite: bool) -> None:
         raise Stop(Code.USAGE, f"the folder {path.parent} does not exist")
 
 
+def check_json(path: Path) -> None:
+    """What is kept as JSON is not given the name of a page or a table: a browser would run it."""
+    if path.suffix.lower() in (".html", ".htm", ".csv", ".svg"):
+        raise Stop(Code.USAGE, f"the record is kept as JSON; give a name such as {path.stem}.json")
+
+
 def print_json(record: Any) -> None:
     """Print one JSON object: arrays as lists, NaN and infinities as null."""
     import json

@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.cli.common import (
+    Code,
+    Stop,
+    check_json,
+    check_output,
+    common,
+    console,
+    grid,
+    print_json,
+)
 from pellucid.cli.tables import check_columns, read_table
 
 TESTS = ("corrected_t", "paired_t", "5x2cv", "mcnemar")
@@ -45,6 +54,7 @@ def compare(
     or a class of Pellucid (LinearRegression) as it comes. --out FILE keeps the record as JSON.
     """
     if out is not None:
+        check_json(out)
         check_output(out, overwrite)
     names = None if models is None else [n.strip() for n in models.split(",") if n.strip()]
     if names is not None and len(set(names)) < 2:

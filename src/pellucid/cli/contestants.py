@@ -54,6 +54,8 @@ class Table(NamedTuple):
     def folds(self, cv: int, repeats: int = 1) -> Any:
         """What judges the models: a number of folds, a splitter or a list of splits."""
         seed = self.study.random_state
+        if cv > len(self.y):
+            raise Stop(Code.USAGE, f"--cv {cv} needs as many rows, the table has {len(self.y)}")
         if self.free and repeats == 1:
             return cv
         if self.free:

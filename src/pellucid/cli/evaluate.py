@@ -9,6 +9,7 @@ from pellucid.cli.audit import keep, short
 from pellucid.cli.common import (
     Code,
     Stop,
+    check_json,
     check_output,
     common,
     console,
@@ -40,6 +41,7 @@ def evaluate(
     as JSON.
     """
     if out is not None:
+        check_json(out)
         check_output(out, overwrite)
     fitted = load_model(model)
     frame = read_table(data, sql)
@@ -53,7 +55,11 @@ def evaluate(
     if not names:
         raise click.UsageError("the model does not say what it predicts; name it with --target")
     check_columns(frame, [*names, *([by] if by else [])])
-    need_columns(needed_columns(fitted) or [], frame.columns)
+    needed = needed_columns(fitted) or []
+    need_columns(needed, frame.columns)
+    if taken := [name for name in names if name in needed]:
+        text = f"{taken[0]!r} is a column the model predicts from, not what it predicts"
+        raise Stop(Code.DATA, f"{text}; give --target the column of the true answers")
     costs = None if cost is None else read_costs(cost, getattr(fitted, "classes_", ()))
     try:
         found = judge(fitted, frame, names, cost_matrix=costs, by=by)

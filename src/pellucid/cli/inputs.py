@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.cli.common import Code, Stop
-from pellucid.core.typing import Array
+from pellucid.core.typing import Array, BoolArray
 from pellucid.study import TableFeatures, audit
+from pellucid.study.refusing import extreme_cell
 
 USELESS = {
     "PEL102": "it does not vary",
@@ -29,8 +30,19 @@ class Inputs(NamedTuple):
 
     @property
     def is_number(self) -> list[bool]:
-        """Which features are numbers in units of their own (not 0 and 1)."""
-        return [self.kinds.get(name) in ("number", "whole") for name in self.names]
+        """Which features are numbers in units of their own: columns, parts of dates; not 0 or 1."""
+        flags = ((self.plain == 0) | (self.plain == 1)).all(axis=0)
+        own = (self.kinds.get(name) in ("number", "whole") for name in self.names)
+        return [number or not flag for number, flag in zip(own, flags.tolist(), strict=True)]
+
+    @property
+    def gaps(self) -> BoolArray:
+        """Which numbers stand for an empty cell of the table, (n, p)."""
+        there = set(self.frame.columns)
+        none = np.zeros(len(self.Z), dtype=bool)
+        return np.column_stack([
+            self.frame[name].is_null().to_numpy() if name in there else none for name in self.names
+        ])  # fmt: skip
 
 
 def open_inputs(
@@ -39,6 +51,8 @@ def open_inputs(
     """Leave out identifiers and constants, turn the rest into numbers."""
     if frame.height < LEAST_ROWS:
         raise Stop(Code.TASK, f"{frame.height} rows are too few; at least {LEAST_ROWS} are needed")
+    if extreme := extreme_cell(frame, drop):
+        raise Stop(Code.TASK, extreme)
     seen = audit(frame)
     left_out = dict.fromkeys(drop, "dropped on request")
     for found in seen.findings:

@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.cli.common import (
+    Code,
+    Stop,
+    check_json,
+    check_output,
+    common,
+    console,
+    grid,
+    print_json,
+)
 from pellucid.cli.tables import check_columns, read_table
 
 MODELS = 50  # training sets of --bias-variance
@@ -40,6 +49,7 @@ def sweep(
     --out FILE keeps the record as JSON.
     """
     if out is not None:
+        check_json(out)
         check_output(out, overwrite)
     frame = read_table(data, sql)
     check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])

@@ -16,6 +16,7 @@ def read_table(data: str, sql: str | None = None) -> Any:
     """
     from pellucid.data import load
 
+    check_query(data, sql)
     try:
         if data == "-":
             return load(io.BytesIO(sys.stdin.buffer.read()), format="csv")
@@ -24,10 +25,18 @@ def read_table(data: str, sql: str | None = None) -> Any:
         raise Stop(Code.DATA, str(error)) from error
 
 
+def check_query(data: str, sql: str | None) -> None:
+    """A database and a query go together (exit code 2); other addresses are the reader's."""
+    scheme, address, _ = data.partition("://")
+    if address and sql is None and scheme not in ("http", "https", "ftp", "s3", "gs"):
+        raise Stop(Code.USAGE, f"the database {scheme}:// needs a query: --sql 'SELECT ...'")
+
+
 def open_rows(data: str, sql: str | None = None) -> Any:
     """The same as ``read_table``, opened to be read by ranges of rows: it may exceed memory."""
     from pellucid.data.opening import open_table
 
+    check_query(data, sql)
     try:
         if data == "-":
             return open_table(sys.stdin.buffer, format="csv", in_memory=False)

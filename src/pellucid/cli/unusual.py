@@ -23,7 +23,7 @@ import pellucid
 from pellucid.cli.common import Code, Stop
 from pellucid.cli.inputs import Inputs
 from pellucid.core.records import plain
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.typing import Array, BoolArray, IntArray
 from pellucid.study.candidates import public
 
 BULK = 0.75  # share of the rows that describe the others
@@ -114,8 +114,9 @@ def find_unusual(inputs: Inputs, name: str, share: float, seed: int) -> Unusual:
     detector = find_detector(name)
     indicator = ~np.array(inputs.is_number) & is_zero_one(inputs.plain)
     bulk = describe(inputs.Z, indicator)
+    Z = expected_in_gaps(inputs.Z, inputs.gaps, bulk)
     if detector.make is None:
-        scores = distances(inputs.Z, bulk)
+        scores = distances(Z, bulk)
         scores = scores / (np.median(scores) or 1.0)
     else:
         model = detector.make(seed).fit(inputs.Z)
@@ -124,7 +125,7 @@ def find_unusual(inputs: Inputs, name: str, share: float, seed: int) -> Unusual:
         scores = ratings(rated)
     count = min(max(1, round(share * len(scores))), len(scores))
     flagged = np.argsort(-scores, kind="stable")[:count]
-    reasons = [explain(inputs, bulk, int(i)) for i in flagged]
+    reasons = [explain(inputs, bulk, int(i), Z[i]) for i in flagged]
     return Unusual(scores, flagged, float(scores[flagged[-1]]), reasons, name, share, bulk)
 
 
@@ -188,12 +189,26 @@ def distances(Z: Array, bulk: Bulk) -> Array:
     return np.sqrt(np.maximum(np.einsum("ij,ij->i", C @ bulk.precision, C), 0.0))
 
 
-def explain(inputs: Inputs, bulk: Bulk, row: int) -> list[Reason]:
-    """The cells of a row that the other cells do not let expect, the oddest first."""
+def expected_in_gaps(Z: Array, gaps: BoolArray, bulk: Bulk) -> Array:
+    """Empty cells as the others of their row let expect: d is then that of the cells there are.
+
+    With c = x - m and Q = S^-1, the least c' Q c over the gaps g is at c_g = -Q_gg^-1 Q_go c_o.
+    """
+    filled = Z.copy()
+    for pattern in np.unique(gaps[gaps.any(axis=1)], axis=0):
+        rows, Q = (gaps == pattern).all(axis=1), bulk.precision[pattern]
+        C = Z[np.ix_(rows, ~pattern)] - bulk.mean[~pattern]
+        best = -np.linalg.solve(Q[:, pattern], Q[:, ~pattern] @ C.T).T
+        filled[np.ix_(rows, pattern)] = bulk.mean[pattern] + best
+    return filled
+
+
+def explain(inputs: Inputs, bulk: Bulk, row: int, z: Array) -> list[Reason]:
+    """The cells of a row ``z`` that the other cells do not let expect, the oddest first."""
     Q = bulk.precision
-    g = Q @ (inputs.Z[row] - bulk.mean)
+    g = Q @ (z - bulk.mean)
     surprise = g / np.sqrt(np.diag(Q))
-    expected = inputs.Z[row] - g / np.diag(Q)
+    expected = z - g / np.diag(Q)
     order = np.argsort(-np.abs(surprise), kind="stable")[:REASONS]
     top = max(SURPRISE, SMEAR * abs(surprise[order[0]]))  # one wild cell makes the others look odd
     odd = [j for j in order if abs(surprise[j]) >= top] or list(order[:1])

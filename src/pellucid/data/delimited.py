@@ -278,7 +278,8 @@ def not_utf8(file: File) -> ValueError:
             except UnicodeDecodeError as error:
                 return ValueError(
                     f"{file.name}: byte 0x{line[error.start]:02x} on line {number} is not UTF-8; "
-                    f"save the file as UTF-8, or pass open({file.name!r}, encoding='latin-1')"
+                    "save the file as UTF-8, as `iconv -f latin1 -t utf-8` does, or in Python "
+                    f"pass open({file.name!r}, encoding='latin-1')"
                 )
     return ValueError(f"{file.name} changed while it was read; open it again")
 

@@ -5,6 +5,7 @@ once, some thousands at a time; ``blocks`` writes them to a temporary folder and
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -38,9 +39,19 @@ def query_frames(source: Any, sql: str, limit: int | None = None) -> Iterator[pl
     """
     if not isinstance(sql, str) or not sql.strip():
         raise ValueError(f"sql must be the text of a query, got {sql!r}")
+    if isinstance(source, str):
+        _check_file(source)
     if isinstance(source, str) or is_alchemy(source):
         return alchemy_frames(source, sql, limit)
     return connection_frames(source, sql, limit)
+
+
+def _check_file(url: str) -> None:
+    """SQLite would make an empty database of a name that is mistyped."""
+    path = url.removeprefix("sqlite:///").partition("?")[0]
+    named = url.startswith("sqlite:///") and path and not path.startswith((":memory:", "file:"))
+    if named and not Path(path).is_file():
+        raise ValueError(f"there is no database file {path!r}")
 
 
 def alchemy_frames(source: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:

@@ -240,7 +240,8 @@ def _scorer_named(name: str) -> tuple[str, Any]:
 
     if name not in get_scorer_names():
         known = [*METRICS, *get_scorer_names()]
-        raise ValueError(f"metric {name!r} is not known{hint(name, known)}")
+        near = hint(name, known) or f"; there are {', '.join(METRICS)}"
+        raise ValueError(f"metric {name!r} is not known{near}")
     return name.removeprefix("neg_"), get_scorer(name)
 
 

@@ -48,11 +48,16 @@ def fixed(value: Any, places: int = 3) -> str:
 def places_for(values: Sequence[float | None], digits: int = 3) -> int:
     """Places after the point that show ``digits`` figures of the largest value.
 
+    A much smaller value still has two figures, with at most two places: 0.95 beside 186.
+
     >>> places_for([0.91, 0.4]), places_for([12.3, 45.0]), places_for([1200.0])
     (3, 1, 0)
+    >>> places_for([0.95, 186.0])
+    2
     """
     finite = [abs(v) for v in values if v is not None and math.isfinite(v)]
-    return _places(max(finite, default=1.0), digits)
+    least = min((v for v in finite if v > 0), default=1000.0)
+    return max(_places(max(finite, default=1.0), digits), min(2, _places(least, 2)))
 
 
 def _places(size: float, digits: int) -> int:

@@ -230,6 +230,9 @@ class Application:
             try:
                 own = decider(self.parts.last).predict_interval(Z, confidence=confidence)
             except ValueError as error:
+                if hasattr(self.parts.last, "classes_"):
+                    text = "predicts classes, which have no interval; ask for proba or sets"
+                    raise QuestionError(f"{self._name()} {text}") from error
                 raise QuestionError(f"{self._name()} gives no intervals: {error}") from error
             both = np.asarray(own)
             return {"low": both[:, 0], "high": both[:, 1]}

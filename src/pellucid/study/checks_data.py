@@ -13,6 +13,7 @@ from pellucid.study.equality import Copies
 from pellucid.study.findings import finding
 from pellucid.study.profiles import NUMBERS, Column
 from pellucid.study.records import Finding
+from pellucid.study.refusing import LARGEST
 
 LEAST = 20  # rows: fewer are too few to call a column an identifier
 DISTINCT_SHARE = 0.95
@@ -132,7 +133,8 @@ def is_identifier(column: Column, rows: BoolArray | None = None, *, rising: bool
     if n < LEAST:
         return False
     if column.kind == "category":
-        return column.distinct > DISTINCT_SHARE * n
+        amounts = column.strays is not None and column.strays.grouped
+        return column.distinct > DISTINCT_SHARE * n and not amounts
     if column.kind != "whole" or column.distinct < n or column.order is None:
         return False
     x = cells_in(column, rows)
@@ -262,7 +264,8 @@ def shape(useful: Sequence[str], n: int) -> list[Finding]:
 
 
 def linear(sheet: Sheet, names: list[str]) -> list[Finding]:
-    """PEL107, PEL108, PEL109 of the numeric columns that vary."""
+    """PEL107, PEL108, PEL109 of the numeric columns that vary, and whose squares are numbers."""
+    names = [n for n in names if largest(sheet.columns[n]) <= LARGEST]
     sd = {n: sheet.columns[n].order.sd for n in names}  # type: ignore[union-attr]
     found = []
     if len(sd) > 1 and max(sd.values()) > SCALES * min(sd.values()):
@@ -274,6 +277,11 @@ def linear(sheet: Sheet, names: list[str]) -> list[Finding]:
     relations, independent = collinear(sheet, names)
     found += relations
     return found + correlated(sheet, independent)
+
+
+def largest(column: Column) -> float:
+    order = column.order
+    return 0.0 if order is None else max(abs(order.low), abs(order.high))
 
 
 def cells_in(column: Column, rows: Any = None) -> Array:

@@ -126,9 +126,11 @@ FINDINGS: dict[str, Rule] = {
     "PEL113": Rule(
         "warning",
         "Numbers and text in one column",
-        "At least half of the filled cells of a text column are numbers, but not all.",
+        "At least half of the filled cells of a text column are numbers, but not all; or a mark "
+        "parts their thousands, as in 1,234.",
         "The column is read as text, so the order and size of its numbers are lost.",
-        "Correct the cells shown, or mark them as missing; then the column is read as numbers.",
+        "Correct the cells shown (1234.5, without a mark between the thousands), or leave them "
+        "empty; then the column is read as numbers.",
     ),
     "PEL114": Rule(
         "info",

@@ -40,6 +40,7 @@ from pellucid.study.records import (
     StudyRecord,
     Task,
 )
+from pellucid.study.refusing import extreme_cell, nothing_left, one_role, only_names
 from pellucid.study.scoring import Scorer, make_scorer
 from pellucid.study.signal import signal_p_values
 from pellucid.study.splitting import make_split
@@ -146,6 +147,8 @@ class Study:
             named = [*self._targets, *plan.drop, *plan.keep]
             named += [name for name in (plan.time, plan.groups, plan.query) if name is not None]
             known_columns(named, dict.fromkeys(frame.columns), "the table")
+            if extreme := extreme_cell(frame, plan.drop):
+                raise TaskError(extreme)
             self._done["frame"] = frame
         return self._done["frame"]
 
@@ -159,6 +162,7 @@ class Study:
         if not self._targets:
             raise TaskError(NO_FAMILY["anomaly" if kind == "anomaly" else "clustering"])
         single = len(self._targets) == 1
+        one_role(self._targets, self.plan)
         task = detect_task(
             frame[self._targets[0]] if single else frame.select(self._targets),
             query=self.plan.query,
@@ -173,6 +177,8 @@ class Study:
                 f"the target {task.target[0]!r} has one class only, {task.classes[0]!r}; "
                 "two are needed"
             )
+        if task.kind in CLASSES and (names := only_names(frame[task.target[0]])):
+            raise TaskError(names)
         if self.plan.cost_matrix is not None:
             shape = np.shape(self.plan.cost_matrix)
             k = len(task.classes)
@@ -240,7 +246,7 @@ class Study:
         task, split, frame = self.formalise(), self.split(), self.frame
         kinds = self._inputs(extra)
         if not kinds:
-            raise TaskError("no column is left to learn from: every one is left out or dropped")
+            raise TaskError(nothing_left(self.left_out()))
         known = labelled_rows(frame, task)
         y: Any = np.empty(0)
         some = target_array(frame.filter(known), task)

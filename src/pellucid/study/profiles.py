@@ -29,6 +29,8 @@ from pellucid.study.records import ColumnProfile
 PROBES = 20_000  # distinct cells that decide the kind of a text column
 NUMBERS, CATEGORY = ("number", "whole"), ("category", "truth")
 TEXT_WORDS = 3.0  # cells of so many words on average are sentences
+GROUPED = r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$"  # 1,234.5 or 1.234,5 or 1 234
+THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+$"
 MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
 QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
 COMMONEST = 10  # levels kept in a profile
@@ -41,6 +43,7 @@ class Strays(NamedTuple):
     numeric_share: float
     cells: int
     examples: tuple[str, ...]
+    grouped: bool = False  # numbers after all, with marks between the thousands
 
 
 class Column(NamedTuple):
@@ -229,8 +232,10 @@ def _as_numbers(
         for kind in ("float", "comma")
     }
     kind = max(shares, key=lambda name: (shares[name], name == "float"))
-    if shares[kind] < HALF or probes["cell"].str.contains(r"^[+-]?0\d").any():
+    if probes["cell"].str.contains(r"^[+-]?0\d").any():
         return None
+    if shares[kind] < HALF or (kind == "comma" and _may_be_grouped(probes["cell"])):
+        return _grouped(counts, probes, shares["float"])
     judged = counts.with_columns(converted(pl.col("cell"), kind).alias("number"))
     stray = judged.filter(pl.col("number").is_null())
     n, total = int(stray["count"].sum()), int(counts["count"].sum())
@@ -243,6 +248,23 @@ def _as_numbers(
         number = converted(pl.col(series.name), kind).alias(series.name)
         return _numbers(series.to_frame().select(number).to_series(), strays)
     return strays
+
+
+def _may_be_grouped(cells: pl.Series) -> bool:
+    """Whether every comma could part thousands: 1,200 beside 900 is not 1.2."""
+    return bool(cells.filter(cells.str.contains(",", literal=True)).str.contains(THOUSANDS).all())
+
+
+def _grouped(counts: pl.DataFrame, probes: pl.DataFrame, plain: float) -> Strays | None:
+    """What is stray where numbers are written in groups of three digits, such as 1,234,567.89."""
+    grouped = pl.col("cell").str.contains(GROUPED)
+    number = converted(pl.col("cell"), "float").is_not_null()
+    some, only = probes.select(grouped.any(), (grouped | number).all().alias("only")).row(0)
+    if not (some and only):
+        return None
+    stray = counts.filter(pl.col("cell").str.contains(GROUPED))
+    examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
+    return Strays(plain, int(stray["count"].sum()), examples, grouped=True)
 
 
 def is_list(counts: pl.DataFrame, probes: pl.DataFrame) -> bool:

@@ -31,6 +31,12 @@ MEASURES = {
     "anomaly": ("average_precision", "precision down the list of scores, once labels are known"),
 }
 
+_CLASSES = ("classes", "scores", "probabilities")
+JUDGED_BY = {  # what a measure compares, by the kind of task; the others are not looked at
+    "binary": _CLASSES, "multiclass": _CLASSES, "regression": ("numbers",),
+    "multi_output_regression": ("numbers",),
+}  # fmt: skip
+
 
 def detect_task(
     y: Any = None,
@@ -231,10 +237,23 @@ def _measured(task: Task, columns: list[Column], metric: str | None, costs: Any)
             raise ValueError(f"a cost matrix goes with classes, the task is {task.kind}")
         name, why = "mean_cost", "the mean cost of its mistakes, because costs are given"
     if metric is not None and metric != "auto":
+        check_measure(metric, task.kind)
         name, why = metric, "the measure asked for"
     if task.kind not in ("clustering", "anomaly"):
         task = task._replace(reason=f"{task.reason} A model is judged by {name}: {why}.")
     return task._replace(metric=name, greater_is_better=_greater(name))
+
+
+def check_measure(metric: str, kind: str) -> None:
+    """Refuse a measure of classes for numbers, and the other way round."""
+    known = METRICS.get(ALIASES.get(metric, metric))
+    inputs = JUDGED_BY.get(kind, ())
+    if known is None or not inputs or known.input in inputs:
+        return
+    fit = [name for name, one in METRICS.items() if one.input in inputs]
+    raise ValueError(
+        f"metric {metric!r} does not judge a task of kind {kind!r}; these do: {', '.join(fit)}"
+    )
 
 
 def _greater(metric: str) -> bool:

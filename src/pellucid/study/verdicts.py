@@ -9,6 +9,7 @@ The first that holds. The sentences say what predicts what, how well on rows nev
 guessing, why this kind of model, and the one thing to fix next.
 """
 
+import shlex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,7 +98,9 @@ def reach_verdict(case: Case) -> Verdict:
     chosen = next(row for row in case.leaderboard if row.chosen)
     kind, reason = kind_of(case, chosen)
     sentences = [headline(case, kind, chosen), against(case, kind), why(case, kind, chosen)]
-    sentences += [f"The study is not whole: {case.partial}."] if case.partial else leaks(case)
+    sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
+    if not case.partial or kind == "no_signal":  # "nothing predicts it" is not said without them
+        sentences += leaks(case)
     sentences += next_step(case, kind)
     return Verdict(
         kind, tuple(s for s in sentences if s)[:5], case.task.metric, case.score, case.baseline,
@@ -170,6 +173,8 @@ def against(case: Case, kind: str) -> str:
         guess = figure(b)
         text = f"Guessing gives {guess}"
     rows = f"{case.n_test:,} test rows that were set aside and used once"
+    if case.n_test == 1:
+        rows = "one test row that was set aside and used once"
     if kind == "no_signal":
         models = [row for row in case.leaderboard if row.complexity > 0]
         tried = f"{len(models)} models" if len(models) != 1 else "the one model"
@@ -223,9 +228,13 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def leaked(case: Case) -> list[str]:
+    return [n for f in case.findings if f.code in LEAKS and f.severity != "error" for n in f.where]
+
+
 def leaks(case: Case) -> list[str]:
     """Columns that give the target away, once they are left out."""
-    names = [n for f in case.findings if f.code in LEAKS and f.severity != "error" for n in f.where]
+    names = leaked(case)
     if not names:
         return []
     verb = "was left out: it gives" if len(names) == 1 else "were left out: they give"
@@ -235,6 +244,10 @@ def leaks(case: Case) -> list[str]:
 def next_step(case: Case, kind: str) -> list[str]:
     """The one thing to fix next: the gravest finding with a remedy."""
     rank = {"error": 0, "warning": 1, "info": 2}
+    if kind == "no_signal" and (names := leaked(case)):
+        it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
+        keep = " ".join(f"--keep {shlex.quote(name)}" for name in names[:3])
+        return [f"Next, if {it} known before the target, learn again and keep {them} ({keep})."]
     open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
     if not open_:
         if kind == "no_signal":

@@ -1,0 +1,86 @@
+"""What a study refuses, in one sentence: cells, targets and plans nothing can be learned from.
+
+Every measure and nearly every model squares its numbers. The largest float is 1.8e308, so sums of
+squares stay finite for cells up to about 1e150; a larger one is refused by name before anything
+is computed, rather than turned into infinities on the way.
+"""
+
+import shlex
+from collections.abc import Sequence
+
+import polars as pl
+
+from pellucid.study.records import Plan
+
+LARGEST = 1e150
+LEAST_OF_A_CLASS = 3  # rows of the largest class: one to learn, one to validate, one to test
+SHOWN = 4
+
+
+def extreme_cell(frame: pl.DataFrame, leave: Sequence[str] = ()) -> str:
+    """One sentence on the first column with such a cell; empty if there is none.
+
+    Rows are counted from 1, as in the table without its header.
+
+    >>> extreme_cell(pl.DataFrame({"a": [1.0, float("inf")], "b": [1e9, 2.0]}))
+    "the column 'a' holds inf in row 2; replace infinite cells by a number or leave them empty"
+    >>> extreme_cell(pl.DataFrame({"a": [1.0, 2.0], "b": [1e200, 2.0]}))
+    "the column 'b' holds 1e+200 in row 1; numbers up to 1e+150 can be squared: divide the column"
+    """
+    for column in frame.get_columns():
+        if column.name in leave or not column.dtype.is_float():
+            continue
+        far = (column.abs() > LARGEST) & column.is_not_nan()
+        if not far.any():
+            continue
+        row = int(far.arg_true()[0])
+        cell = float(column[row])
+        remedy = (
+            f"numbers up to {LARGEST:g} can be squared: divide the column"
+            if abs(cell) < float("inf")
+            else "replace infinite cells by a number or leave them empty"
+        )
+        return f"the column {column.name!r} holds {cell:.3g} in row {row + 1}; {remedy}"
+    return ""
+
+
+def one_role(targets: Sequence[str], plan: Plan) -> None:
+    """A target is predicted; it cannot be left out, order the rows or group them as well."""
+    roles = {"drop": plan.drop, "time": (plan.time,), "groups": (plan.groups,)}
+    for role, names in (roles | {"query": (plan.query,)}).items():
+        for name in targets:
+            if name in names:
+                raise ValueError(f"{name!r} is a target and cannot be given as {role} too")
+
+
+def only_names(cells: pl.Series) -> str:
+    """A sentence if no class has rows enough: such labels are names, or numbers written as text.
+
+    >>> only_names(pl.Series("y", ["1,000", "2,000"]))[:53]
+    "the target 'y' has 2 different labels in 2 rows, such"
+    """
+    known = cells.drop_nulls()
+    sizes = known.rename("label").value_counts(name="rows")["rows"]
+    if len(sizes) == 0 or sizes.to_numpy().max() >= LEAST_OF_A_CLASS:
+        return ""
+    remedy = "give a target whose labels come back"
+    if known.dtype == pl.String and known.str.contains(r"^[^\w-]*-?\d").all():
+        remedy = "numbers are written without thousands separators and units, as 1234.5"
+    return (
+        f"the target {cells.name!r} has {len(sizes)} different labels in {len(known)} rows, such "
+        f"as {known[0]!r}, too few of each to learn from; {remedy}"
+    )
+
+
+def nothing_left(left_out: dict[str, str]) -> str:
+    """
+    >>> nothing_left({"id": "names the rows (PEL105)"})
+    "no column is left to learn from; left out: 'id', names the rows (PEL105); keep it (--keep id)"
+    """
+    if not left_out:
+        return "no column is left to learn from: there is none beside the target"
+    shown = "; ".join(f"{name!r}, {why}" for name, why in list(left_out.items())[:SHOWN])
+    more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
+    named = next((name for name, why in left_out.items() if "(PEL" in why), None)
+    keep = "" if named is None else f"; keep it (--keep {shlex.quote(named)})"
+    return f"no column is left to learn from; left out: {shown}{more}{keep}"

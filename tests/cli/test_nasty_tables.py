@@ -1,0 +1,150 @@
+"""Tables as people have them: what is refused, with which code, in which words."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pellucid.cli
+from pellucid.cli.common import Code
+from pellucid.cli.inputs import open_inputs
+from pellucid.cli.unusual import find_unusual
+from pellucid.data.sql import query_frames
+from pellucid.study import Plan, Study, TaskError, audit, detect_task
+from pellucid.study.profiles import read_column
+
+
+def small(n=60, **columns):
+    rng = np.random.default_rng(0)
+    return pl.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)} | columns)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1,200", "900", "15,000", "2,400,000"], "category"),  # 900 and 1.2 would be wrong
+        (["1,234.5", "12,345.0", "1,000,000.25"], "category"),
+        (["1.234,5", "12.345,0"], "category"),
+        (["0,250", "1,500", "12,125"], "number"),  # a zero before the comma: decimals
+        (["1,5", "2,25", "1,200"], "number"),
+    ],
+)
+def test_marks_between_thousands_are_not_decimal_commas(cells, kind):
+    column = read_column(pl.Series("x", cells * 10))
+    assert column.kind == kind
+    assert (column.strays is not None and column.strays.grouped) == (kind == "category")
+
+
+def test_amounts_with_marks_are_said_and_are_no_identifier():
+    amounts = [f"{1_000_000 + 7919 * i:,}.50" for i in range(60)]
+    found = {f.code for f in audit(small(revenue=amounts)).findings}
+    assert "PEL113" in found
+    assert "PEL105" not in found
+    with pytest.raises(TaskError, match=r"60 different labels in 60 rows.*without thousands"):
+        Study(small(revenue=amounts), "revenue").task  # noqa: B018
+
+
+@pytest.mark.parametrize(("cell", "words"), [(np.inf, "holds inf in row 4"), (-1e200, "-1e\\+200")])
+def test_cells_without_a_square_are_refused_by_name(cell, words):
+    x = np.arange(60.0)
+    x[3] = cell
+    frame = small(x=x)
+    with pytest.raises(TaskError, match=f"the column 'x' {'' if cell > 0 else 'holds '}{words}"):
+        Study(frame, "a").task  # noqa: B018
+    with pytest.raises(pellucid.cli.common.Stop, match="the column 'x'") as stopped:
+        open_inputs(frame)
+    assert stopped.value.code == Code.TASK
+    assert Study(frame, "a", plan=Plan(drop=("x",))).task.kind == "regression"
+    audit(frame)  # no warning of an overflow
+
+
+@pytest.mark.parametrize("role", ["drop", "time", "groups", "query"])
+def test_a_target_has_one_role(role):
+    plan = Plan(**{role: ("a",) if role == "drop" else "a"})
+    with pytest.raises(ValueError, match=f"'a' is a target and cannot be given as {role}"):
+        Study(small(), "a", plan=plan).task  # noqa: B018
+
+
+def test_a_measure_of_another_kind_of_task():
+    with pytest.raises(ValueError, match=r"'roc_auc' does not judge .*'regression'; these do: mse"):
+        detect_task(np.arange(50.0) / 7, metric="roc_auc")
+    with pytest.raises(ValueError, match=r"'rmse' does not judge .*'binary'; these do: accuracy"):
+        detect_task(
+            ["x", "y"] * 20,
+            metric="rmse",
+        )
+    assert detect_task(["x", "y"] * 20, metric="roc_auc").metric == "roc_auc"
+
+
+def test_no_column_left_says_which_and_why():
+    study = Study(small(), "a", plan=Plan(drop=("b",)), effort="quick")
+    with pytest.raises(TaskError, match=r"left out: 'b', dropped by the plan$"):
+        study.run()
+
+
+def test_parts_of_dates_are_numbers_not_shares():
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 1).dt.offset_by("59d"), eager=True)
+    inputs = open_inputs(small(day=days, city=["Rome", "Oslo", "Bonn"] * 20))
+    number = dict(zip(inputs.names, inputs.is_number, strict=True))
+    assert number["day elapsed"]
+    assert not any(value for name, value in number.items() if name.startswith("city"))
+
+
+def test_a_mistyped_database_is_not_created(tmp_path):
+    path = tmp_path / "shop.db"
+    with pytest.raises(ValueError, match="there is no database file"):
+        list(query_frames(f"sqlite:///{path}", "SELECT 1"))
+    assert not path.exists()
+
+
+def test_nothing_predicts_it_names_the_column_left_out(inside, tmp_path):
+    """A copy is left out; the advice is how to keep it, not to look for other columns."""
+    frame = small(200)
+    frame.with_columns(y=2 * frame["a"]).select("a", "b", "y").write_csv(tmp_path / "t.csv")
+    done = inside("learn", "t.csv", "--target", "y", "--effort", "quick")
+    assert done.code == Code.DONE
+    said = " ".join(done.out.split())
+    assert "a was left out: it gives the target away." in said
+    assert "learn again and keep it (--keep a)." in said
+
+
+def test_a_warning_is_one_line_without_code(inside, tmp_path, recwarn):
+    (tmp_path / "t.csv").write_text("a,a\n" + "1,2\n3,5\n4,1\n" * 5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.filters", [])
+        loud = inside("audit", "t.csv")
+        quiet = inside("audit", "t.csv", "--quiet")
+    assert loud.err.startswith("pellucid: note: t.csv has repeated or empty column names")
+    assert loud.err.count("\n") == 1
+    assert quiet.err == ""
+
+
+def test_small_refusals(inside, saved, tmp_path):
+    done = inside("evaluate", saved.sex, saved.table, "--out", "found.html")
+    assert (done.code, "found.json" in done.err) == (Code.USAGE, True)
+    assert not (tmp_path / "found.html").exists()
+    done = inside("evaluate", saved.sex, saved.table, "--target", "body_mass_g")
+    assert (done.code, "predicts from" in done.err) == (Code.DATA, True)
+    done = inside("predict", saved.sex, saved.table, "--interval", "0.9")
+    assert (done.code, "proba or sets" in done.err) == (Code.USAGE, True)
+    done = inside("card", "nothere.pellucid")
+    assert (done.code, "not there" in done.err) == (Code.MODEL_FILE, True)
+    done = inside("learn", "sqlite:///x.db", "--target", "y")
+    assert (done.code, "--sql" in done.err) == (Code.USAGE, True)
+    table = ("compare", saved.table, "--target", "sex", "--models", "logistic,tree")
+    done = inside(*table, "--cv", "999")
+    assert (done.code, "--cv 999 needs as many rows" in done.err) == (Code.USAGE, True)
+
+
+def test_an_empty_cell_is_no_reason():
+    """b = 2 a; the median in the gap would be far from that. The row with a wrong b is found."""
+    a = np.random.default_rng(1).normal(size=100)
+    b = 2 * a + 0.01 * np.random.default_rng(2).normal(size=100)
+    b[7] += 1.0
+    far = int(np.argmax(np.abs(a)))
+    gaps = {far, *range(0, 100, 5)}
+    cells = [None if i in gaps else float(v) for i, v in enumerate(b)]
+    found = find_unusual(open_inputs(pl.DataFrame({"a": a, "b": cells})), "normal", 0.02, 0)
+    assert found.flagged[0] == 7
+    assert found.scores[far] < 5
+    for i, why in zip(found.flagged, found.reasons, strict=True):
+        assert i not in gaps or all(reason.feature != "b" for reason in why)
