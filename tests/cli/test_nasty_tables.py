@@ -1,5 +1,7 @@
 """Tables as people have them: what is refused, with which code, in which words."""
 
+import sqlite3
+
 import numpy as np
 import polars as pl
 import pytest
@@ -148,3 +150,23 @@ def test_an_empty_cell_is_no_reason():
     assert found.scores[far] < 5
     for i, why in zip(found.flagged, found.reasons, strict=True):
         assert i not in gaps or all(reason.feature != "b" for reason in why)
+
+
+def test_no_password_is_written_down(tmp_path, inside, monkeypatch):
+    """Record, script, page and the folder's name hold the address without its secrets."""
+    monkeypatch.chdir(tmp_path)
+    with sqlite3.connect("shop.db") as connection:
+        rng = np.random.default_rng(0)
+        connection.execute("CREATE TABLE t (a REAL, y REAL)")
+        rows = [(float(a), float(2 * a + e)) for a, e in rng.normal(size=(60, 2))]
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    connection.close()
+    url = "sqlite:///shop.db?password=hunter2"
+    done = inside(
+        "learn", url, "--sql", "SELECT a, y FROM t", "--target", "y", "--effort", "quick", "--quiet"
+    )
+    assert done.code in (Code.DONE, Code.FAILED_CHECK), done
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "shop.db"]
+    assert written
+    assert all(b"hunter2" not in path.read_bytes() for path in written)
+    assert "hunter2" not in " ".join(map(str, written))

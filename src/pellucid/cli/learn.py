@@ -76,6 +76,7 @@ def learn(
     named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
     check_columns(frame, named)
     from pellucid.cli.ahead import compiling_ahead
+    from pellucid.data.sql import without_password
     from pellucid.report.writing import write  # heavy: what cannot work has ended by now
     from pellucid.study import Plan, Study
 
@@ -89,8 +90,9 @@ def learn(
         classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
         plan = plan._replace(cost_matrix=read_costs(cost, classes))
     name = Path(data).name if "://" not in data else "a database"
-    about = {"source": data, "name": name, "sql": sql}
-    about["command"] = f"pellucid {shlex.join(sys.argv[1:])}"
+    said = [without_password(word) if word == data else word for word in sys.argv[1:]]
+    about = {"source": without_password(data), "name": name, "sql": sql}
+    about["command"] = f"pellucid {shlex.join(said)}"
     study = None
     try:
         with compiling_ahead(), progress(quiet or as_json) as say:
@@ -123,12 +125,14 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 def stem(data: str) -> str:
     """The name of the folder: of the file, without its endings.
 
-    >>> stem("tables/sales.csv.gz"), stem("-"), stem("sqlite:///shop.db")
+    >>> stem("tables/sales.csv.gz"), stem("-"), stem("sqlite:///shop.db?timeout=5")
     ('sales', 'stdin', 'shop')
     """
     if data == "-":
         return "stdin"
-    name = Path(data.split("://", 1)[-1]).name.split(".", 1)[0]
+    _, mark, address = data.partition("://")
+    name = Path(address.partition("?")[0] if mark else data).name.split(".", 1)[0]
+    name = name.rpartition("@")[2] if mark else name
     return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "table"
 
 

@@ -23,6 +23,23 @@ def is_database(source: Any) -> bool:
     return is_alchemy(source) or (hasattr(source, "cursor") and hasattr(source, "commit"))
 
 
+def without_password(source: str) -> str:
+    """A database URL as it may be written down: the password and every option are hidden.
+
+    >>> without_password("postgresql://ann:secret@host/shop?sslkey=k")
+    'postgresql://ann:***@host/shop?***'
+    >>> without_password("sqlite:///shop.db"), without_password("table.csv")
+    ('sqlite:///shop.db', 'table.csv')
+    """
+    scheme, mark, rest = source.partition("://")
+    if not mark:
+        return source
+    address, asked, _ = rest.partition("?")
+    before, at, host = address.rpartition("@")
+    user, colon, _ = before.partition(":")
+    return f"{scheme}://{user}{':***' if colon else ''}{at}{host}{'?***' if asked else ''}"
+
+
 def is_alchemy(source: Any) -> bool:
     return type(source).__module__.split(".")[0] == "sqlalchemy"
 
