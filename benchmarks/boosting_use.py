@@ -149,7 +149,6 @@ def cases():
         "HistGradientBoostingClassifier 275 x 15", small,
         {name: partial(classify, make) for name, make in CLASSIFIERS.items()}, nearly_as_good,
         "a few microseconds a node", rounds=2,
-        note="LightGBM is faster on small tables: our calls and checks of a round are Python's.",
     )  # fmt: skip
     yield Case(
         "HistGradientBoosting loss per round, five tables 5,000 x 10", five_tables,

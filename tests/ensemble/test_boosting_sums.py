@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, softmax
 
 from pellucid import (
     DecisionTreeClassifier,
@@ -93,15 +94,59 @@ def test_threads_may_leave_and_come_back(monkeypatch):
     assert_array_equal(whole.trees_.value, other.trees_.value)
 
 
-def test_a_crowd_of_four():
-    """With one core taken one thread goes, not all of them."""
-    crowd = Crowd(4)
-    crowd.note(1.0, 3.5)
-    assert crowd.at_work == 3
-    for _ in range(50):
-        crowd.note(1.0, crowd.at_work - 0.5 * (crowd.at_work == 4))
-    assert crowd.at_work >= 3
-    assert crowd.patience > 4  # asked back less and less often
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+@pytest.mark.parametrize("signs", [None, [1, -1, 0, 0, 0]])
+def test_light_leaves_are_split_as_heavy_ones_are(loss, signs):
+    """One thread searches leaves of few rows column by column, two do not: cells of one number
+    and of two, missing cells, categories, bounds, whole weights."""
+    X, y = noisy(6_500)
+    w = np.random.default_rng(2).integers(1, 4, size=len(y)).astype(float)
+    params = {"loss": loss, "max_leaf_nodes": None, "min_samples_leaf": 3, "max_iter": 3}
+    models = []
+    for n in (1, 2):
+        with limit_threads(n):
+            models.append(fit(X, y - y.min(), w, monotonic_cst=signs, **params))
+    for a, b in zip(models[0].trees_, models[1].trees_, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_gradients_of_classes_by_the_book():
+    """Vectorised loops against the formulas, at both ends of the scores and with weights."""
+    rng = np.random.default_rng(3)
+    n = 2_500  # two stretches and a half
+    F = np.concatenate([rng.normal(scale=4, size=n - 4), [-800.0, 800.0, -40.0, 40.0]])
+    y = (rng.random(n) < 0.5) * 1.0
+    for w in (np.ones(n), rng.integers(1, 4, size=n) * 1.0):
+        c, g, h = np.where(y > 0, 2.0, 1.0) if w[0] != 1 else np.ones(n), np.empty(n), np.empty(n)
+        a, b, total = boosting.gradients(boosting.LOGISTIC, 0.5, y, F, w, c, g, h, 0, n)
+        p = expit(F)
+        assert_allclose(g, c * (p - y), rtol=1e-12, atol=1e-15)
+        assert_allclose(h, c * p * expit(-F), rtol=1e-12, atol=1e-300)
+        sums = (w @ abs(g), w @ h, (w * c) @ (np.logaddexp(0, F) - y * F))
+        assert_allclose((a, b, total), sums, rtol=1e-12)
+    K = 3
+    F, k = rng.normal(scale=3, size=(K, n)), rng.integers(0, K, size=n).astype(float)
+    G, H, sums = np.empty((K, n)), np.empty((K, n)), np.zeros((K, 2))
+    total = boosting.softmax_gradients(k, F, w, c, G, H, sums, 0, n)
+    P = softmax(F, axis=0)
+    hit = np.eye(K)[k.astype(int)].T
+    assert_allclose(G, c * (P - hit), rtol=1e-12, atol=1e-15)
+    assert_allclose(H, c * P * (1 - P), rtol=1e-12)
+    assert_allclose(sums, np.column_stack([abs(G) @ w, H @ w]), rtol=1e-12)
+    assert_allclose(total, -(w * c) @ np.log((P * hit).sum(axis=0)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("threads", "share", "kept"), [(4, 0.5, 3), (2, 0.7, 2), (2, 0.3, 1)])
+def test_a_crowd_keeps_the_number_of_threads_that_is_faster(threads, share, kept):
+    """One core is ours for a ``share`` of the time; those who meet are as fast as the slowest."""
+    crowd, used = Crowd(threads), []
+    for _ in range(400):
+        n, all_of_them = crowd.at_work, crowd.at_work == threads
+        wall = 0.1 / (n * (share if all_of_them else 1.0))
+        crowd.note(wall, wall * (n - 1 + (share if all_of_them else 1.0)))
+        used.append(n)
+    assert used.count(kept) > 0.95 * len(used)
+    assert set(used) == {threads - 1, threads}  # the other number was tried
 
 
 def test_one_row_far_off_gets_all_bits():

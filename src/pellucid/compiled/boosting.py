@@ -17,6 +17,7 @@ from pellucid.compiled.logistic import exponential
 from pellucid.core.jit import jit
 
 SQUARED, ABSOLUTE, QUANTILE, POISSON, GAMMA, LOGISTIC, SOFTMAX = range(7)
+STRETCH = 1000  # rows that stay in the nearest cache; a product of so many 1 + e is below 2^1000
 
 
 @jit
@@ -58,13 +59,47 @@ def gradients(code, q, y, F, w, c, g, h, begin, end):
     A row of weight w is w rows: g and h are those of one.
     """
     a = b = total = 0.0
-    if code == LOGISTIC:
-        return logistic_gradients(y, F, w, c, g, h, begin, end)
-    for i in range(begin, end):
+    for start in range(begin, end, STRETCH):
+        part = slice(start, min(end, start + STRETCH))
+        if code == LOGISTIC:
+            total += logistic_rows(y[part], F[part], w[part], c[part], g[part], h[part])
+        else:
+            total += number_rows(code, q, y[part], F[part], w[part], c[part], g[part], h[part])
+        x, z = sums_of(w[part], g[part], h[part])
+        a, b = a + x, b + z
+    return a, b, total
+
+
+@jit(reassociate=True)
+def sums_of(w, g, h):
+    """(sum w |g|, sum w h)."""
+    a = b = 0.0
+    for i in range(len(w)):
+        a += w[i] * abs(g[i])
+        b += w[i] * h[i]
+    return a, b
+
+
+@jit(reassociate=True)
+def squared_rows(y, F, w, c, g, h):
+    """g, h and the sum of w c loss for squared errors."""
+    total = 0.0
+    for i in range(len(y)):
+        r = F[i] - y[i]
+        g[i], h[i] = c[i] * r, c[i]
+        total += w[i] * c[i] * r * r
+    return 0.5 * total
+
+
+@jit
+def number_rows(code, q, y, F, w, c, g, h):
+    """g, h and the sum of w c loss for every other loss of one score."""
+    if code == SQUARED:
+        return squared_rows(y, F, w, c, g, h)
+    total = 0.0
+    for i in range(len(y)):
         f, v = F[i], c[i]
-        if code == SQUARED:
-            g[i], h[i] = v * (f - y[i]), v
-        elif code == ABSOLUTE:
+        if code == ABSOLUTE:
             g[i], h[i] = v * ((f > y[i]) - 1.0 * (f < y[i])), v
         elif code == QUANTILE:
             g[i], h[i] = v * ((f > y[i]) - q), v
@@ -74,35 +109,63 @@ def gradients(code, q, y, F, w, c, g, h, begin, end):
         else:
             e = y[i] * math.exp(-f)
             g[i], h[i] = v * (1 - e), v * e
-        a += w[i] * abs(g[i])
-        b += w[i] * h[i]
         total += w[i] * v * one_loss(code, q, y[i], f)
-    return a, b, total
+    return total
+
+
+@jit(reassociate=True)
+def log_sums(w, c, e):
+    """sum w c log(1 + e), 0 <= e <= 1; one logarithm for all rows of weight 1."""
+    product, others = 1.0, 0
+    for i in range(len(e)):
+        product *= 1.0 + e[i]
+        others += w[i] * c[i] != 1.0
+    if others == 0:
+        return math.log(product)
+    total = 0.0
+    for i in range(len(e)):
+        total += w[i] * c[i] * math.log1p(e[i])
+    return total
+
+
+@jit(reassociate=True)
+def logistic_rows(y, F, w, c, g, h):
+    """g, h and the sum of w c loss for the logistic loss; several loops, since each vectorises."""
+    for i in range(len(y)):
+        g[i] = exponential(-abs(F[i]))
+    total = log_sums(w, c, g)
+    for i in range(len(y)):
+        total += w[i] * c[i] * (max(F[i], 0.0) - y[i] * F[i])
+    for i in range(len(y)):
+        e = g[i]
+        s = 1.0 / (1.0 + e)
+        p = s if F[i] >= 0 else e * s
+        g[i], h[i] = c[i] * (p - y[i]), c[i] * (e * s * s)
+    return total
 
 
 @jit
-def logistic_gradients(y, F, w, c, g, h, begin, end):
-    """The same for the logistic loss, in loops that vectorise; one logarithm for many rows."""
-    for i in range(begin, end):
-        g[i] = exponential(-abs(F[i]))
-    a = b = total = 0.0
-    product = 1.0
-    for i in range(begin, end):
-        e, f, v = g[i], F[i], w[i] * c[i]
-        s = 1.0 / (1.0 + e)
-        p = s if f >= 0 else e * s
-        right = s if (f >= 0) == (y[i] > 0.5) else e * s  # the probability of what happened
-        if right < 1e-150 or v != 1.0:
-            total += v * (max(f, 0.0) + math.log1p(e) - y[i] * f)
-        else:
-            product *= right
-            if product < 1e-150:
-                total -= math.log(product)
-                product = 1.0
-        g[i], h[i] = c[i] * (p - y[i]), c[i] * (e * s * s)
-        a += w[i] * abs(g[i])
-        b += w[i] * h[i]
-    return a, b, total - math.log(product)
+def raise_to(f, top):
+    """top_i = max(top_i, f_i)."""
+    for i in range(len(f)):
+        top[i] = max(top[i], f[i])
+
+
+@jit
+def add_powers(f, top, e, z):
+    """e = exp(f - top), added to z."""
+    for i in range(len(f)):
+        e[i] = exponential(f[i] - top[i])
+    for i in range(len(f)):
+        z[i] += e[i]
+
+
+@jit
+def softmax_rows(k, y, z, c, g, h):
+    """g, h of class k; g holds exp(f_k - top)."""
+    for i in range(len(y)):
+        p = g[i] / z[i]
+        g[i], h[i] = c[i] * (p - 1.0 * (y[i] == k)), c[i] * p * (1 - p)
 
 
 @jit
@@ -110,23 +173,24 @@ def softmax_gradients(y, F, w, c, G, H, sums, begin, end):
     """G, H (K, n) of the scores F (K, n); sums (K, 2) += (sum w |g|, sum w h); returns the loss."""
     K = F.shape[0]
     total = 0.0
-    p = np.empty(K)
-    for i in range(begin, end):
-        top = F[0, i]
+    top, z = np.empty(STRETCH), np.empty(STRETCH)
+    for start in range(begin, end, STRETCH):
+        m = min(end, start + STRETCH) - start
+        part = slice(start, start + m)
+        top[:m] = F[0, part]
         for k in range(1, K):
-            top = max(top, F[k, i])
-        z = 0.0
+            raise_to(F[k, part], top)
+        z[:] = 0.0
         for k in range(K):
-            p[k] = math.exp(F[k, i] - top)
-            z += p[k]
-        own = np.int64(y[i])
-        total += w[i] * c[i] * (math.log(z) + top - F[own, i])
+            add_powers(F[k, part], top, G[k, part], z)
+        for i in range(m):
+            own = np.int64(y[start + i])
+            total += w[start + i] * c[start + i] * (math.log(z[i]) + top[i] - F[own, start + i])
         for k in range(K):
-            q = p[k] / z
-            G[k, i] = c[i] * (q - (k == own))
-            H[k, i] = c[i] * q * (1 - q)
-            sums[k, 0] += w[i] * abs(G[k, i])
-            sums[k, 1] += w[i] * H[k, i]
+            softmax_rows(k, y[part], z, c[part], G[k, part], H[k, part])
+            a, b = sums_of(w[part], G[k, part], H[k, part])
+            sums[k, 0] += a
+            sums[k, 1] += b
     return total
 
 
@@ -153,7 +217,7 @@ def warm() -> None:
     one_loss(SQUARED, 0.5, 0.0, 1.0)
     losses(SQUARED, 0.5, y, F, w, 0, 2)
     gradients(SQUARED, 0.5, y, F, w, w, g, h, 0, 2)
-    logistic_gradients(y, F, w, w, g, h, 0, 2)
+    gradients(LOGISTIC, 0.5, y, F, w, w, g, h, 0, 2)
     two = np.zeros((2, 2))
     softmax_gradients(y, two, w, w, two.copy(), two.copy(), two.copy(), 0, 2)
     softmax_losses(y, two, w, 0, 2)

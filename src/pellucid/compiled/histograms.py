@@ -24,38 +24,55 @@ LEAST_CURVATURE = 1e-3  # of a child, as scikit-learn asks
 SMOOTHING = 10.0  # rows that pull a category's place in the order to the middle
 FOUND = 10  # column, bin, side of missing cells, left sums (2), category?, left categories (4)
 TIE_BITS = 13  # gains are compared without them: 40 bits are left
-AHEAD = 12  # rows whose codes are asked for before they are needed
+TILE = 18  # columns whose sums stay in the nearest cache while a block of rows is added
+NEAR_BYTES = 1 << 15  # of codes that are brought together
+AHEAD = 32  # rows whose codes are asked for before they are needed
 NO_MISSING = 2  # a side: no cell was missing here, so new ones follow the larger child
 
 
 @jit
-def add_row(codes, n_columns, cells, r, sums):
-    """sums[j, codes[r, j]] += cells[r] for every column j."""
-    if cells.shape[1] == 1:
-        add_singles(codes, r * codes.shape[1], n_columns, cells, r, sums)
-    else:
-        add_pairs(codes, r * codes.shape[1], n_columns, cells, r, sums)
-
-
-@jit
-def add_rows(codes, n_columns, cells, rows, begin, end, sums):
-    """The sums of the rows ``rows[begin:end]``; ``sums`` starts from zero."""
-    sums[:] = 0
-    last = max(begin, end - AHEAD)
-    for i in range(begin, last):
-        s = np.int64(rows[i + AHEAD])
-        prefetch(codes, s, 0)
-        prefetch(cells, s, 0)
-        add_row(codes, n_columns, cells, np.int64(rows[i]), sums)
-    for i in range(last, end):
-        add_row(codes, n_columns, cells, np.int64(rows[i]), sums)
-
-
-@jit
 def add_block(codes, n_columns, cells, begin, end, sums):
-    """The same of consecutive rows, added to what is there."""
-    for i in range(begin, end):
-        add_row(codes, n_columns, cells, i, sums)
+    """sums[j, codes[i, j]] += cells[i] for rows in a line; a few columns at a time."""
+    stride, width = codes.shape[1], cells.shape[1]
+    for j in range(0, n_columns, TILE):
+        m, part = min(TILE, n_columns - j), sums[j * BINS * width :]
+        if width == 1:
+            for i in range(begin, end):
+                add_singles(codes, i * stride + j, m, cells, i, part)
+        else:
+            for i in range(begin, end):
+                add_pairs(codes, i * stride + j, m, cells, i, part)
+
+
+@jit
+def add_rows(codes, n_columns, cells, rows, begin, end, near, near_cells, sums):
+    """The sums of the rows ``rows[begin:end]``; ``sums`` starts from zero.
+
+    Rows that lie far apart are first brought together in ``near``: the sums of a few columns at a
+    time then stay in the nearest cache.
+    """
+    sums[:] = 0
+    last, some = end - 1, near.shape[0]
+    words, near_words = codes.view(np.int64), near.view(np.int64)
+    for start in range(begin, end, some):
+        m = min(some, end - start)
+        for i in range(m):
+            ahead = np.int64(rows[min(start + i + AHEAD, last)])
+            prefetch(codes, ahead, 0)
+            prefetch(cells, ahead, 0)
+            r = np.uint64(rows[start + i])
+            for k in range(words.shape[1]):
+                near_words[i, k] = words[r, k]
+            for k in range(cells.shape[1]):
+                near_cells[i, k] = cells[r, k]
+        add_block(near, n_columns, near_cells, np.int64(0), m, sums)
+
+
+@jit
+def near_rows(stride, width):
+    """Memory for ``add_rows``: (codes, cells) of as many rows as are brought together."""
+    some = max(64, NEAR_BYTES // stride)
+    return np.empty((some, stride), np.uint8), np.empty((some, width), np.int64)
 
 
 @jit
@@ -101,39 +118,40 @@ def loss_of(g, h, l2, value):
     return -value * (2.0 * g + (h + l2) * value)
 
 
+@jit
+def bounded_gain(gl, hl, gr, hr, l2, sign, low, high):
+    """Twice what a split gains with leaf values between ``low`` and ``high``; -1 if they fall."""
+    left, right = value_of(gl, hl, l2, low, high), value_of(gr, hr, l2, low, high)
+    if sign * (right - left) < 0:
+        return -1.0
+    return loss_of(gl, hl, l2, left) + loss_of(gr, hr, l2, right)
+
+
 @jit(reassociate=True)
-def gains(left_g, left_w, n, g, w, units, shift, l2, min_leaf, out):
-    """GL^2/(HL + l2) + GR^2/(HR + l2) of n splits; -1 where a child would be too small."""
-    mask = (np.int64(1) << shift) - 1
-    G, H, C = g * units[0], (w >> shift) * units[1], (w & mask) * units[2]
-    least = min_leaf - 0.5 * units[2]
+def best_cut(left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out, bits):
+    """The greatest GL^2/(HL + l2) + GR^2/(HR + l2) of n splits, and its place.
+
+    ``out`` is -1 where a child would be too small; ``bits`` is the same memory. No array goes to
+    another function from here: counting who holds it would cost more than the search.
+    """
+    mask, unit_g, unit_h, unit_w = (np.int64(1) << shift) - 1, units[0], units[1], units[2]
+    G, H, C = g * unit_g, (w >> shift) * unit_h, (w & mask) * unit_w
+    least = min_leaf - 0.5 * unit_w
+    free = sign == 0 and low == -np.inf and high == np.inf
     for b in range(n):
-        gl = left_g[b] * units[0]
-        hl = (left_w[b] >> shift) * units[1]
-        cl = (left_w[b] & mask) * units[2]
+        gl = left_g[b] * unit_g
+        hl = (left_w[b] >> shift) * unit_h
+        cl = (left_w[b] & mask) * unit_w
         gr, hr, cr = G - gl, H - hl, C - cl
         a, c = hl + l2, hr + l2
         fine = (cl >= least) & (cr >= least) & (hl >= LEAST_CURVATURE) & (hr >= LEAST_CURVATURE)
         out[b] = (gl * gl * c + gr * gr * a) / (a * c) if fine else -1.0
-
-
-@jit
-def bounded_gains(left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out):
-    """The same with leaf values held between ``low`` and ``high``, rising or falling as asked."""
-    mask = (np.int64(1) << shift) - 1
-    G, H, C = g * units[0], (w >> shift) * units[1], (w & mask) * units[2]
-    least = min_leaf - 0.5 * units[2]
-    for b in range(n):
-        gl = left_g[b] * units[0]
-        hl = (left_w[b] >> shift) * units[1]
-        cl = (left_w[b] & mask) * units[2]
-        gr, hr, cr = G - gl, H - hl, C - cl
-        out[b] = -1.0
-        if cl >= least and cr >= least and hl >= LEAST_CURVATURE and hr >= LEAST_CURVATURE:
-            left = value_of(gl, hl, l2, low, high)
-            right = value_of(gr, hr, l2, low, high)
-            if sign * (right - left) >= 0:
-                out[b] = loss_of(gl, hl, l2, left) + loss_of(gr, hr, l2, right)
+    if not free:
+        for b in range(n):
+            gl, hl = left_g[b] * unit_g, (left_w[b] >> shift) * unit_h
+            if out[b] >= 0:
+                out[b] = bounded_gain(gl, hl, G - gl, H - hl, l2, sign, low, high)
+    return best_of(bits, n)
 
 
 @jit
@@ -144,12 +162,11 @@ def coarse(x, bits):
 
 
 @jit
-def best_of(out, n):
-    """The greatest gain, rounded, and the first place that has it.
+def best_of(bits, n):
+    """The greatest gain, rounded, and the first place that has it; ``bits`` are those of gains.
 
     Numbers >= 0 are in the order of their bits, and the greatest of whole numbers vectorises.
     """
-    bits = out.view(np.int64)
     best = np.int64(-1)
     for b in range(n):
         best = max(best, bits[b])
@@ -206,12 +223,12 @@ def write(found, column, threshold, side, left_g, left_w, is_set):
     found[3], found[4], found[5] = left_g, left_w, is_set
 
 
-@jit
+@jit(counted=False)
 def ordered_split(
-    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, sign, low, high, scratch, best, found
-):
+    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, sign, low, high, left_g, left_w, out,
+    bits, places, best, found,
+):  # fmt: skip
     """Improve on ``best`` with the splits of an ordered column; missing cells on either side."""
-    left_g, left_w, out, places = scratch
     few = (w & ((np.int64(1) << shift) - 1)) * units[2] < BINS
     missing_g, missing_w = read(sums, MISSING, width, shift)
     absent = missing_w != 0
@@ -223,11 +240,9 @@ def ordered_split(
             n = running_few(sums, n, width, shift, start_g, start_w, left_g, left_w, places)
         else:
             running(sums, n, width, shift, start_g, start_w, left_g, left_w)
-        if sign != 0 or low > -np.inf or high < np.inf:
-            bounded_gains(left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out)
-        else:
-            gains(left_g, left_w, n, g, w, units, shift, l2, min_leaf, out)
-        gain, k = best_of(out, n)
+        gain, k = best_cut(
+            left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out, bits
+        )
         if gain > best:
             best = gain
             b = places[k] if few else k
@@ -237,10 +252,10 @@ def ordered_split(
 
 @jit
 def category_split(
-    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, low, high, scratch, best, found
-):
+    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, low, high, left_g, left_w, out, bits,
+    best, found,
+):  # fmt: skip
     """Improve on ``best`` by sorting the categories; missing is a category of its own."""
-    left_g, left_w, out, _ = scratch
     mask = (np.int64(1) << shift) - 1
     mean = (w >> shift) * units[1] / max((w & mask) * units[2], 1e-300)
     keys, bins, n = np.empty(BINS), np.empty(BINS, np.int64), 0
@@ -263,8 +278,9 @@ def category_split(
         lg += bg
         lw += bw
         left_g[k], left_w[k] = lg, lw
-    bounded_gains(left_g, left_w, n - 1, g, w, units, shift, l2, min_leaf, NO_SIGN, low, high, out)
-    gain, k = best_of(out, n - 1)
+    gain, k = best_cut(
+        left_g, left_w, n - 1, g, w, units, shift, l2, min_leaf, NO_SIGN, low, high, out, bits
+    )
     if gain <= best:
         return best
     write(found, f, 0, 0, left_g[k], left_w[k], 1)
@@ -284,30 +300,33 @@ def category_split(
 
 @jit
 def part_rows(rows, begin, end, spare, codes, found):
-    """Stable: rows that go left first. Returns where the right ones begin."""
-    left, k = begin, np.int64(0)
+    """Stable: rows that go left first. Returns where the right ones begin.
+
+    Whole numbers without sign are places as they are: no test for places from the end.
+    """
+    left, k, one = np.uint64(begin), np.uint64(0), np.uint64(1)
     threshold, side = found[1], found[2] & 1
     if found[5] == 1:
-        for i in range(begin, end):
+        for i in range(np.uint64(begin), np.uint64(end)):
             r = rows[i]
-            c = np.int64(codes[r])
-            go = (found[6 + (c >> 6)] >> (c & 63)) & 1
+            c = np.uint64(codes[np.uint64(r)])
+            go = np.uint64(found[np.uint64(6) + (c >> np.uint64(6))] >> np.int64(c & np.uint64(63)))
             rows[left] = r
             spare[k] = r
-            left += go
-            k += 1 - go
+            left += go & one
+            k += one - (go & one)
     else:  # missing to the left: one bin further round, 255 becomes 0
         shift, top = np.uint8(side), np.uint8(threshold + side)
-        for i in range(begin, end):
+        for i in range(np.uint64(begin), np.uint64(end)):
             r = rows[i]
-            go = np.int64(np.uint8(codes[r] + shift) <= top)
+            go = np.uint64(np.uint8(codes[np.uint64(r)] + shift) <= top)
             rows[left] = r
             spare[k] = r
             left += go
-            k += 1 - go
+            k += one - go
     for i in range(k):
         rows[left + i] = spare[i]
-    return left
+    return np.int64(left)
 
 
 def warm() -> None:

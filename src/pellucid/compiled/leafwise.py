@@ -31,11 +31,13 @@ from pellucid.compiled.histograms import (
     coarse,
     gather,
     loss_of,
+    near_rows,
     ordered_split,
     part_rows,
     share_sums,
     value_of,
 )
+from pellucid.compiled.light_leaves import LIGHT, light_memory, search_light
 from pellucid.core.jit import jit
 
 BLOCK = 4096  # consecutive rows of one thread
@@ -90,8 +92,9 @@ class Work(NamedTuple):
 
 
 # Columns of what every thread keeps of the leaves for itself
-# own rows, sums; slot in the pool or -1; state of ``paths``
+# own rows, sums; slot in the pool, -1 or NO_SUMS; state of ``paths``
 BEGIN, END, SUM_G, SUM_W, DEPTH, PARENT, SLOT, STATE = range(8)
+NO_SUMS = -2  # the slot of a light leaf
 LOW, HIGH, GAIN = range(3)  # bounds of the value, and the gain of the best split or -1
 
 
@@ -144,44 +147,46 @@ def draw_columns(seed, node, tries, use):
             left -= 1
 
 
-@jit
+@jit(counted=False)
 def search(table, rules, sums, g, w, low, high, use, begin, end, scratch, found):
     """The best split among the columns [begin, end); its raw gain, or -1."""
-    best = -1.0
+    best, width, units, monotone = -1.0, rules.width, rules.units, rules.monotone
+    n_bins, categorical = table.n_bins, table.categorical
+    left_g, left_w, out, bits, places = scratch
     for f in range(begin, end):
         if use[f]:
-            part = sums[rules.width * BINS * f : rules.width * BINS * (f + 1)]
-            if table.categorical[f]:
+            part = sums[width * BINS * f : width * BINS * (f + 1)]
+            if categorical[f]:
                 best = category_split(
-                    part, table.n_bins[f], f, g, w, rules.width, rules.units, rules.shift,
-                    rules.l2, rules.min_leaf, low, high, scratch, best, found,
+                    part, n_bins[f], f, g, w, width, units, rules.shift, rules.l2, rules.min_leaf,
+                    low, high, left_g, left_w, out, bits, best, found,
                 )  # fmt: skip
             else:
                 best = ordered_split(
-                    part, table.n_bins[f], f, g, w, rules.width, rules.units, rules.shift,
-                    rules.l2, rules.min_leaf, rules.monotone[f], low, high, scratch, best, found,
+                    part, n_bins[f], f, g, w, width, units, rules.shift, rules.l2, rules.min_leaf,
+                    monotone[f], low, high, left_g, left_w, out, bits, places, best, found,
                 )  # fmt: skip
     return best
 
 
 @jit
-def quantise(g, h, w, scale, shift, cells, begin, end):
+def quantise(g, h, w, scale, shift, cells):
     """cells = gradient, curvature and weight as whole numbers; returns the sums of pairs.
 
     Whole weights multiply whole numbers: a weight is a repetition to the last bit.
     """
-    a, b = np.int64(0), np.int64(0)
-    for i in range(begin, end):
-        u = w[i]
-        if scale[2] == 1.0:
-            k = np.int64(u)
-            x = np.int64(np.floor(g[i] * scale[0] + 0.5)) * k
-            y = ((np.int64(h[i] * scale[1] + 0.5) * k) << shift) + k
+    a, b, mask = np.int64(0), np.int64(0), (np.int64(1) << shift) - 1
+    g_scale, h_scale, w_scale = scale[0], scale[1], scale[2]
+    for i in range(len(g)):
+        if w_scale == 1.0:
+            k = np.int64(w[i])
+            x = np.int64(np.floor(g[i] * g_scale + 0.5)) * k
+            y = ((np.int64(h[i] * h_scale + 0.5) * k) << shift) + k
         else:
-            x = np.int64(np.floor(g[i] * u * scale[0] + 0.5))
-            y = (np.int64(h[i] * u * scale[1] + 0.5) << shift) + np.int64(u * scale[2] + 0.5)
+            x = np.int64(np.floor(g[i] * w[i] * g_scale + 0.5))
+            y = (np.int64(h[i] * w[i] * h_scale + 0.5) << shift) + np.int64(w[i] * w_scale + 0.5)
         if cells.shape[1] == 1:
-            cells[i, 0] = (x << shift) + (y & ((np.int64(1) << shift) - 1))
+            cells[i, 0] = (x << shift) + (y & mask)
         else:
             cells[i, 0], cells[i, 1] = x, y
         a += x
@@ -190,15 +195,26 @@ def quantise(g, h, w, scale, shift, cells, begin, end):
 
 
 @jit
-def move(cells, leaf, steps, shift, begin, end):
+def move(cells, leaf, steps, shift):
     """Gradients follow the values of their leaves; returns the sums of pairs."""
     a, b, mask = np.int64(0), np.int64(0), (np.int64(1) << shift) - 1
-    for i in range(begin, end):
+    for i in range(len(leaf)):
         weight = cells[i, 0] & mask
         cells[i, 0] += (steps[leaf[i]] * weight) << shift
         a += cells[i, 0] >> shift
         b += weight
     return a, (b << shift) + b
+
+
+@jit
+def is_light(rules, n_threads, n_rows):
+    """Whether a leaf of so many rows, or the children of one, are searched column by column."""
+    # Missing cells alone on the left are the mirror of missing cells alone on the right: the same
+    # gain, unless a column is monotone, and only a search of all bins sees both.
+    bounded = 0
+    for f in range(len(rules.monotone)):
+        bounded += rules.monotone[f] != 0
+    return n_threads == 1 and n_rows <= LIGHT and not rules.keep and bounded == 0
 
 
 @jit
@@ -210,11 +226,13 @@ def root_rows(thread, n_threads, table, rules, scale, g, h, w, work):
     tg, tw, place = np.int64(0), np.int64(0), work.stretch[thread, 0]
     for block in range(thread * BLOCK, n, n_threads * BLOCK):
         last = min(n, block + BLOCK)
+        part = slice(block, last)
         if rules.again:
-            x, y = move(work.cells, work.leaf, work.steps, rules.shift, block, last)
+            x, y = move(work.cells[part], work.leaf[part], work.steps, rules.shift)
         else:
-            x, y = quantise(g, h, w, scale, rules.shift, work.cells, block, last)
-            add_block(table.by_row, p, work.cells, block, last, sums)
+            x, y = quantise(g[part], h[part], w[part], scale, rules.shift, work.cells[part])
+            if not is_light(rules, n_threads, n):
+                add_block(table.by_row, p, work.cells, block, last, sums)
         tg, tw = tg + x, tw + y
         for i in range(block, last):
             work.rows[place] = i
@@ -223,7 +241,7 @@ def root_rows(thread, n_threads, table, rules, scale, g, h, w, work):
     return place
 
 
-@jit
+@jit(counted=False)
 def usable(rules, state, node, use):
     """The columns that leaf ``node`` may be split by."""
     use[:] = 1
@@ -259,7 +277,7 @@ def no_leaves(top, n_slots):
     return Leaves(whole, real, np.zeros((top, FOUND), np.int64), np.arange(n_slots + 1))
 
 
-@jit
+@jit(counted=False)
 def take_slot(free):
     """A free slot; the spare one, for sums that are searched and forgotten, when all are taken."""
     last = len(free) - 1
@@ -269,7 +287,7 @@ def take_slot(free):
     return free[free[last]]
 
 
-@jit
+@jit(counted=False)
 def give_slot(leaves, k):
     """Leaf k needs its sums no more."""
     last = len(leaves.free) - 1
@@ -279,7 +297,7 @@ def give_slot(leaves, k):
     leaves.whole[k, SLOT] = -1
 
 
-@jit
+@jit(counted=False)
 def can_split(rules, leaves, k):
     """Whether leaf k is heavy enough, and not too deep, to have children."""
     weight = (leaves.whole[k, SUM_W] & ((np.int64(1) << rules.shift) - 1)) * rules.units[2]
@@ -289,14 +307,20 @@ def can_split(rules, leaves, k):
     )
 
 
-@jit
-def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scratch):
+@jit(counted=False)
+def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scratch, light):
     """This thread's best split of leaf k, among its share of the columns."""
     p = len(use)
     work.gains[thread, c] = -1.0
     if can_split(rules, leaves, k) and node < 2 * (rules.max_leaves - 1):
         whole, real = leaves.whole[k], leaves.real[k]
         usable(rules, whole[STATE], node, use)
+        if whole[SLOT] == NO_SUMS:
+            work.gains[thread, c] = search_light(
+                table, rules, work.rows[whole[BEGIN] : whole[END]], work.cells, whole[SUM_G],
+                whole[SUM_W], real[LOW], real[HIGH], use, light, scratch, work.found[thread, c],
+            )  # fmt: skip
+            return
         work.gains[thread, c] = search(
             table, rules, work.pool[whole[SLOT]], whole[SUM_G], whole[SUM_W], real[LOW],
             real[HIGH], use, p * thread // n_threads, p * (thread + 1) // n_threads, scratch,
@@ -304,7 +328,7 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
         )  # fmt: skip
 
 
-@jit
+@jit(counted=False)
 def decide(rules, work, n_threads, leaves, k, c):
     """Leaf k's best split over all threads; sums that are of no more use are given back."""
     whole, real = leaves.whole[k], leaves.real[k]
@@ -317,7 +341,7 @@ def decide(rules, work, n_threads, leaves, k, c):
         give_slot(leaves, k)
 
 
-@jit
+@jit(counted=False)
 def best_leaf(leaves, n_leaves):
     """The leaf with the greatest gain, or -1; the oldest of equals."""
     best, split = 0.0, -1
@@ -345,7 +369,7 @@ def record(rules, tree, leaves, split, new):
             tree.right[q] = at
 
 
-@jit
+@jit(counted=False)
 def divide(rules, leaves, split, new, middle):
     """Leaf ``split`` keeps the left part, ``new`` gets the right one."""
     choice = leaves.found[split]
@@ -382,28 +406,47 @@ def divide(rules, leaves, split, new, middle):
 
 
 @jit
-def search_root(thread, n_threads, table, rules, work, leaves, use, scratch):
+def search_root(thread, n_threads, table, rules, work, leaves, use, scratch, light):
     """The best split of all rows; returns the turn of the meetings."""
     p, root = len(use), np.int64(0)  # a literal 0 would be compiled as a type of its own
     turn = meet(work.counter, n_threads, np.int64(0))
     for t in range(n_threads):
         leaves.whole[0, SUM_G] += work.totals[t, 0]
         leaves.whole[0, SUM_W] += work.totals[t, 1]
-    leaves.whole[0, SLOT] = take_slot(leaves.free)
     size = rules.width * BINS
     b0, b1 = size * (p * thread // n_threads), size * (p * (thread + 1) // n_threads)
-    if rules.again:
+    if is_light(rules, n_threads, table.by_column.shape[1]):
+        leaves.whole[0, SLOT] = NO_SUMS
+    else:
+        leaves.whole[0, SLOT] = take_slot(leaves.free)
+    if leaves.whole[0, SLOT] == NO_SUMS:
+        pass
+    elif rules.again:
         work.pool[leaves.whole[0, SLOT], b0:b1] = work.root[b0:b1]
     else:
         gather(work.private, n_threads, work.pool[leaves.whole[0, SLOT]], b0, b1)
-    examine(thread, n_threads, table, rules, work, leaves, root, root, root, use, scratch)
+    examine(thread, n_threads, table, rules, work, leaves, root, root, root, use, scratch, light)
     turn = meet(work.counter, n_threads, turn)
     decide(rules, work, n_threads, leaves, root, root)
     return turn
 
 
-@jit
-def search_children(thread, n_threads, table, rules, work, leaves, split, new, use, scratch, turn):
+@jit(counted=False)
+def search_light_children(table, rules, work, leaves, split, new, use, scratch, light):
+    """The best splits of two leaves with few rows, by the only thread."""
+    one = np.int64(1)  # a literal would be compiled as a type of its own
+    give_slot(leaves, split)
+    for k in (split, new):
+        c = np.int64(k == new)
+        leaves.whole[k, SLOT] = NO_SUMS
+        examine(0 * one, one, table, rules, work, leaves, k, c, 2 * new + c, use, scratch, light)
+        decide(rules, work, one, leaves, k, c)
+
+
+@jit(counted=False)
+def search_children(
+    thread, n_threads, table, rules, work, leaves, split, new, use, scratch, near, light, turn
+):
     """The best splits of the two leaves that came of one; returns the turn of the meetings."""
     p, mask = len(use), (np.int64(1) << rules.shift) - 1
     size = rules.width * BINS
@@ -415,7 +458,10 @@ def search_children(thread, n_threads, table, rules, work, leaves, split, new, u
     for k in (small, large):
         if k == small or parent < 0:
             begin, end = leaves.whole[k, BEGIN], leaves.whole[k, END]
-            add_rows(table.by_row, p, work.cells, work.rows, begin, end, work.private[thread])
+            add_rows(
+                table.by_row, p, work.cells, work.rows, begin, end, near[0], near[1],
+                work.private[thread],
+            )  # fmt: skip
             slot = take_slot(leaves.free)
             turn = meet(work.counter, n_threads, turn)
             if parent >= 0:
@@ -425,7 +471,9 @@ def search_children(thread, n_threads, table, rules, work, leaves, split, new, u
                 gather(work.private, n_threads, work.pool[slot], b0, b1)
             leaves.whole[k, SLOT] = slot
         c = np.int64(k == new)
-        examine(thread, n_threads, table, rules, work, leaves, k, c, 2 * new + c, use, scratch)
+        examine(
+            thread, n_threads, table, rules, work, leaves, k, c, 2 * new + c, use, scratch, light
+        )
         if parent < 0 or k == large:
             turn = meet(work.counter, n_threads, turn)
             if parent >= 0:
@@ -441,13 +489,15 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
     leaves = no_leaves(rules.max_leaves, work.pool.shape[0] - 1)
     spare = np.empty(work.stretch[thread, 1] - work.stretch[thread, 0] + 1, np.int32)
     use = np.ones(p, np.uint8)
-    scratch = (
-        np.empty(BINS, np.int64), np.empty(BINS, np.int64), np.empty(BINS),
+    gains = np.empty(BINS)
+    scratch = (  # views are made here: one for every column would cost more than its search
+        np.empty(BINS, np.int64), np.empty(BINS, np.int64), gains, gains.view(np.int64),
         np.empty(BINS, np.int64),
     )  # fmt: skip
+    near, light = near_rows(table.by_row.shape[1], rules.width), light_memory()
     leaves.whole[0, BEGIN] = work.stretch[thread, 0]
     leaves.whole[0, END] = root_rows(thread, n_threads, table, rules, scale, g, h, w, work)
-    turn = search_root(thread, n_threads, table, rules, work, leaves, use, scratch)
+    turn = search_root(thread, n_threads, table, rules, work, leaves, use, scratch, light)
     new = np.int64(1)  # the number of leaves, and that of the next one
     while new < rules.max_leaves:
         split = best_leaf(leaves, new)
@@ -467,12 +517,16 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
         divide(rules, leaves, split, new, middle)
         leaves.real[split, GAIN] = -1.0
         wanted = can_split(rules, leaves, split) or can_split(rules, leaves, new)
-        if rules.keep or (wanted and new + 1 < rules.max_leaves):
-            turn = search_children(
-                thread, n_threads, table, rules, work, leaves, split, new, use, scratch, turn
-            )
-        else:
+        n_rows = leaves.whole[new, END] - leaves.whole[split, BEGIN]
+        if not (rules.keep or (wanted and new + 1 < rules.max_leaves)):
             give_slot(leaves, split)
+        elif is_light(rules, n_threads, n_rows):
+            search_light_children(table, rules, work, leaves, split, new, use, scratch, light)
+        else:
+            turn = search_children(
+                thread, n_threads, table, rules, work, leaves, split, new, use, scratch, near,
+                light, turn,
+            )  # fmt: skip
         new += 1
     finish(thread, rules, work, leaves, new, tree)
     if rules.keep:
@@ -481,7 +535,7 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
     return new
 
 
-@jit
+@jit(counted=False)
 def leaf_value(rules, leaves, k):
     """The best value of leaf k."""
     G = leaves.whole[k, SUM_G] * rules.units[0]
@@ -495,7 +549,7 @@ def leaf_step(rules, leaves, k):
     return np.int64(np.floor(rules.rate * leaf_value(rules, leaves, k) / rules.units[0] + 0.5))
 
 
-@jit
+@jit(counted=False)
 def finish(thread, rules, work, leaves, n_leaves, tree):
     """The leaf of every own row, and the values of the leaves."""
     mask = (np.int64(1) << rules.shift) - 1

@@ -54,16 +54,19 @@ def number_values(x, order, rank, rows):
 
 
 @jit
-def pack_keys(order, rank, kept, code, row_bits, code_bits, out):
-    """Keys of the listed rows that are kept; ``code`` (n,) is read where ``code_bits`` > 0."""
-    m = 0
-    for i in range(len(order)):
-        row = np.int64(order[i])
-        if kept[row]:
-            key = (np.int64(rank[i]) << row_bits) | row
-            out[m] = (key << code_bits) | code[row] if code_bits > 0 else key
-            m += 1
-    return m
+def pack_keys(order, rank, kept, code, row_bits, code_bits, first, last, out):
+    """Keys of the listed rows that are kept, of the columns [first, last).
+
+    ``code`` (n,) is read where ``code_bits`` > 0.
+    """
+    for j in range(first, last):
+        m = 0
+        for i in range(order.shape[1]):
+            row = np.int64(order[j, i])
+            if kept[row]:
+                key = (np.int64(rank[j, i]) << row_bits) | row
+                out[j, m] = (key << code_bits) | code[row] if code_bits > 0 else key
+                m += 1
 
 
 def presort(X: Array) -> Presorted:
@@ -93,11 +96,13 @@ def sorted_keys(data: Presorted, kept: Any, code: Any, code_bits: int) -> tuple[
     m = int(np.count_nonzero(kept))
     keys = np.empty((d, m), np.int64)
 
-    def column(j: int) -> None:
-        pack_keys(data.order[j], data.rank[j], kept, code, row_bits, code_bits, keys[j])
+    def columns(first: int, last: int) -> None:
+        pack_keys(data.order, data.rank, kept, code, row_bits, code_bits, first, last, keys)
 
-    share = map_threads if n * d > SHARED else map  # waking threads costs more than few cells
-    list(share(column, range(d)))
+    if n * d > SHARED:
+        list(map_threads(lambda j: columns(j, j + 1), range(d)))
+    else:  # waking threads, or a call for every column, costs more than few cells
+        columns(0, d)
     return keys, row_bits
 
 

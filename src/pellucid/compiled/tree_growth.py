@@ -518,6 +518,19 @@ def _grow_branch(P: Problem, lim: Limits, node: Open, goes_left: Any) -> Nodes:
     return Nodes(*(field[:n] for field in nodes))
 
 
+def _in_preorder(nodes: Nodes) -> Nodes:
+    """The same tree, its nodes listed from the root, left branch before right."""
+    n = len(nodes.left)
+    order, number = np.empty(n, np.int64), np.empty(n, np.int32)
+    preorder(nodes.left, nodes.right, np.arange(n), order)
+    number[order] = np.arange(n, dtype=np.int32)
+    found = Nodes(*(field[order] for field in nodes))
+    for child in (found.left, found.right):
+        inner = child >= 0
+        child[inner] = number[child[inner]]
+    return found
+
+
 def _join(parts: list[Nodes], places: list[int]) -> Nodes:
     """One set of nodes in preorder; branch k stands in the place of top node ``places[k]``."""
     begin = np.concatenate([[0], np.cumsum([len(part.left) for part in parts])])
@@ -564,6 +577,6 @@ def grow(P: Problem, lim: Limits, max_leaves: int | None = None) -> Nodes:
     """The nodes of the tree in preorder. The keys of P are left in the order of the leaves."""
     if max_leaves is None and P.keys.shape[1] <= SMALL and P.criterion != ABSOLUTE:
         root = Open(0, P.keys.shape[1], 0, lim.seed, -np.inf, np.inf, ALL)
-        return _join([_grow_branch(P, lim, root, np.zeros(len(P.X), np.uint8))], [])
+        return _in_preorder(_grow_branch(P, lim, root, np.zeros(len(P.X), np.uint8)))
     driver = Driver(P, lim)
     return grow_whole(driver) if max_leaves is None else grow_best_first(driver, max_leaves)

@@ -145,7 +145,10 @@ def leaves_of(
         else:
             find_leaves(X, first, last, *nodes, out)
 
-    list(map_threads(block, range(0, len(X), BLOCK)))
+    if len(X) <= BLOCK:
+        block(0)
+    else:
+        list(map_threads(block, range(0, len(X), BLOCK)))
     return out
 
 

@@ -23,12 +23,23 @@ logger = logging.getLogger("pellucid")
 _REASSOCIATE = {"contract", "reassoc", "nsz", "arcp"}
 
 
-def jit(function: Callable[..., Any] | None = None, *, reassociate: bool = False) -> Any:
-    """Compile ``function`` on first use; ``reassociate`` lets sums vectorise."""
+def jit(
+    function: Callable[..., Any] | None = None, *, reassociate: bool = False, counted: bool = True
+) -> Any:
+    """Compile ``function`` on first use; ``reassociate`` lets sums vectorise.
+
+    ``counted=False`` is for small kernels that are called often from another one: who holds an
+    array is then not counted, which takes longer than a few additions. Such a kernel can make no
+    array, nor return one.
+    """
     if function is None:
-        return lambda f: jit(f, reassociate=reassociate)
+        return lambda f: jit(f, reassociate=reassociate, counted=counted)
     flags: Any = _REASSOCIATE if reassociate else False
-    kernel = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
+    # said in any case: a kernel that does not say takes it from its caller
+    counting: dict[str, Any] = {"_nrt": counted}
+    kernel = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath=flags, **counting
+    )(function)  # fmt: skip
     KERNELS.append(kernel)
     return kernel
 

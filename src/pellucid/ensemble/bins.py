@@ -19,6 +19,7 @@ from pellucid.core.typing import Array, Rng
 
 SAMPLE = 200_000
 ROWS = 16_384  # of one task of the thread pool
+SHARED = 30_000  # cells from which threads share the columns
 
 
 class Bins(NamedTuple):
@@ -84,7 +85,8 @@ def find_bins(X: Array, w: Array | None, categorical: Array, max_bins: int, rng:
             n_bins[j] = len(found) + 1
         edges[j, : len(found)] = found[:256]
 
-    list(map_threads(one, range(p)))
+    share = map_threads if len(rows) * p > SHARED else map
+    list(share(one, range(p)))
     return Bins(edges, n_bins, categorical.astype(np.uint8))
 
 

@@ -96,19 +96,25 @@ class Grower:
             again = self.keep and fine / 16 <= self.scale <= 2 * fine
             self.scale = self.scale if again else fine
             scale = np.array([self.scale, 1.0, 1.0])
-        q = self.limits
+        q, k = self.limits, self.limits.max_leaves
         rules = Rules(
-            1 / scale, q.monotone, q.paths, self.shift, q.max_leaves, q.max_depth, q.min_leaf,
+            1 / scale, q.monotone, q.paths, self.shift, k, q.max_depth, q.min_leaf,
             q.l2, q.min_gain, q.tries, seed, self.width, self.rate, self.keep, again,
         )  # fmt: skip
-        k = q.max_leaves
         tree = Grown(
             np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8),
             np.zeros(k, np.int32), np.zeros(k, np.int32), np.zeros(k), np.zeros(k), np.zeros(k),
         )  # fmt: skip
-        leaves = self._run(run, rules, scale, g, h, tree)
+        if self.n_threads == 1:
+            self.work.counter[0] = 0
+            leaves = grow_tree(0, 1, self.table, rules, scale, g, h, self.w, self.work, tree)
+        else:
+            leaves = self._run(run, rules, scale, g, h, tree)
         nodes = leaves - 1
-        return Grown(*(part[:nodes] for part in tree[:5]), *(part[:leaves] for part in tree[5:]))
+        return Grown(
+            tree.split[:nodes], tree.missing_left[:nodes], tree.left[:nodes], tree.right[:nodes],
+            tree.gain[:nodes], tree.value[:leaves], tree.weight[:leaves],
+        )  # fmt: skip
 
     def _run(self, run: Any, rules: Rules, scale: Array, g: Array, h: Array, tree: Grown) -> int:
         """Grow one tree, with as many threads as the machine has room for."""

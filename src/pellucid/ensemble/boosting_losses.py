@@ -33,12 +33,13 @@ class Loss(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """g and h of every class, their sums, and the mean loss."""
+    """g and h of every class, their sums, the mean loss, and the weight of all rows."""
 
     g: Array  # (K, n)
     h: Array
     sums: Array  # (K, 2): sum w |g|, sum w h
     loss: float
+    total: float
 
 
 def blocks(n: int) -> list[tuple[int, int]]:
@@ -69,6 +70,7 @@ def derivatives(
     """
     K, n = F.shape
     g, h = (np.empty((K, n)), np.empty((K, n))) if out is None else (out.g, out.h)
+    total = float(w @ c) if out is None else out.total
 
     def work(task: tuple[int, int]) -> tuple[Array, float]:
         if tree is not None:
@@ -76,13 +78,16 @@ def derivatives(
         if loss.code == boosting.SOFTMAX:
             sums = np.zeros((K, 2))
             return sums, boosting.softmax_gradients(y, F, w, c, g, h, sums, *task)
-        a, b, total = boosting.gradients(loss.code, loss.level, y, F[0], w, c, g[0], h[0], *task)
-        return np.array([[a, b]]), total
+        a, b, part = boosting.gradients(loss.code, loss.level, y, F[0], w, c, g[0], h[0], *task)
+        return np.array([[a, b]]), part
 
     tasks = blocks(n)
-    parts = [work(tasks[0])] if len(tasks) == 1 else list(map_threads(work, tasks))
+    if len(tasks) == 1:
+        sums, mean = work(tasks[0])
+        return Derivatives(g, h, sums, mean / total, total)
+    parts = list(map_threads(work, tasks))
     sums = np.sum([part[0] for part in parts], axis=0)
-    return Derivatives(g, h, sums, math.fsum(part[1] for part in parts) / float(w @ c))
+    return Derivatives(g, h, sums, math.fsum(part[1] for part in parts) / total, total)
 
 
 def mean_loss(loss: Loss, y: Array, F: Array, v: Array) -> float:

@@ -75,7 +75,7 @@ class Rounds:
             tree = self.grower.grow(
                 self.run, state.g[k], state.h[k], sum_g, sum_h, self.seed + number
             )
-            tree = tree._replace(value=self.rate * self._values(tree, k))
+            tree = Grown(*tree[:5], self.rate * self._values(tree, k), tree.weight)
             self.new.append(tree)
             if K > 1:
                 add_tree(self.F[k], self.grower.work.leaf, tree.value)
