@@ -34,18 +34,25 @@ THREADS := PELLUCID_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 OMP_NUM_THREADS=2
 PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=worksteal \
   --doctest-modules --ignore-glob='*/conftest.py' tests src
 
-.PHONY: demo test test-all bench lint warm clean
+.PHONY: demo test test-all ready linted bench lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
 	$(BIN)/pellucid learn src/pellucid/data/tables/penguins.csv --target species \
 	  --out pellucid-demo --overwrite
 
-test: lint warm $(DEEP)
+test: ready
 	$(PYTEST) -m "not slow"
 
-test-all: lint warm $(DEEP)
+test-all: ready
 	$(PYTEST)
+
+# Compiling keeps every core busy; checking and installing PyTorch wait for one and for the disk.
+ready: $(VENV)/.test
+	@$(MAKE) --no-print-directory -j2 warm linted
+
+linted: lint
+	@$(if $(DEEP),$(MAKE) --no-print-directory $(DEEP))
 
 bench: $(VENV)/.bench
 	$(BIN)/pellucid warm --quiet

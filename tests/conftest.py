@@ -1,7 +1,8 @@
-"""What every test file shares: headless pictures and no inherited settings."""
+"""What every test file shares: headless pictures, no inherited settings, the same draws."""
 
 import os
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -10,3 +11,16 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 @pytest.fixture(autouse=True)
 def _no_inherited_settings(monkeypatch):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+
+
+_STARTS: dict[str, object] = {}
+
+
+@pytest.fixture(autouse=True)
+def _same_draws(request):
+    """A module's ``rng`` begins every test where importing left it, whatever ran before."""
+    rng = getattr(request.module, "rng", None)
+    if isinstance(rng, np.random.Generator):
+        rng.bit_generator.state = _STARTS.setdefault(
+            request.module.__name__, rng.bit_generator.state
+        )

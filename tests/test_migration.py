@@ -67,6 +67,29 @@ def test_a_model_without_a_fit_does_not_select():
             selector.transform(X)
 
 
+def test_a_selector_that_was_not_fitted_follows_its_model():
+    selector = SelectFromModel(Lasso(0.1).fit(X, y), prefit=True, max_features=-1)
+    before = vars(selector).copy()
+    for wrong in ({"max_features": -1}, {"max_features": None, "importance_getter": "nothing"}):
+        with pytest.raises(ValueError, match=r"max_features|importance_getter"):
+            selector.set_params(**wrong).transform(X)
+        assert vars(selector).keys() == before.keys()  # nothing is left of it
+    selector.set_params(importance_getter="auto")
+    assert_array_equal(selector.get_support(indices=True), [0, 2])
+    assert_array_equal(selector.set_params(max_features=1).get_support(indices=True), [0])
+    selector.set_params(estimator=Lasso(0.1).fit(X[:, ::-1], y), max_features=None)
+    assert_array_equal(selector.get_support(indices=True), [1, 3])
+    assert selector.set_params(threshold=1.5).threshold_ == 1.5
+    narrow = Lasso(0.5).fit(X[:, 1:3], y)
+    selector.set_params(estimator=narrow, threshold=None)
+    assert_array_equal(selector.transform(X[:, 1:3]), X[:, 2:3])
+    for params in ({"estimator": Lasso()}, {"estimator": narrow, "prefit": False}):
+        with pytest.raises(NotFittedError):
+            selector.set_params(**params).transform(X[:, 1:3])
+    fitted = selector.set_params(prefit=True).fit(X[:, 1:3], y)  # a fit holds until the next
+    assert_array_equal(fitted.set_params(estimator=Lasso()).get_support(indices=True), [1])
+
+
 @pytest.mark.parametrize("norm", ["frobenius", "spectral"])
 @pytest.mark.parametrize("squared", [True, False])
 def test_envelope_error_norm(norm, squared):

@@ -39,6 +39,8 @@ def test_names_of_pages_and_estimators():
         (["descent", "--export", "x.html", "--data", "t.csv"], 2, "--data is for the server"),
         (["descent", "--no-browser", "--data", "no.csv"], 3, "no.csv"),
         (["descent", "--port", "70000"], 2, "70000"),
+        (["descent", "--sql", "SELECT 1"], 2, "--sql needs --data"),
+        (["descent", "--seed", "-1"], 2, "--seed must be from 0"),
     ],
 )
 def test_errors_are_one_sentence(inside, args, code, words):

@@ -1,6 +1,9 @@
 """Tables as people have them: what is refused, with which code, in which words."""
 
+import runpy
 import sqlite3
+import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -9,10 +12,15 @@ import pytest
 import pellucid.cli
 from pellucid.cli.common import Code
 from pellucid.cli.inputs import open_inputs
-from pellucid.cli.unusual import find_unusual
-from pellucid.data.sql import query_frames
-from pellucid.study import Plan, Study, TaskError, audit, detect_task
+from pellucid.cli.learn import stem
+from pellucid.cli.unusual import describe, expected_in_gaps, find_unusual
+from pellucid.data.sql import query_frames, without_password
+from pellucid.study import Plan, Study, TableFeatures, TaskError, audit, detect_task
+from pellucid.study.checks_data import is_identifier
 from pellucid.study.profiles import read_column
+
+SECRET = "timeout=91"  # an option of the driver stands for all that must not be written down
+ADDRESS = f"sqlite:///shop.db?{SECRET}"
 
 
 def small(n=60, **columns):
@@ -43,6 +51,40 @@ def test_amounts_with_marks_are_said_and_are_no_identifier():
     assert "PEL105" not in found
     with pytest.raises(TaskError, match=r"60 different labels in 60 rows.*without thousands"):
         Study(small(revenue=amounts), "revenue").task  # noqa: B018
+
+
+@pytest.mark.parametrize("plain", [0, 35])
+def test_one_odd_word_does_not_hide_amounts(plain):
+    amounts = [str(900 + 7 * i) for i in range(plain)]
+    amounts += [f"{1_000 + 79 * i:,}{'.5' * (plain > 0)}" for i in range(59 - plain)]
+    column = read_column(pl.Series("x", [*amounts, "unknown"]))
+    assert (column.kind, column.strays.grouped) == ("category", True)
+    assert column.strays.cells == 60 - plain
+    assert not is_identifier(column)
+    found = {f.code: f.where for f in audit(small(x=[*amounts, "unknown"])).findings}
+    assert (found["PEL113"], "PEL105" in found) == (("x",), False)
+    words = [f"{word} {i}" for i, word in enumerate(["red", "blue"] * 30)]
+    assert read_column(pl.Series("x", [*words[:40], *amounts[-20:]])).strays is None
+
+
+def test_amounts_at_prediction_time_are_not_read_as_decimals():
+    model = TableFeatures(scale=False).fit(pl.DataFrame({"x": [1.0, 2.0, 900.0]}))
+    for cells in (["1,200", "900"], [" 1,200 ", "1,234,567", "?"], ["1,200", "3,400", "1,234.5"]):
+        with pytest.raises(ValueError, match=r"'x' holds ' ?1,200 ?'; write numbers without"):
+            model.transform(pl.DataFrame({"x": cells}))
+    read = model.transform(pl.DataFrame({"x": ["1,5", "1,200", "900"]}))
+    np.testing.assert_array_equal(read[:, 0], [1.5, 1.2, 900.0])
+
+
+@pytest.mark.parametrize("knots", [0, 4])
+def test_a_model_of_decimal_commas_reads_three_decimals(knots):
+    cells = [f"{i / 8:.3f}".replace(".", ",") for i in range(40)]
+    assert read_column(pl.Series("x", cells)).kind == "number"
+    model = TableFeatures({"x": "number"}, scale=False, knots=knots).fit(pl.DataFrame({"x": cells}))
+    whole = model.transform(pl.DataFrame({"x": cells}))
+    alone = model.transform(pl.DataFrame({"x": cells[10:11]}))
+    np.testing.assert_array_equal(alone[0], whole[10])
+    assert model.drift(pl.DataFrame({"x": cells[10:11]})).rows_outside == 0
 
 
 @pytest.mark.parametrize(("cell", "words"), [(np.inf, "holds inf in row 4"), (-1e200, "-1e\\+200")])
@@ -93,8 +135,9 @@ def test_parts_of_dates_are_numbers_not_shares():
 
 def test_a_mistyped_database_is_not_created(tmp_path):
     path = tmp_path / "shop.db"
-    with pytest.raises(ValueError, match="there is no database file"):
-        list(query_frames(f"sqlite:///{path}", "SELECT 1"))
+    for driver in ("sqlite", "sqlite+pysqlite"):
+        with pytest.raises(ValueError, match="there is no database file"):
+            list(query_frames(f"{driver}:///{path}", "SELECT 1"))
     assert not path.exists()
 
 
@@ -132,9 +175,11 @@ def test_small_refusals(inside, saved, tmp_path):
     assert (done.code, "not there" in done.err) == (Code.MODEL_FILE, True)
     done = inside("learn", "sqlite:///x.db", "--target", "y")
     assert (done.code, "--sql" in done.err) == (Code.USAGE, True)
+    done = inside("audit", "file:///x.csv")
+    assert (done.code, "give the path, without file://" in done.err) == (Code.USAGE, True)
     table = ("compare", saved.table, "--target", "sex", "--models", "logistic,tree")
     done = inside(*table, "--cv", "999")
-    assert (done.code, "--cv 999 needs as many rows" in done.err) == (Code.USAGE, True)
+    assert (done.code, "--cv 999 needs at least 999 rows" in done.err) == (Code.USAGE, True)
 
 
 def test_an_empty_cell_is_no_reason():
@@ -152,21 +197,122 @@ def test_an_empty_cell_is_no_reason():
         assert i not in gaps or all(reason.feature != "b" for reason in why)
 
 
-def test_no_password_is_written_down(tmp_path, inside, monkeypatch):
-    """Record, script, page and the folder's name hold the address without its secrets."""
+def test_a_word_among_numbers_is_an_empty_cell():
+    """Numbers as text; "unknown" is read as missing, so it gives no reason either."""
+    a = np.random.default_rng(1).normal(size=100)
+    b = 2 * a + 0.01 * np.random.default_rng(2).normal(size=100)
+    b[7] += 1.0
+    far = int(np.argmax(np.abs(a)))
+    words = {far, *range(0, 100, 13)}
+    cells = ["unknown" if i in words else str(v) for i, v in enumerate(b)]
+    inputs = open_inputs(pl.DataFrame({"a": a, "b": cells}))
+    gaps = np.flatnonzero(inputs.gaps[:, list(inputs.names).index("b")])
+    assert gaps.tolist() == sorted(words)
+    found = find_unusual(inputs, "normal", 0.02, 0)
+    assert found.flagged[0] == 7
+    assert found.scores[far] < 5
+
+
+def test_gaps_are_filled_as_row_by_row():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
+    gaps = rng.random(Z.shape) < 0.3
+    bulk = describe(Z, np.zeros(4, dtype=bool))
+    wanted = Z.copy()
+    for row, g in zip(wanted, gaps, strict=True):
+        Q = bulk.precision
+        c = (row - bulk.mean)[~g]
+        row[g] = bulk.mean[g] - np.linalg.solve(Q[np.ix_(g, g)], Q[np.ix_(g, ~g)] @ c)
+    np.testing.assert_allclose(expected_in_gaps(Z, gaps, bulk), wanted, rtol=1e-9)
+    np.testing.assert_array_equal(expected_in_gaps(Z, gaps & False, bulk), Z)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("pg://ann:se?cret@h/db", "pg://ann:***@h/db"),
+        ("pg://ann:s/e@cret@h/db?a=x@y", "pg://ann:***@h/db?***"),
+        ("pg://ann@corp:secret@h:5432/db", "pg://ann@corp:***@h:5432/db"),
+        ("pg://:secret@h", "pg://:***@h"),
+        ("pg://h:5432/db?password=x@y", "pg://h:5432/db?***"),
+        ("pg://ann@h/db", "pg://ann@h/db"),
+        ("sqlite:///C:/a@b.db", "sqlite:///C:/a@b.db"),
+    ],
+)
+def test_what_is_shown_of_an_address(url, shown):
+    assert without_password(url) == shown
+
+
+def test_the_folder_is_not_named_by_a_password():
+    assert stem("postgresql://ann:p.w@host") == "host"
+    assert stem("postgresql://ann:p?w@h/shop.x?a=b@c") == "shop"
+
+
+@pytest.fixture
+def shop(tmp_path, inside, monkeypatch):
+    """A database, and a function that runs a command on a query of it as the shell would."""
     monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
     with sqlite3.connect("shop.db") as connection:
-        rng = np.random.default_rng(0)
-        connection.execute("CREATE TABLE t (a REAL, y REAL)")
-        rows = [(float(a), float(2 * a + e)) for a, e in rng.normal(size=(60, 2))]
-        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        connection.execute("CREATE TABLE t (a REAL, b REAL, y REAL)")
+        rows = [(float(a), float(b), float(2 * a + e)) for a, b, e in rng.normal(size=(60, 3))]
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
     connection.close()
-    url = "sqlite:///shop.db?password=hunter2"
-    done = inside(
-        "learn", url, "--sql", "SELECT a, y FROM t", "--target", "y", "--effort", "quick", "--quiet"
-    )
+
+    def run(command, *rest, sql="SELECT * FROM t"):
+        line = [command, ADDRESS, *rest, "--sql", sql]
+        monkeypatch.setattr(sys, "argv", ["pellucid", *line])
+        return inside(*line)
+
+    return run
+
+
+def written_under(folder):
+    return [path for path in folder.rglob("*") if path.is_file() and path.name != "shop.db"]
+
+
+def test_no_password_is_written_down(tmp_path, shop, monkeypatch):
+    """Record, script, page and the folder's name hold the address without its secrets."""
+    done = shop("learn", "--target", "y", "--effort", "quick", "--quiet")
     assert done.code in (Code.DONE, Code.FAILED_CHECK), done
-    written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "shop.db"]
+    written = written_under(tmp_path)
     assert written
-    assert all(b"hunter2" not in path.read_bytes() for path in written)
-    assert "hunter2" not in " ".join(map(str, written))
+    assert all(SECRET.encode() not in path.read_bytes() for path in written)
+    assert SECRET not in " ".join(map(str, written))
+    record = (tmp_path / "pellucid-shop" / "report.json").read_text("utf-8")
+    assert "pellucid learn 'sqlite:///shop.db?***' --target y" in record
+    monkeypatch.setattr(sys, "argv", ["repeat.py"])
+    with pytest.raises(SystemExit, match="give the address of the database"):
+        runpy.run_path(str(Path("pellucid-shop", "repeat.py")))
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("compare", "--target y --models LinearRegression,Ridge --cv 3 --out r.json"),
+        ("sweep", "--target y --model Ridge --parameter alpha --values 1,2 --cv 3 --out r.json"),
+        ("anomalies", ""),
+        ("cluster", "--k 2 --restarts 1"),
+        ("reduce", ""),
+    ],
+)
+def test_no_command_writes_the_password(tmp_path, shop, command, options):
+    done = shop(command, *options.split(), "--json")
+    assert done.code == Code.DONE, done
+    assert done.json["command"].startswith(f"pellucid {command} 'sqlite:///shop.db?***' --")
+    written = written_under(tmp_path)
+    assert written
+    assert all(SECRET.encode() not in path.read_bytes() for path in written)
+    assert SECRET not in done.out + done.err
+
+
+def test_no_sentence_says_the_password(shop, saved, inside):
+    url, nothing = ADDRESS, ("--sql", "SELECT * FROM t WHERE 0")
+    for words in (["audit"], *([name, saved.plain] for name in ("evaluate", "predict", "explain"))):
+        done = inside(*words, url, *nothing)
+        assert (done.code, "sqlite:///shop.db?*** has no rows" in done.err) == (Code.TASK, True)
+        assert SECRET not in done.out + done.err
+    done = inside("explain", saved.plain, url, "--row", "99", "--sql", "SELECT a x0, b x1 FROM t")
+    assert (done.code, "for sqlite:///shop.db?***" in done.err) == (Code.USAGE, True)
+    done = inside("audit", url, "--sql", "SELECT * FROM t")
+    assert SECRET not in done.out + done.err

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -96,6 +96,7 @@ def test_threads_order_and_weights_leave_the_splits_alone(monkeypatch):
     seed=st.integers(0, 10**6), n=st.integers(2, 40), p=st.integers(1, 3), k=st.integers(1, 40),
     rounding=st.integers(0, 2), strategy=st.sampled_from(["biggest_inertia", "largest_cluster"]),
 )  # fmt: skip
+@example(seed=11505, n=27, p=1, k=12, rounding=1, strategy="biggest_inertia")  # a row in between
 @pytest.mark.filterwarnings("ignore:Number of distinct")
 def test_laws_of_the_tree(seed, n, p, k, rounding, strategy):
     """Also with duplicate rows, weights of zero and k near n."""

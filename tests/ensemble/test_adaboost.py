@@ -250,13 +250,17 @@ def test_missing_cells_and_sparse_tables():
     assert_array_equal(a.predict(S), b.predict(csr_matrix(S)))
 
 
-def test_recovers_a_sum_of_steps():
-    X = rng.uniform(size=(2000, 3))
-    y = ((X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0.3) + (X[:, 2] > 0.7) >= 2).astype(int)
+@pytest.mark.parametrize("seed", range(4))
+def test_recovers_a_sum_of_steps(seed):
+    """Three stumps are the three steps; only rows at a step itself can be on the wrong side."""
+    X, steps = np.random.default_rng(seed).uniform(size=(2000, 3)), np.array([0.5, 0.3, 0.7])
+    y = ((steps < X).sum(axis=1) >= 2).astype(int)
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    assert model.score(X, y) == 1.0
+    wrong = model.predict(X) != y
+    assert wrong.sum() <= 3
+    assert (np.abs(X[wrong] - steps).min(axis=1) < 0.005).all()
     cuts = {int(m.tree_.feature[0]): m.tree_.threshold[0] for m in model.estimators_}
-    assert_allclose([cuts[j] for j in range(3)], [0.5, 0.3, 0.7], atol=0.01)
+    assert_allclose([cuts[j] for j in range(3)], steps, atol=0.01)
 
 
 def test_callbacks_can_stop():

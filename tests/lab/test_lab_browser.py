@@ -17,6 +17,7 @@ import pytest
 from lab_example import NASTY, example_page, example_trace
 
 from pellucid.lab import export
+from pellucid.lab.answering import answer_table
 from pellucid.lab.exporting import content, page_html
 from pellucid.lab.page import make_trace, rows_of
 from pellucid.lab.serving import served as real_server
@@ -109,9 +110,10 @@ class Browser:
         for kind in ("rawKeyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=KEYS[key])
 
-    def mouse(self, kind, x, y):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1,
-                  buttons=0 if kind == "mouseReleased" else 1)  # fmt: skip
+    def mouse(self, kind, x, y, buttons=1):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, clickCount=1,
+                  button="left" if buttons else "none",
+                  buttons=0 if kind == "mouseReleased" else buttons)  # fmt: skip
 
     def close(self):
         os.close(self.ask)
@@ -183,12 +185,41 @@ def test_the_answer_is_revealed_with_its_reason_and_the_verdict(browser, exporte
     assert browser.text("#question p") == "Not quite. step"
     assert browser.run("document.querySelector('#question label.right').textContent") == "b"
     assert browser.run("document.querySelector('#question label.wrong').textContent") == "step"
+    shown = "getComputedStyle(document.querySelector('#question label.right')).display"
+    assert browser.run(shown) == "flex"  # as the others
     assert not browser.run("document.querySelector('#verdict').hidden")
     browser.click("#question button")
     assert browser.text("#question legend") == "second"
     assert browser.run("document.querySelector('#verdict').hidden")
+    assert browser.run("document.activeElement.matches('#question input[value=\"0\"]')")
     browser.click("#question input[value='0']")
     assert browser.text("#question p").startswith("Right.")
+    assert browser.run("document.querySelector('#question p').role") == "status"
+    browser.click("#presets button:nth-child(2)")  # nothing is left to ask: the end tells
+    assert browser.run("document.querySelector('#verdict').hidden")
+    browser.run("go(lastStep())")
+    assert not browser.run("document.querySelector('#verdict').hidden")
+
+
+def test_the_verdict_waits_for_an_answer_or_for_the_wish_to_see_it(browser, exported):
+    browser.open(f"{exported}#step=end")
+    hidden = "['verdict', 'later'].map((id) => document.getElementById(id).hidden)"
+    assert browser.run(hidden) == [True, False]
+    browser.click("#show-answer")
+    assert browser.run(hidden) == [False, True]
+    assert browser.text("#question p") == "The answer: b. step"
+    assert browser.run("document.activeElement.id") == "next-question"
+    browser.click("#presets button:nth-child(2)")
+    assert browser.text("#question legend") == "second"
+
+
+def test_focus_and_scrolling_boxes(browser, exported):
+    browser.open(exported)
+    browser.run("document.querySelector('#step').focus(); go(lastStep())")
+    assert browser.run("document.activeElement.id") == "slider"
+    boxes = "[...document.querySelectorAll('.scroll[role=region][tabindex=\"0\"]')]"
+    assert browser.run(f"{boxes}.map((box) => box.ariaLabel)") == ["step", "step"]
+    assert browser.run("document.querySelector('#tools').getAttribute('role')") == "group"
 
 
 def test_a_link_restores_preset_and_step_and_nonsense_is_ignored(browser, exported):
@@ -231,6 +262,10 @@ def test_every_panel_has_words_and_stays_inside_the_window(browser, exported):
     assert browser.run(unnamed) == 0
 
 
+IRIS = b"species,sepal,petal,petal\nu,0,0,9\nv,1,1,8\nv,2,2,7\nu,,5,6\n"
+FLOWERS = {"X": [[0, 0], [1, 1], [2, 2]], "y": [0, 1, 1], "names": ["sepal", "petal"]}
+
+
 class Lab(BaseHTTPRequestHandler):
     """The part of the lab's server that the page talks to."""
 
@@ -238,7 +273,10 @@ class Lab(BaseHTTPRequestHandler):
     asked: list = []  # noqa: RUF012
 
     def do_GET(self):
-        text = page_html(content("server", page=self.page, token="secret"), nonce="abc")
+        table = answer_table(IRIS) if "table=1" in self.path else None
+        page = self.page._replace(kind="none") if "none=1" in self.path else self.page
+        boot = content("server", page=page, token="secret", table=table)
+        text = page_html(boot, nonce="abc")
         rules = ("default-src 'none'; script-src 'nonce-abc'; style-src 'nonce-abc'; "
                  "connect-src 'self'; img-src data:")  # fmt: skip
         self.reply(200, text, "text/html; charset=utf-8", rules)
@@ -247,9 +285,7 @@ class Lab(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         assert self.headers["X-Pellucid-Token"] == "secret"
         if self.path == "/table":
-            columns = [{"name": n, "values": [0.0, 1.0, 2.0, None], "levels": None} for n in "ab"]
-            columns.append({"name": "c", "values": [0, 1, 1, 0], "levels": ["no", "yes"]})
-            self.reply(200, json.dumps({"columns": columns, "rows": 4, "total": 4}))
+            self.reply(200, json.dumps(answer_table(body)))
             return
         asked = json.loads(body)
         self.asked.append(asked)
@@ -309,11 +345,16 @@ def test_settings_are_sent_and_errors_stay_in_place(browser, served):
     asked_next(browser, lambda: browser.run("{" + move.format(3) + "}"))
     assert browser.text("#error") == "a rate of 3 is not for this page"
     assert "0.5" in browser.text("#formula")
-    asked_next(browser, lambda: browser.click("#presets button:nth-child(2)"))
-    assert browser.run("document.querySelector('#error').hidden")
     choose = ("{const s = document.querySelector('#set-method'); s.value = '1'; "
               "s.dispatchEvent(new Event('change'))}")  # fmt: skip
+    asked_next(browser, lambda: browser.run(choose))  # fails too, but the settings are shown
+    assert browser.run("document.querySelector('#set-most')") is None
+    asked_next(browser, lambda: browser.click("#presets button:nth-child(2)"))
+    assert browser.run("document.querySelector('#set-most')") is not None
+    assert browser.run("document.querySelector('#error').hidden")
+    browser.click("#question input[value='0']")
     assert asked_next(browser, lambda: browser.run(choose))["params"]["method"] == "step!"
+    assert browser.text("#question p") == "Not quite. step"  # a run leaves the answer
     assert browser.run("document.querySelector('#set-most')") is None
     assert browser.text("#place") == "0 / 7"
 
@@ -329,7 +370,13 @@ def place(browser, x, y):
 def test_points_are_drawn_dragged_erased_and_undone(browser, served):
     browser.open(served)
     browser.wait("state.trace")
-    first = make_trace(Lab.page).data["X"][0].tolist()
+    data = make_trace(Lab.page).data
+    first, held = data["X"][0].tolist(), data["held_out"].tolist()
+    before = len(Lab.asked)
+    for kind in ("mousePressed", "mouseReleased"):  # a click moves nothing
+        browser.mouse(kind, *place(browser, *first))
+    assert browser.run("[state.data, tool.past.length, tool.drag]") == [None, 0, None]
+    assert len(Lab.asked) == before
 
     def drag():
         browser.mouse("mousePressed", *place(browser, *first))
@@ -339,6 +386,7 @@ def test_points_are_drawn_dragged_erased_and_undone(browser, served):
     asked = asked_next(browser, drag)
     np.testing.assert_allclose(asked["data"]["X"][0], [0.2, 0.3], atol=0.02)
     assert len(asked["data"]["X"]) == 20
+    assert asked["data"]["held_out"] == held
 
     def click(tool, x, y):
         browser.click(f"#tool-{tool}")
@@ -349,12 +397,31 @@ def test_points_are_drawn_dragged_erased_and_undone(browser, served):
     asked = asked_next(browser, lambda: click("draw", 1.0, -1.9))
     np.testing.assert_allclose(asked["data"]["X"][20], [1.0, -1.9], atol=0.02)
     assert asked["data"]["y"][20] == 0
+    assert asked["data"]["held_out"] == [*held, False]
     link = browser.run("link()")
     asked = asked_next(browser, lambda: click("erase", 1.0, -1.9))
     assert len(asked["data"]["X"]) == 20
     assert len(asked_next(browser, lambda: browser.click("#undo"))["data"]["X"]) == 21
+    browser.click("#tool-erase")
+    asked = asked_next(browser, lambda: browser.run("edit(without(rows(), 2))"))
+    assert asked["data"]["held_out"] == [*held[:2], *held[3:], False]
     asked = asked_next(browser, lambda: browser.open(link))
     assert len(asked["data"]["X"]) == 21
+    assert asked["data"]["held_out"] == [*held, False]
+    assert browser.run("tool.past.length") == 0
+    at = place(browser, *asked["data"]["X"][1])  # let go where nobody listened
+    browser.mouse("mousePressed", *at)
+    browser.mouse("mouseMoved", at[0] + 20, at[1])
+    browser.run("document.querySelector('#panels').replaceChildren(); showFrame()")
+    browser.mouse("mouseMoved", at[0] + 40, at[1], buttons=0)
+    assert browser.run("tool.drag") is None
+    browser.wait("!state.running")
+    browser.click("#clear")
+    assert browser.run("rows().held_out") == []
+    browser.run("setTrace(state.trace, 'keep', null)")  # a run that was asked for before
+    assert browser.run("state.draft.X") == []
+    browser.run("[0, 1, 2, 3, 4, 5, 6].forEach((x) => add(x / 4, 0))")  # some of them held out
+    assert browser.run("rows().held_out") == [False, False, False, True, False, False, True]
     assert browser.complaints == []
 
 
@@ -379,9 +446,44 @@ def test_rows_come_from_text_and_from_tables(browser, served):
     asked = asked_next(browser, lambda: browser.run(write))
     assert asked["data"]["X"] == [[0, 0], [1, 1], [2, 3]]
     assert asked["data"]["y"] == [0, 1, 1]
-    load = "loadFile(new File(['a,b,c'], 'x.csv')).then(() => true)"
-    asked = asked_next(browser, lambda: browser.run(load))
-    assert asked["data"] == {"X": [[0, 0], [1, 1], [2, 2]], "y": [0, 1, 1], "names": ["a", "b"]}
+    load = "loadFile(new File([{}], 'x.csv')).then(() => true)"
+    asked = asked_next(browser, lambda: browser.run(load.format(json.dumps(IRIS.decode()))))
+    assert asked["data"] == FLOWERS
+    assert browser.text("#rows-note").startswith("3 of 4 rows are shown. ")
+    assert "petal_2" in browser.text("#rows-note")
+    browser.run("document.querySelector('#tools details').open = true")
+    browser.wait(
+        "document.querySelector('#tools textarea').value === '0, 0, 0\\n1, 1, 1\\n2, 2, 1'"
+    )
+    asked_next(browser, lambda: browser.run("edit(moved(rows(), 0, 7, 8))"))
+    assert browser.run("document.querySelector('#tools textarea').value").startswith("7, 8, 0\n")
+    browser.run(load.format("'a,b,k\\n1,2,u\\n1,2,u\\n'"))
+    both = "2 of 2 rows are shown. Draw points of at least two classes."
+    assert browser.text("#rows-note") == both
     browser.run("edit({ ...rows(), X: [], y: [] })")
     assert browser.text("#rows-note") == "Draw points of at least two classes."
     assert browser.complaints == []
+
+
+def test_the_table_of_the_start_is_used_unless_a_preset_is_named(browser, served):
+    browser.open(f"{served}&table=1")
+    browser.wait("state.data && !state.running")
+    assert Lab.asked[-1]["data"] == FLOWERS
+    browser.open(f"{served}&table=1#preset=1")
+    browser.wait("document.querySelector('#use-table') && !state.running")
+    assert (Lab.asked[-1]["preset"], Lab.asked[-1]["data"]) == (1, None)
+    assert asked_next(browser, lambda: browser.click("#use-table"))["data"] == FLOWERS
+    assert browser.complaints == []
+
+
+def test_seeds_come_from_the_address_and_from_new_samples(browser, served):
+    browser.open(f"{served}&none=1#seed=4")
+    browser.wait("state.trace && !state.running")
+    assert Lab.asked[-1]["seed"] == 4
+    assert asked_next(browser, lambda: browser.click("#new-sample"))["seed"] == 5
+    assert browser.text("#rows-note") == "Seed 5."
+    browser.open(served)
+    browser.wait("state.trace && !state.running")
+    browser.run("state.seed = 6; openPage('descent')")
+    browser.wait("location.hash === '#seed=6' && !state.running")
+    assert Lab.asked[-1]["seed"] == 6

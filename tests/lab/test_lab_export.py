@@ -12,6 +12,8 @@ from lab_example import NASTY, example_page, example_trace
 
 from pellucid.lab import export
 from pellucid.lab.exporting import MOST_BYTES, SCRIPTS, content, page_html, static
+from pellucid.lab.pages._control_parts import make_world, values_panel
+from pellucid.lab.scene import graph
 
 
 class Parts(HTMLParser):
@@ -119,6 +121,23 @@ def test_only_traces_and_pages_are_exported(tmp_path):
 def test_the_same_trace_gives_the_same_file(tmp_path):
     one, two = (export(example_page(), tmp_path / name) for name in ("a.html", "b.html"))
     assert one.read_bytes() == two.read_bytes()
+
+
+def test_graphs_and_grid_worlds_are_told_in_words():
+    """What a screen reader reads: every box of a graph, every cell of a grid."""
+    nodes = [{"x": 0, "y": 0, "label": "x1 < 2\n5 rows"}, {"x": 1, "y": 0}, {"x": 2, "y": 0,
+             "label": "yes"}]  # fmt: skip
+    assert graph("tree", nodes, [], alt="A tree.")["alt"] == "A tree. x1 < 2 5 rows; yes"
+    settings = {"world": "two exits", "step_reward": -0.04, "slip": 0.2, "discount": 0.9}
+    world = make_world(settings)
+    n = len(world.mdp.states)
+    alt = values_panel(world, np.arange(n) / 10, 1.0, policy=np.arange(n) % 4)["alt"]
+    cells = alt.split(": ")[1].rstrip(".").split("; ")
+    assert len(cells) == n
+    assert "(1,2) 0 up" in cells
+    assert "(2,2) 0.1 right" in cells
+    assert "(4,2) 0.3" in cells  # an exit: nothing is done there
+    assert "(2,2) 0.1;" in values_panel(world, np.arange(n) / 10, 1.0)["alt"]
 
 
 @pytest.mark.parametrize("name", [*SCRIPTS, "lab.css", "page.html"])

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pellucid.lab import answering, serving
-from pellucid.lab.page import Control, LabData, Page, Preset
+from pellucid.lab.page import Control, LabData, Page, Preset, hold_out, rows_of
 from pellucid.lab.pages import PAGES, page_of
 from pellucid.lab.trace import Frame, Trace
 
@@ -68,6 +68,7 @@ class Client:
         return self.ask("POST", path, body, X_Pellucid_Token=self.token, **headers)
 
 
+ROWS = {"X": [[1, 2], [3, 4], [5, 6]], "y": [0, 1, 1]}
 GATE, AT_ONCE = threading.Event(), []  # runs that wait, and how many there were at a time
 
 
@@ -127,6 +128,7 @@ def test_the_page_and_its_headers(client):
     nonce = re.search(r"script-src 'nonce-([^']+)'", policy).group(1)
     assert f"style-src 'nonce-{nonce}'" in policy
     assert policy.startswith("default-src 'none'; ")
+    assert "img-src data:;" in policy
     for rule in ("connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'"):
         assert rule in policy
     text = answer.body.decode()
@@ -170,6 +172,29 @@ def test_a_foreign_host_is_refused(client, host):
     answer = client.get(f"/?token={client.token}", Host=host)
     assert (answer.status, answer.error) == (403, serving.NOT_HERE)
     assert client.post("/run", {"page": "small"}, Host=host).status == 403
+
+
+def test_hosts_of_port_80():
+    """There a browser sends the bare name."""
+    assert serving.Door("t", 80).hosts == ("127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost")
+    assert serving.Door("t", 81).hosts == ("127.0.0.1:81", "localhost:81")
+
+
+def test_rows_held_out_stay_so_and_names_have_the_right_number(client):
+    def held(page, **more):
+        found = rows_of(page, {**ROWS, **more}, 0)
+        return found.names, None if found.held_out is None else found.held_out.tolist()
+
+    split = SMALL._replace(presets=(SMALL.presets[0]._replace(data=lambda rng: LabData(
+        np.ones((4, 2)), np.arange(4) % 2, np.arange(4) < 1)),))  # fmt: skip
+    mask = [True, False, False]
+    assert held(SMALL, names=["a"]) == (("x1", "x2"), None)
+    assert held(SMALL, names=["a", "b"], held_out=mask) == (("a", "b"), mask)
+    assert held(split, held_out=mask)[1] == mask
+    assert held(split, held_out=[False] * 3)[1] is None
+    assert held(split)[1] == hold_out(3, 0).tolist()
+    sent = {"page": "small", "data": {**ROWS, "names": ["only"], "held_out": mask}}
+    assert client.post("/run", sent).status == 200
 
 
 def test_a_foreign_origin_is_refused(client):
@@ -253,6 +278,10 @@ BAD = [
     ({"page": "small", "data": {"X": [[1, 2], [3, 4]], "y": [0, 0]}}, "2 to 8 classes"),
     ({"page": "small", "data": {"X": [[1, 2], [3, 4]], "y": "ab"}}, "y must be a list"),
     ({"page": "small", "data": {"X": [[1, 2], [3, 4]], "y": [0, 1], "names": 3}}, "names must be"),
+    ({"page": "small", "data": {**ROWS, "held_out": [True]}}, r"one true or false per row (3)"),
+    ({"page": "small", "data": {**ROWS, "held_out": [0, 1, 0]}}, r"one true or false per row (3)"),
+    ({"page": "small", "data": {**ROWS, "held_out": "no!"}}, r"one true or false per row (3)"),
+    ({"page": "small", "data": {**ROWS, "held_out": [True, True, False]}}, "at least 2 rows"),
 ]  # fmt: skip
 
 
@@ -325,7 +354,7 @@ def test_tables(client):
     found = client.post("/table", text.encode()).json
     assert (found["rows"], found["total"], found["note"]) == (3, 3, "")
     x, word, when = found["columns"]
-    assert x == {"name": "x", "kind": "number", "values": [1.5, None, 2.0]}
+    assert x == {"name": "x", "kind": "number", "values": [1.5, None, 2.0], "levels": None}
     assert (word["values"], word["levels"]) == ([1, 0, 0], ["<b>", "=1+1"])
     assert when["values"] == [19724.0, 19725.0, None]
     bom = client.post("/table", b"\xef\xbb\xbfa,b\n1,2\n").json
@@ -338,6 +367,13 @@ def test_tables(client):
     assert "b was left out" in many["note"]
     assert many == client.post("/table", long.encode()).json
     assert "a_2" in client.post("/table", b"a,a\n1,2\n").json["note"]
+
+
+def test_what_loading_warns_of_is_noted_on_the_page(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,a\n1,2\n")
+    with pytest.warns(UserWarning, match="a_2"):
+        assert "a_2" in serving.offered(path)["note"]
 
 
 @pytest.mark.parametrize(
@@ -402,7 +438,7 @@ def test_the_command_serves_and_ends(tmp_path):
     """One process from the first line to Ctrl-C: exit code 0 and no traceback."""
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
     server = subprocess.Popen(
-        [SCRIPT, "lab", "KMeans", "--no-browser", "--json", "--data", "t.csv"],
+        [SCRIPT, "lab", "KMeans", "--no-browser", "--json", "--data", "t.csv", "--seed", "7"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PELLUCID_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -411,6 +447,8 @@ def test_the_command_serves_and_ends(tmp_path):
         host, _, path = address.removeprefix("http://").partition("/")
         assert re.fullmatch(r"127\.0\.0\.1:\d+", host)
         assert path.startswith("?page=clusters&token=")
+        path, _, place = path.partition("#")
+        assert place == "seed=7"
         link = http.client.HTTPConnection(host, timeout=60)
         link.request("GET", f"/{path}")
         answer = link.getresponse()

@@ -21,6 +21,7 @@ from pellucid import (
 from pellucid.evaluation import validation_bound
 from pellucid.lab.page import LabData, make_trace
 from pellucid.lab.pages import page_of
+from pellucid.lab.pages.judging import clouds
 
 
 @functools.cache
@@ -134,6 +135,32 @@ def test_the_critical_rate():
     assert (np.diff(broken[1:]) > 0).all()
 
 
+def test_the_critical_rate_of_the_heavy_ball():
+    """With momentum it is 2 (1 + beta) / lambda_max, and the page says so wherever it says it."""
+    shown = trace_of("descent", "Momentum")
+    plain = trace_of("descent", "A rate below the limit").frames[0].numbers["limit 2/λmax"]
+    limit = shown.frames[0].numbers["limit 2(1+β)/λmax"]
+    assert limit == pytest.approx(1.8 * plain)
+    assert shown.card["numbers"]["limit 2(1+β)/λmax"] == limit
+    rules = [m for m in shown.data["panels"][-1]["marks"] if m.get("label") == "2(1+β)/λmax"]
+    assert rules[0]["x"] == pytest.approx(limit, rel=1e-4)
+    below = objectives(run("descent", "Momentum", rate=0.95 * limit, steps=100))
+    above = objectives(run("descent", "Momentum", rate=1.05 * limit, steps=100))
+    assert below[-1] < 0.5 * below[0]
+    assert above[-1] > above[20] > above[10] > above[0]
+
+
+def test_a_damped_newton_step_says_so():
+    trace = run("descent", "Newton's method", damping=0.7)
+    X, y, _, _ = rows_of(trace)
+    A = np.column_stack([np.ones(len(y)), X[:, 0]])
+    first, second = (np.array([f.numbers[k] for k in "bw"]) for f in trace.frames[:2])
+    H, g = A.T @ A / len(y), A.T @ (A @ first - y) / len(y)
+    assert second == pytest.approx(first - np.linalg.solve(H + 0.7 * np.eye(2), g))
+    assert "(H + 0.7 I)⁻¹ g" in trace.frames[1].formula
+    assert "H⁻¹ g" in trace_of("descent", "Newton's method").frames[1].formula
+
+
 def test_newton_needs_one_step_and_unscaled_inputs_many():
     newton = trace_of("descent", "Newton's method")
     assert len(newton.frames) == 2
@@ -224,6 +251,21 @@ def test_the_ladder_ends_at_lda_and_qda(method, make):
     assert last["held-out accuracy"] == pytest.approx(model.score(X_test, y_test))
 
 
+def test_words_name_what_was_measured():
+    """The verdict's loss has no penalty in it; with no rows held out accuracy is training's."""
+    trace = run("linear_classifiers", "Logistic regression", penalty=5.0)
+    X, _, _, _ = rows_of(trace)
+    loss = -trace.frames[-1].numbers["log-likelihood"] / len(X)
+    assert loss < 0.99 * trace.frames[-1].objective
+    assert trace.verdict.startswith(f"Mean loss {loss:.3g} ")
+    page = page_of("linear_classifiers")
+    rng = np.random.default_rng(0)
+    data = LabData(rng.normal(size=(12, 2)), np.arange(12) % 2)
+    numbers = page.run(data, page.settings({"method": "LDA"}), 0).frames[-1].numbers
+    assert numbers["training accuracy"] == pytest.approx(1 - numbers["wrong rows"] / 12)
+    assert "held-out accuracy" not in numbers
+
+
 def test_what_breaks_the_classifiers():
     separable = trace_of("linear_classifiers", "Separable data")
     size = np.hypot(column(separable, "w₁"), column(separable, "w₂"))
@@ -280,6 +322,40 @@ def test_false_alarms_of_t_tests():
     last, n = trace.frames[-1].numbers, len(trace.frames)
     assert last["alarms, paired"] >= 0.2 * n > 0.15 * n >= last["alarms, corrected"]
     assert (column(trace, "p, corrected") >= column(trace, "p, paired")).all()
+
+
+def test_coin_flips_favour_no_learner():
+    """Also where one class is rare: labels are drawn, so neither learner is better."""
+    page = page_of("judging")
+    data = clouds(60, 0.0, 0.2)(np.random.default_rng(0))
+    trace = page.run(data, page.settings({"method": "t-tests"}), 0)
+    d = column(trace, "mean difference")
+    assert abs(d.mean()) < 2.5 * d.std() / len(d) ** 0.5
+    groups = [frame.state["panels"][0]["marks"][0]["group"] for frame in trace.frames]
+    assert np.mean(groups) == pytest.approx(0.5, abs=0.04)
+
+
+def test_only_lines_have_the_dimension_of_lines():
+    for learner in ("logistic regression", "LDA", "nearest neighbour"):
+        trace = run("judging", "Bound against n", learner=learner)
+        labels = {m.get("label") for m in trace.frames[-1].state["panels"][1]["marks"]}
+        drawn = learner != "nearest neighbour"
+        assert ("VC bound" in trace.frames[-1].numbers) == drawn
+        assert ("training error + VC, lines" in labels) == drawn
+
+
+def test_a_sorted_table_has_both_classes_among_those_that_choose():
+    page = page_of("judging")
+    data = clouds(48, 1.0)(np.random.default_rng(0))
+    order = np.argsort(data.y, kind="stable")
+    data = LabData(data.X[order], data.y[order], data.held_out[order])
+    for method in ("tune on the test rows", "random lines"):
+        trace = page.run(data, page.settings({"method": method, "candidates": 20}), 0)
+        group = trace.frames[-1].state["panels"][0]["marks"][1]["group"]
+        assert np.mean(group) == pytest.approx(0.5, abs=0.1)
+        scope: dict = {}
+        exec(trace.code, scope)
+        assert scope["objective"] == pytest.approx(trace.frames[-1].objective)
 
 
 def test_the_bound_is_the_bound():

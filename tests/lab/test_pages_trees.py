@@ -16,7 +16,7 @@ from pellucid import (
 from pellucid.inference import BetaBernoulli
 from pellucid.lab.page import LabData, hold_out, make_trace
 from pellucid.lab.pages import page_of
-from pellucid.lab.pages._margins_parts import lifted
+from pellucid.lab.pages._margins_parts import lifted, smo_words
 from pellucid.lab.pages._trees_splits import divisions
 from pellucid.lab.pages._trees_table import grow
 from pellucid.lab.scene import DIGITS, lattice
@@ -143,6 +143,22 @@ def test_pruning_on_validation_rows_takes_the_noise_back():
     assert held[-1] < held[0]
 
 
+def test_many_cuts_are_thinned():
+    """A large tree of noise is cut back to little: more cuts than frames."""
+    page = page_of("decision_trees")
+    rng = np.random.default_rng(0)
+    data = LabData(rng.normal(size=(400, 2)), rng.integers(0, 8, 400))
+    params = page.settings({"criterion": "entropy", "depth": 8, "pruning": "cost complexity",
+                            "alpha": 0.05})  # fmt: skip
+    trace = page.run(data, params, 0)
+    leaves = [f.numbers["leaves"] for f in trace.frames]
+    assert max(leaves) - leaves[-1] > 90
+    assert len(leaves) <= 200
+    pruned = DecisionTreeClassifier(max_depth=8, criterion="entropy", ccp_alpha=0.05)
+    assert leaves[-1] == pruned.fit(data.X, data.y).get_n_leaves()
+    painted(trace.frames[-1], pruned)
+
+
 def test_an_identifier_fools_id3_and_not_c45():
     id3 = run("decision_trees", "ID attribute")
     c45 = run("decision_trees", "ID attribute", method="C4.5", depth=1)
@@ -189,6 +205,14 @@ def test_adaboost_chases_wrong_labels():
     assert (np.diff([f.objective for f in trace.frames]) < 1e-12).all()
 
 
+def test_a_learning_rate_is_in_the_formula():
+    frame = run("ensembles", "AdaBoost", rate=0.5, rounds=3).frames[2]
+    error, alpha = frame.numbers["weighted error ε"], frame.numbers["weight α"]
+    assert alpha == pytest.approx(0.5 * 0.5 * np.log((1 - error) / error))
+    assert "α = ν · ½ ln((1 − ε)/ε) = 0.5 · ½ ln(" in frame.formula
+    assert "ν" not in run("ensembles", "AdaBoost", rounds=3).frames[2].formula
+
+
 def test_stumps_cannot_say_exclusive_or():
     stumps = run("ensembles", "Stumps only").frames[-1]
     deeper = run("ensembles", "Stumps only", depth=2).frames[-1]
@@ -208,6 +232,13 @@ def test_steps_end_at_the_machine():
     assert_allclose(np.sort(bars), np.sort(model.multipliers_), rtol=1e-4, atol=1e-6)
     assert trace.frames[0].objective == pytest.approx(len(y))  # every slack is 1
     assert last.gap < 1e-2 < trace.frames[0].gap
+
+
+def test_multipliers_are_counted_from_one():
+    model = SVC(kernel="linear").fit([[0.0], [1.0]], [0, 1])
+    words = smo_words(model, np.zeros(2), 1, 1.0)
+    assert "a[1]: 0 → " in words
+    assert "a[2]: 0 → " in words
 
 
 def test_no_hard_margin_where_classes_overlap():
@@ -254,7 +285,10 @@ def test_conjugate_updates_are_sums_of_counts():
 
 
 def test_a_zero_count_rules_a_class_out():
-    zero = run("bayes", "Zero count").frames[2]
+    frames = run("bayes", "Zero count").frames
+    zero = frames[2]
+    used = [frame.numbers["evidence used"] for frame in frames[:3]]
+    assert used == ["none", "range of x1", "range of x1, range of x2"]
     soft = run("bayes", "Zero count", alpha=1.0).frames[2]
     bars = [m for m in soft.state["panels"][2]["marks"] if m.get("label", "").startswith("post")]
     assert zero.numbers["class of the query"] == 0

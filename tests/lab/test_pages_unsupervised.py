@@ -1,5 +1,7 @@
 """Networks, clusters, projections, Bayesian networks and control: the lab shows the real run."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,6 +18,8 @@ from pellucid.graphical import BayesianNetwork
 from pellucid.lab.page import make_trace
 from pellucid.lab.pages import page_of
 from pellucid.lab.pages._bayesian_parts import PLACES, make_network
+from pellucid.lab.pages._clusters_parts import _kmeans_verdict
+from pellucid.lab.pages._clusters_trees import _rows
 from pellucid.lab.pages._control_agents import agent_trace
 from pellucid.lab.pages._control_parts import make_world
 from pellucid.lab.scene import points
@@ -54,6 +58,23 @@ def test_value_iteration_is_the_planners():
         U = world.mdp.bellman(U)
     shown = marks(trace.frames[-1], "world", "text")[0]["label"]
     assert_allclose([float(v.replace("−", "-")) for v in shown], best.values_, atol=0.011)
+
+
+def test_the_first_sweep_changes_the_exits():
+    """What the question of the page says is what its frames show."""
+    trace, _ = preset("control", "Value iteration")
+    world = make_world(trace.params)
+    start, first = (
+        np.array([float(v.replace("−", "-")) for v in marks(f, "world", "text")[0]["label"]])
+        for f in trace.frames[:2]
+    )
+    assert not start.any()
+    far = np.abs(first - start) > 0.04 + 1e-9
+    assert_array_equal(far, world.mdp.terminal)
+    assert trace.frames[1].numbers["largest change"] == 1.0
+    agent, _ = preset("control", "Q-learning, step by step")
+    shown = marks(agent.frames[0], "world", "text")[0]["label"]
+    assert sorted(set(shown)) == ["0", "1", "−1"]  # the exits have their worth from the start
 
 
 def test_discount_one_never_settles():
@@ -128,6 +149,18 @@ def test_kmeans_frames_are_half_steps():
         np.lexsort(best.cluster_centers_.T)], atol=1e-5)  # fmt: skip
 
 
+def test_words_of_kmeans_say_what_is_so():
+    page = page_of("clusters")
+    data = page.presets[0].data(np.random.default_rng(0))
+    one = page.run(data, page.settings({"k": 1}), 0)
+    assert "c₁ = " in one.frames[0].formula
+    assert "c₂" not in one.frames[0].formula
+    assert "none was more than 2 % better" in one.verdict
+    assert "Nothing moves" in _kmeans_verdict(5, False, 1.01, 1.0)
+    assert "still move after 28 rounds" in _kmeans_verdict(28, True, 1.0, 1.0)
+    assert _rows([0]) == "row 1"
+
+
 def test_a_bad_start_stays_bad():
     trace, data = preset("clusters", "Break it: bad start")
     X, _ = data.train
@@ -194,6 +227,9 @@ def test_no_direction_beats_the_component():
     assert values[-1] == pytest.approx(model.reconstruction_error_ / len(data.train[0]))
     scale = [f.numbers["error"] + f.numbers["variance along v"] for f in trace.frames]
     assert_allclose(scale, scale[0], rtol=1e-3)
+    scree = next(p for p in trace.data["panels"] if p["name"] == "scree")["marks"][0]["height"]
+    assert sum(scree) == pytest.approx(scale[0], rel=1e-3)  # eigenvalues and means over n alike
+    assert scree[0] == pytest.approx(trace.frames[-1].numbers["variance along v"], rel=1e-3)
 
 
 def test_unscaled_and_isotropic_break_pca():
@@ -202,6 +238,9 @@ def test_unscaled_and_isotropic_break_pca():
     page = page_of("projections")
     cured = page.run(data, {**trace.params, "standardize": True}, 0)
     assert cured.frames[-1].numbers["angle (degrees)"] == pytest.approx(45.0, abs=0.1)
+    assert "z = v'((x − x̄)/s)" in cured.frames[-1].formula
+    assert "x̂ = x̄ + s z v" in cured.frames[-1].formula
+    assert "in deviations" in cured.objective
     trace, _ = preset("projections", "Break it: isotropic")
     values = objectives(trace)
     assert values.max() < 1.6 * values.min()
@@ -226,6 +265,15 @@ def test_ppca_climbs_to_the_closed_form():
     assert (np.diff(values) >= -1e-12).all()
     assert values[-1] == pytest.approx(best.log_likelihood_ / len(X), abs=1e-6)
     assert trace.frames[-1].numbers["σ²"] == pytest.approx(best.noise_variance_, rel=1e-3)
+    S = np.cov(X.T, bias=True)
+    path = marks(trace.frames[-1], "loadings", "line")[0]
+    way = np.column_stack([path["x"], path["y"]])
+    noise = [frame.numbers["σ²"] for frame in trace.frames[:4]]  # rounds 0 to 3
+    for k in range(3):  # what the formula of a round says
+        w, new, s2 = way[k], way[k + 1], noise[k]
+        M = w @ w + s2
+        assert_allclose(S @ w / (s2 + w @ S @ w / M), new, rtol=2e-3)
+        assert np.trace(S - np.outer(S @ w, new) / M) / 2 == pytest.approx(noise[k + 1], rel=2e-3)
     assert trace.frames[-1].held_out == pytest.approx(best.score(data.test[0]), abs=1e-3)
 
 
@@ -317,6 +365,17 @@ def test_em_counts():
         cells = next(p for p in frame.state["panels"] if p["name"] == "table")["rows"]
         total = sum(float(row[-2]) + float(row[-1]) for row in cells)
         assert total == pytest.approx(150, abs=0.5)  # expected counts add up to the rows
+
+
+def test_the_m_step_with_a_prior_adds_up():
+    page = page_of("bayesian_networks")
+    params = page.settings({"method": "EM", "alpha": 1.0})
+    trace = page.run(None, params, 0)
+    assert "log-posterior" in trace.frames[0].formula
+    for frame in trace.frames[2:5]:
+        found = re.search(r"\(([\d.]+) \+ 1\) / \(([\d.]+) \+ 2\) = ([\d.]+);", frame.formula)
+        top, below, theta = map(float, found.groups())
+        assert (top + 1) / (below + 2) == pytest.approx(theta, abs=2e-3)
 
 
 def test_a_round_of_em_has_its_counts():

@@ -233,8 +233,10 @@ def test_single_precision_gradients_of_large_problems_change_little():
 # --- the autoencoder ---
 
 
-def test_linear_autoencoder_spans_the_principal_subspace():
-    Z = rng.normal(size=(80, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(80, 5)) + 3
+@pytest.mark.parametrize("seed", [0, 4])
+def test_linear_autoencoder_spans_the_principal_subspace(seed):
+    own = np.random.default_rng(seed)
+    Z = own.normal(size=(80, 2)) @ own.normal(size=(2, 5)) + 0.1 * own.normal(size=(80, 5)) + 3
     model = Autoencoder(2, activation="identity", solver="lbfgs", max_iter=3000, random_state=0)
     model.fit(Z)
     pca = PCA(2).fit(Z)

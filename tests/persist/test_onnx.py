@@ -16,8 +16,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import pellucid as pl
 from pellucid.neural import Activation, BatchNorm, Dense, Dropout
+from pellucid.neural.activations import get_activation
 from pellucid.persist import onnx_graph, to_onnx
 from pellucid.persist.onnx_export import PREDICTORS, onnx_bytes
+from pellucid.persist.onnx_networks import ACTIVATIONS
 from pellucid.persist.onnx_transformers import TRANSFORMERS
 
 rng = np.random.default_rng(7)
@@ -132,6 +134,15 @@ def agree(model, rows, *, exact=False):
     return raw
 
 
+def gaps_go_through(raw, n=4):
+    """The numbers of a row with a missing cell are missing; those of the other row are not."""
+    rows = np.zeros((2, n))
+    rows[0, 1] = np.nan
+    numbers = session(raw).run(None, {"X": rows})[-1]
+    assert np.isnan(numbers[0]).all()
+    assert not np.isnan(numbers[1]).any()
+
+
 # --- linear ---------------------------------------------------------------------------------------
 
 REGRESSORS = [
@@ -149,7 +160,7 @@ REGRESSORS = [
 @pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: type(model).__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_linear_regressors(model):
-    agree(model.fit(X, y), rows_for(X))
+    gaps_go_through(agree(model.fit(X, y), rows_for(X)))
 
 
 def test_several_targets():
@@ -180,7 +191,7 @@ def name_of(model):
 @pytest.mark.filterwarnings("ignore")
 def test_linear_classifiers(model, labels):
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    agree(model.fit(scaled, labels), rows_for(scaled))
+    gaps_go_through(agree(model.fit(scaled, labels), rows_for(scaled)))
 
 
 def test_firth_and_a_tie_at_zero():
@@ -288,12 +299,26 @@ NETS = {"max_iter": 8, "random_state": 0}
 def test_networks(activation):
     rows = np.concatenate([SCALED, 30 * SCALED, 1e-3 * SCALED, np.zeros((1, 4))])
     for target in (TWO, THREE):
-        agree(pl.MLPClassifier((7, 5), activation, **NETS).fit(SCALED, target), rows)
+        model = pl.MLPClassifier((7, 5), activation, **NETS).fit(SCALED, target)
+        gaps_go_through(agree(model, rows))
     model = pl.MLPRegressor(hidden_layer_sizes=(6,), activation=activation, **NETS)
     raw = onnx_bytes(model.fit(SCALED, y))
+    gaps_go_through(raw)
     got = session(raw).run(None, {"X": rows})[0]
     scale = np.abs(model.coefs_[-1]).sum() * 1e2  # of the terms of the last sum
     np.testing.assert_allclose(got, model.predict(rows), rtol=1e-12, atol=1e-14 * scale)
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS))
+def test_activations_keep_what_is_missing(name):
+    g = onnx_graph.Graph()
+    found = onnx_graph.Output("prediction", ACTIVATIONS[name](g, "X"), np.dtype(np.float64), (4,))
+    raw = g.model("layer", 4, onnx_graph.Answer([found]), {"version": "0"})
+    z = np.array([[np.nan, -2.0, 0.0, 3.0], [1.0, -1.0, 0.5, 0.0]])
+    got = session(raw).run(None, {"X": z})[0]
+    assert np.isnan(got[0, 0])
+    if name != "softmax":  # it mixes the cells of a row
+        close(got.ravel()[1:], get_activation(name).function(z).ravel()[1:])
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -353,6 +378,14 @@ def test_pipelines(tmp_path):
     agree(model, rows_for(GAPS, nan=True), exact=True)
     to_onnx(model, tmp_path / "model.onnx")
     assert (tmp_path / "model.onnx").read_bytes() == onnx_bytes(model)
+    for idle in ("passthrough", None):
+        steps = [("x", idle), ("a", pl.StandardScaler()), ("b", pl.PCA(2)), ("c", idle)]
+        model = Pipeline(steps).fit(X)
+        found = session(onnx_bytes(model))
+        assert found.get_inputs()[0].shape == ["rows", 4]
+        close(found.run(None, {"X": X})[0], model.transform(X), 1e-12)
+        with pytest.raises(ValueError, match="Pipeline exactly: none of its steps does anything"):
+            onnx_bytes(Pipeline([("x", idle)]).fit(X))
 
 
 def test_columns_side_by_side():
@@ -373,6 +406,18 @@ def test_columns_side_by_side():
     close(P, model.predict_proba(frame))
     got = session(onnx_bytes(model[0])).run(None, {"X": GAPS})[0]
     close(got, np.asarray(model[0].transform(frame)))
+
+
+def test_columns_that_cannot_be_named():
+    same = [("a", pl.StandardScaler(), [0, 1]), ("b", pl.StandardScaler(), [0])]
+    unnamed = [("a", preprocessing.FunctionTransformer(), [0, 1]), ("b", pl.PCA(1), [2, 3])]
+    for steps in (same, unnamed):
+        table = ColumnTransformer(steps, verbose_feature_names_out=False).fit(X)
+        with pytest.raises((ValueError, AttributeError)):
+            table.get_feature_names_out()
+        found = session(onnx_bytes(table))
+        assert found.get_outputs()[0].shape[0] == "rows"
+        close(found.run(None, {"X": X})[0], table.transform(X), 1e-12)
 
 
 def test_what_the_file_says_of_itself(tmp_path):

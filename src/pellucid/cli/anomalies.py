@@ -55,7 +55,7 @@ def anomalies(
     found = find_unusual(inputs, method, share, seed)
     numeric = dict(zip(inputs.names, inputs.is_number, strict=True))
     record = {"schema": "pellucid-anomalies/1", "verdict": []} | found.to_dict(numeric)
-    record |= about(data, inputs, seed) | {"command": command_line()}
+    record |= about(data, inputs, seed) | {"command": command_line(data)}
     record["verdict"] = list(verdict(record))
     why = {row: words for row, _, words in row_reasons(record)}
     n = len(found.scores)

@@ -31,8 +31,11 @@ def audit(
         check_output(out, overwrite)
     frame = read_table(data, sql)
     check_columns(frame, targets)
+    from pellucid.data.sql import without_password
+
+    shown = without_password(data)
     if frame.height == 0:
-        raise Stop(Code.TASK, f"{data} has no rows")
+        raise Stop(Code.TASK, f"{shown} has no rows")
     from pellucid.study import audit as look_over
 
     target = None if not targets else targets[0] if len(targets) == 1 else list(targets)
@@ -43,7 +46,7 @@ def audit(
     if as_json:
         print_json(record.to_dict())
     elif not quiet:
-        show(record, data)
+        show(record, shown)
     severities = {finding.severity for finding in record.findings}
     if "error" in severities or (strict and "warning" in severities):
         raise click.exceptions.Exit(Code.FAILED_CHECK)

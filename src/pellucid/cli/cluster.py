@@ -63,7 +63,7 @@ def cluster(
     labels = found.chosen.labels
     sure = memberships(found.chosen.model, inputs.Z, labels)
     record = {"schema": "pellucid-clusters/1", "verdict": []} | found.to_dict()
-    record |= about(data, inputs, seed) | {"command": command_line()} | describe(found, inputs)
+    record |= about(data, inputs, seed) | {"command": command_line(data)} | describe(found, inputs)
     record["verdict"] = list(verdict(record))
     page = render_page(cluster_page(record))
     model = Pipeline([("features", inputs.features), ("model", found.chosen.model)])

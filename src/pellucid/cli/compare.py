@@ -116,7 +116,7 @@ def about(data: str, target: str) -> dict[str, Any]:
     from pellucid.cli.outputs import command_line
 
     source = data if "://" not in data else "a database"
-    return {"source": source, "target": target, "command": command_line()}
+    return {"source": source, "target": target, "command": command_line(data)}
 
 
 def practical(record: Any, rope: float) -> list[dict[str, Any]]:

@@ -55,7 +55,8 @@ class Table(NamedTuple):
         """What judges the models: a number of folds, a splitter or a list of splits."""
         seed = self.study.random_state
         if cv > len(self.y):
-            raise Stop(Code.USAGE, f"--cv {cv} needs as many rows, the table has {len(self.y)}")
+            text = f"--cv {cv} needs at least {cv} rows, the table has {len(self.y)}"
+            raise Stop(Code.USAGE, text)
         if self.free and repeats == 1:
             return cv
         if self.free:

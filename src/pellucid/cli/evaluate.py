@@ -45,8 +45,11 @@ def evaluate(
         check_output(out, overwrite)
     fitted = load_model(model)
     frame = read_table(data, sql)
+    from pellucid.data.sql import without_password
+
+    shown = without_password(data)
     if frame.height == 0:
-        raise Stop(Code.TASK, f"{data} has no rows")
+        raise Stop(Code.TASK, f"{shown} has no rows")
     from pellucid.study.applying import needed_columns, take_apart
     from pellucid.study.judging import judge
     from pellucid.study.learning import TaskError
@@ -66,13 +69,13 @@ def evaluate(
     except TaskError:
         raise
     except (ValueError, TypeError) as error:
-        raise Stop(Code.DATA, f"{data}: {sentence(error)}") from error
+        raise Stop(Code.DATA, f"{shown}: {sentence(error)}") from error
     if out is not None:
         keep(found, out)
     if as_json:
         print_json(found.to_dict())
     elif not quiet:
-        show(found, model, data)
+        show(found, model, shown)
 
 
 def show(found: Any, model: Path, data: str) -> None:

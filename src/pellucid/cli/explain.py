@@ -68,6 +68,7 @@ def ask(
 ) -> Any:  # fmt: skip
     """The explanation, or one sentence about what is wrong with the data."""
     from pellucid.cli.common import nearest
+    from pellucid.data.sql import without_password
     from pellucid.study.applying import needed_columns
     from pellucid.study.explaining import explain_model, machine_of
 
@@ -75,13 +76,14 @@ def ask(
     if feature is not None and feature not in columns:
         raise Stop(Code.DATA, nearest("column of the model", feature, columns))
     frame = None if data is None else read_table(data, sql)
+    shown = "" if data is None else without_password(data)
     if frame is not None:
         if frame.height == 0:
-            raise Stop(Code.TASK, f"{data} has no rows")
+            raise Stop(Code.TASK, f"{shown} has no rows")
         check_columns(frame, targets)
         need_columns(needed_columns(fitted) or columns, frame.columns)
         if row is not None and not 0 <= row < frame.height:
-            text = f"--row is from 0 to {frame.height - 1} for {data}, got {row}"
+            text = f"--row is from 0 to {frame.height - 1} for {shown}, got {row}"
             raise click.UsageError(text)
     try:
         return explain_model(
@@ -89,7 +91,8 @@ def ask(
             random_state=seed,
         )  # fmt: skip
     except (ValueError, TypeError) as error:
-        raise Stop(Code.DATA, f"{data}: {sentence(error)}" if data else sentence(error)) from error
+        text = f"{shown}: {sentence(error)}" if shown else sentence(error)
+        raise Stop(Code.DATA, text) from error
 
 
 def write(record: dict[str, Any], model: Path, form: str, out: Path) -> None:

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.cli.common import Code, Stop
+from pellucid.core.columns import frame_columns
 from pellucid.core.typing import Array, BoolArray
 from pellucid.study import TableFeatures, audit
+from pellucid.study.cell_values import numbers
 from pellucid.study.refusing import extreme_cell
 
 USELESS = {
@@ -40,9 +42,13 @@ class Inputs(NamedTuple):
         """Which numbers stand for an empty cell of the table, (n, p)."""
         there = set(self.frame.columns)
         none = np.zeros(len(self.Z), dtype=bool)
-        return np.column_stack([
-            self.frame[name].is_null().to_numpy() if name in there else none for name in self.names
-        ])  # fmt: skip
+        return np.column_stack([self._empty(n) if n in there else none for n in self.names])
+
+    def _empty(self, name: str) -> BoolArray:
+        """Cells that hold nothing; in a column of numbers also what is no number."""
+        if self.kinds[name] not in ("number", "whole"):
+            return np.asarray(self.frame[name].is_null().to_numpy())
+        return np.isnan(numbers(frame_columns(self.frame.select(name))[0], name, comma=True))
 
 
 def open_inputs(

@@ -51,13 +51,17 @@ def lab(
     if only_list:
         show_pages(as_json, quiet)
         return
+    if sql is not None and data is None:
+        raise Stop(Code.USAGE, "--sql needs --data, the URL of a database")
+    if not 0 <= seed < 2**32:
+        raise Stop(Code.USAGE, f"--seed must be from 0 to {2**32 - 1} in the lab, got {seed}")
     page = None if algorithm is None else find_page(algorithm)
     if page_file is not None:
         if data is not None:
             raise Stop(Code.USAGE, "--data is for the server; a file holds the page's own presets")
         write_page(page, page_file, seed, as_json, quiet)
         return
-    open_lab(page, data, sql, port, no_browser, as_json, quiet)
+    open_lab(page, data, sql, port, seed, no_browser, as_json, quiet)
 
 
 def find_page(algorithm: str) -> str:
@@ -108,8 +112,8 @@ def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bo
 
 
 def open_lab(
-    page: str | None, data: str | None, sql: str | None, port: int, no_browser: bool,
-    as_json: bool, quiet: bool,
+    page: str | None, data: str | None, sql: str | None, port: int, seed: int,
+    no_browser: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve until Ctrl-C, which is how a server ends: exit code 0."""
     frame = None
@@ -129,4 +133,4 @@ def open_lab(
 
             webbrowser.open(address)
 
-    serve(port=port, data=frame, page=page, ready=ready)
+    serve(port=port, data=frame, page=page, seed=seed, ready=ready)

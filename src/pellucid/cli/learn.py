@@ -1,7 +1,5 @@
 """``pellucid learn DATA --target COL``: one honest study, a report, a model and a script."""
 
-import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,6 +74,7 @@ def learn(
     named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
     check_columns(frame, named)
     from pellucid.cli.ahead import compiling_ahead
+    from pellucid.cli.outputs import command_line
     from pellucid.data.sql import without_password
     from pellucid.report.writing import write  # heavy: what cannot work has ended by now
     from pellucid.study import Plan, Study
@@ -90,9 +89,8 @@ def learn(
         classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
         plan = plan._replace(cost_matrix=read_costs(cost, classes))
     name = Path(data).name if "://" not in data else "a database"
-    said = [without_password(word) if word == data else word for word in sys.argv[1:]]
     about = {"source": without_password(data), "name": name, "sql": sql}
-    about["command"] = f"pellucid {shlex.join(said)}"
+    about["command"] = command_line(data)
     study = None
     try:
         with compiling_ahead(), progress(quiet or as_json) as say:
@@ -127,12 +125,17 @@ def stem(data: str) -> str:
 
     >>> stem("tables/sales.csv.gz"), stem("-"), stem("sqlite:///shop.db?timeout=5")
     ('sales', 'stdin', 'shop')
+    >>> stem("postgresql://ann:p.w@host")
+    'host'
     """
     if data == "-":
         return "stdin"
-    _, mark, address = data.partition("://")
-    name = Path(address.partition("?")[0] if mark else data).name.split(".", 1)[0]
-    name = name.rpartition("@")[2] if mark else name
+    if "://" in data:
+        from pellucid.data.sql import without_password
+
+        address = without_password(data).partition("://")[2]
+        data = address.partition("?")[0].rpartition("@")[2]
+    name = Path(data).name.split(".", 1)[0]
     return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "table"
 
 

@@ -51,5 +51,9 @@ def write_folder(
     return written
 
 
-def command_line() -> str:
-    return f"pellucid {shlex.join(sys.argv[1:])}"
+def command_line(data: str) -> str:
+    """The command as it was given; the address of a database without its secrets."""
+    from pellucid.data.sql import without_password
+
+    said = [without_password(word) if word == data else word for word in sys.argv[1:]]
+    return f"pellucid {shlex.join(said)}"

@@ -37,24 +37,26 @@ def predict(
     """
     if out is not None:
         check_output(out, overwrite)
+    from pellucid.data.sql import without_password
     from pellucid.study.applying import Application, Asked
 
+    shown = without_password(data)
     application = Application(load_model(model), Asked(proba, interval, threshold, sets))
     table = open_rows(data, sql)
     need_columns(application.columns or [], list(table.schema))
     need_columns(copy, list(table.schema), "--copy")
     if table.n_rows == 0:
-        raise Stop(Code.TASK, f"{data} has no rows to predict")
+        raise Stop(Code.TASK, f"{shown} has no rows to predict")
     if as_json and out is None:
         parts: list[Any] = []
-        tally = run(application, table, copy, data, parts.append, quiet=True)
+        tally = run(application, table, copy, shown, parts.append, quiet=True)
         import polars
 
         frame = polars.concat(parts)
         print_json(summary(tally, out) | {"predictions": frame.to_dict(as_series=False)})
         return
     with sink(out) as write:
-        tally = run(application, table, copy, data, write, quiet=quiet or out is None)
+        tally = run(application, table, copy, shown, write, quiet=quiet or out is None)
     if as_json:
         print_json(summary(tally, out))
     elif not quiet:
@@ -63,7 +65,7 @@ def predict(
 
 
 def run(
-    application: Any, table: Any, copy: tuple[str, ...], data: str, write: Any, *, quiet: bool
+    application: Any, table: Any, copy: tuple[str, ...], shown: str, write: Any, *, quiet: bool
 ) -> Any:
     """Predict block by block; what goes wrong with a block is a fault of the data (exit 3)."""
     from pellucid.study.applying import QuestionError, Tally, predict_blocks
@@ -72,14 +74,14 @@ def run(
     with progress(table.n_rows, quiet) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            for answers, strange in predict_blocks(application, table, copy, data):
+            for answers, strange in predict_blocks(application, table, copy, shown):
                 write(answers)
                 tally = tally.add(answers.height, strange)
                 advance(answers.height)
         except QuestionError:
             raise
         except (ValueError, TypeError) as error:
-            raise Stop(Code.DATA, f"{data}: {sentence(error)}") from error
+            raise Stop(Code.DATA, f"{shown}: {sentence(error)}") from error
     return tally
 
 

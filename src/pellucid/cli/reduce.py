@@ -48,7 +48,7 @@ def reduce(
     wanted = read_components(components, min(inputs.Z.shape))
     found = reduce_rows(inputs, wanted, method, seed)
     record = {"schema": "pellucid-components/1", "verdict": []} | found.to_dict()
-    record |= about(data, inputs, seed) | {"command": command_line()}
+    record |= about(data, inputs, seed) | {"command": command_line(data)}
     record["verdict"] = list(verdict(record))
     page = render_page(reduce_page(record))
     paths = write_folder(

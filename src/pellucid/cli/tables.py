@@ -28,6 +28,8 @@ def read_table(data: str, sql: str | None = None) -> Any:
 def check_query(data: str, sql: str | None) -> None:
     """A database and a query go together (exit code 2); other addresses are the reader's."""
     scheme, address, _ = data.partition("://")
+    if address and scheme == "file":
+        raise Stop(Code.USAGE, "give the path, without file://")
     if address and sql is None and scheme not in ("http", "https", "ftp", "s3", "gs"):
         raise Stop(Code.USAGE, f"the database {scheme}:// needs a query: --sql 'SELECT ...'")
 

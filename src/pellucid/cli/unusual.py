@@ -195,8 +195,13 @@ def expected_in_gaps(Z: Array, gaps: BoolArray, bulk: Bulk) -> Array:
     With c = x - m and Q = S^-1, the least c' Q c over the gaps g is at c_g = -Q_gg^-1 Q_go c_o.
     """
     filled = Z.copy()
-    for pattern in np.unique(gaps[gaps.any(axis=1)], axis=0):
-        rows, Q = (gaps == pattern).all(axis=1), bulk.precision[pattern]
+    some = np.flatnonzero(gaps.any(axis=1))
+    if not len(some):
+        return filled
+    patterns, which, sizes = np.unique(gaps[some], axis=0, return_inverse=True, return_counts=True)
+    alike = some[np.argsort(which.ravel(), kind="stable")]  # rows of a pattern beside each other
+    for pattern, rows in zip(patterns, np.split(alike, np.cumsum(sizes)[:-1]), strict=True):
+        Q = bulk.precision[pattern]
         C = Z[np.ix_(rows, ~pattern)] - bulk.mean[~pattern]
         best = -np.linalg.solve(Q[:, pattern], Q[:, ~pattern] @ C.T).T
         filled[np.ix_(rows, pattern)] = bulk.mean[pattern] + best

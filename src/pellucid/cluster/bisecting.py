@@ -96,8 +96,7 @@ def bisect(
         if best is None or one.inertia.sum() < best.inertia.sum() * (1 - 1e-12):
             best = one
     assert best is not None
-    centers, inertia = exact_parts(rows, best.side, best[:3], box.reach)
-    return best._replace(centers=centers, inertia=inertia)
+    return best._replace(inertia=exact_zeros(rows, best.side, best[:3], box.reach))
 
 
 def general_run(problem: Problem, start: Array, *, max_iter: int, tol: float) -> Halved:
@@ -111,18 +110,19 @@ def general_run(problem: Problem, start: Array, *, max_iter: int, tol: float) ->
     return Halved(run.centers, inertia, weight, run.labels, run.iteration)
 
 
-def exact_parts(rows: Rows, labels: Any, parts: Any, reach: float) -> tuple[Array, Array]:
-    """Centres and J of the parts (centres, J, weights): one of equal rows lies on them, J = 0.
+def exact_zeros(rows: Rows, labels: Any, parts: Any, reach: float) -> Array:
+    """J of the parts (centres, J, weights): 0 where all rows of one are equal.
 
-    (The mean of equal numbers need not be that number to the last bit.)
+    (The mean of equal numbers need not be that number to the last bit. It stays the centre: a row
+    between two centres must go the same way in ``predict`` as it went here.)
     """
-    centers, inertia, weight = parts[0].copy(), parts[1].copy(), parts[2]
+    inertia, weight = parts[1].copy(), parts[2]
     for j in np.flatnonzero(inertia <= 1e-24 * weight * reach**2):
         mine = np.flatnonzero((labels == j) & (rows.w > 0))
         A = dense_rows(RAW, Rows(rows.X[mine], None, rows.w[mine]))[0]
         if len(A) and (A[0] == A).all():
-            centers[j], inertia[j] = A[0], 0.0
-    return centers, inertia
+            inertia[j] = 0.0
+    return inertia
 
 
 def taken(rows: Rows, mine: IntArray) -> Rows:
@@ -442,9 +442,9 @@ def _root(rows: Rows, box: Box) -> Tree:
     labels = np.zeros(rows.n_rows, dtype=np.int32)
     mean = np.ascontiguousarray(box.mean[None])
     _, weight = found = node_inertias(rows, mean, labels)
-    centers, inertia = exact_parts(rows, labels, (mean, *found), box.reach)
+    inertia = exact_zeros(rows, labels, (mean, *found), box.reach)
     members = [np.arange(rows.n_rows)]
-    return Tree([(-1, -1)], list(centers), inertia.tolist(), weight.tolist(), members, None)
+    return Tree([(-1, -1)], list(mean), inertia.tolist(), weight.tolist(), members, None)
 
 
 def _row_of(tree: Tree) -> dict[str, Any]:

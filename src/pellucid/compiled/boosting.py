@@ -93,7 +93,7 @@ def squared_rows(y, F, w, c, g, h):
 
 @jit
 def number_rows(code, q, y, F, w, c, g, h):
-    """g, h and the sum of w c loss for every other loss of one score."""
+    """g, h and the sum of w c loss for every loss of one score but the logistic."""
     if code == SQUARED:
         return squared_rows(y, F, w, c, g, h)
     total = 0.0

@@ -131,8 +131,8 @@ def bounded_gain(gl, hl, gr, hr, l2, sign, low, high):
 def best_cut(left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out, bits):
     """The greatest GL^2/(HL + l2) + GR^2/(HR + l2) of n splits, and its place.
 
-    ``out`` is -1 where a child would be too small; ``bits`` is the same memory. No array goes to
-    another function from here: counting who holds it would cost more than the search.
+    ``out`` is -1 where a child would be too small; ``bits`` is the same memory. Only ``bits`` goes
+    to another function from here: counting who holds an array would cost more than the search.
     """
     mask, unit_g, unit_h, unit_w = (np.int64(1) << shift) - 1, units[0], units[1], units[2]
     G, H, C = g * unit_g, (w >> shift) * unit_h, (w & mask) * unit_w
@@ -240,6 +240,11 @@ def ordered_split(
             n = running_few(sums, n, width, shift, start_g, start_w, left_g, left_w, places)
         else:
             running(sums, n, width, shift, start_g, start_w, left_g, left_w)
+            if side == 1 and sign == 0:  # missing cells alone: side 0 has had that split
+                lead = 0
+                while lead < n and left_w[lead] == missing_w and left_g[lead] == missing_g:
+                    left_w[lead] = 0  # too small
+                    lead += 1
         gain, k = best_cut(
             left_g, left_w, n, g, w, units, shift, l2, min_leaf, sign, low, high, out, bits
         )

@@ -23,7 +23,7 @@ from pellucid.data.spool import (
     spool_frames,
     spool_stream,
 )
-from pellucid.data.sql import is_database, query_frames
+from pellucid.data.sql import is_database, query_frames, without_password
 from pellucid.data.table import BROKEN, File, FrameTable, first_line, scan_table, stack
 
 FORMATS = ("auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow")
@@ -76,9 +76,11 @@ def brief(value: Any) -> str:
 def open_query(source: Any, sql: str | None, limit: int | None, in_memory: bool) -> Any:
     if isinstance(source, str) and source.split("://")[0] in ("http", "https", "ftp", "s3", "gs"):
         raise ValueError(
-            f"{source} is a remote address; files on this machine and databases are read: "
-            "download it first"
+            f"{without_password(source)} is a remote address; files on this machine and databases "
+            "are read: download it first"
         )
+    if isinstance(source, str) and source.startswith("file://"):
+        raise ValueError("give the path, without file://")
     if sql is None:
         raise ValueError("a database needs a query: sql='SELECT ... FROM ...'")
     frames = query_frames(source, sql, limit)

@@ -4,6 +4,7 @@ A query has no row numbers and, without ORDER BY, no order that lasts. So the ro
 once, some thousands at a time; ``blocks`` writes them to a temporary folder and reads from there.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from pellucid.data.findings import unique_names
 from pellucid.data.table import first_line
 
 FETCH_ROWS = 1 << 16
+SQLITE = ("sqlite", "sqlite+pysqlite")  # drivers that open a file of this machine
+# user:password@ at the start; a password may hold @, / and ?, but not what begins the options
+SECRET = re.compile(r"^([^/:?][^:?]*)?:(?:(?!\?\w+=).)*@", re.DOTALL)
 
 
 def is_database(source: Any) -> bool:
@@ -34,10 +38,8 @@ def without_password(source: str) -> str:
     scheme, mark, rest = source.partition("://")
     if not mark:
         return source
-    address, asked, _ = rest.partition("?")
-    before, at, host = address.rpartition("@")
-    user, colon, _ = before.partition(":")
-    return f"{scheme}://{user}{':***' if colon else ''}{at}{host}{'?***' if asked else ''}"
+    address, asked, _ = SECRET.sub(r"\1:***@", rest).partition("?")
+    return f"{scheme}://{address}{'?***' if asked else ''}"
 
 
 def is_alchemy(source: Any) -> bool:
@@ -65,8 +67,9 @@ def query_frames(source: Any, sql: str, limit: int | None = None) -> Iterator[pl
 
 def _check_file(url: str) -> None:
     """SQLite would make an empty database of a name that is mistyped."""
-    path = url.removeprefix("sqlite:///").partition("?")[0]
-    named = url.startswith("sqlite:///") and path and not path.startswith((":memory:", "file:"))
+    driver, _, rest = url.partition(":///")
+    path = rest.partition("?")[0]
+    named = driver in SQLITE and path and not path.startswith((":memory:", "file:"))
     if named and not Path(path).is_file():
         raise ValueError(f"there is no database file {path!r}")
 

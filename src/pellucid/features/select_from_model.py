@@ -17,6 +17,8 @@ from pellucid.core.records import Card
 from pellucid.core.typing import Array
 from pellucid.features.supervised import ModelSelector, importances
 
+WOKEN = ("estimator_", "n_features_in_", "feature_names_in_", "max_features_", "_woken")
+
 
 def has_zeros(model: Any) -> bool:
     """Whether the penalty sets coefficients to exactly zero."""
@@ -100,6 +102,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        self._sleep()
         rows = self._open(X, y)
         context = FitContext(self, X=rows.X, y=rows.y)
         if self.prefit:
@@ -113,6 +116,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
     @available_if(lambda self: hasattr(self.estimator, "partial_fit"))
     def partial_fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Go on with the model's own ``partial_fit``."""
+        self._sleep()
         first = not hasattr(self, "estimator_")
         if first:
             self._open(X, y)
@@ -139,26 +143,54 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
             self.max_features_ = int(limit)
         return rows
 
-    def _adopt(self) -> None:
+    def _fitted_estimator(self) -> Any:
         try:
             check_is_fitted(self.estimator)
         except NotFittedError:
             raise NotFittedError("with prefit=True the estimator must be fitted already") from None
-        self.estimator_ = deepcopy(self.estimator)
+        return self.estimator
+
+    def _adopt(self) -> None:
+        self.estimator_ = deepcopy(self._fitted_estimator())
 
     def _wake(self) -> None:
-        """With a fitted estimator the first question needs no fit of this one."""
-        if not self.prefit or hasattr(self, "estimator_"):
+        """With a fitted estimator a question needs no fit of this one, and follows its changes.
+
+        Everything is checked before anything is kept.
+        """
+        if hasattr(self, "estimator_") and not (self._is_woken and self._is_stale):
+            return
+        self._sleep()
+        if not self.prefit:
             return
         if callable(self.max_features):
             raise NotFittedError("max_features is a function of X: call fit before transform")
-        self._adopt()
-        self.n_features_in_ = self._scores().shape[0]
-        if hasattr(self.estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.estimator_.feature_names_in_
-        if self.max_features is not None:
-            check.whole(at_least=0, max_features=self.max_features)
-            self.max_features_ = int(self.max_features)
+        model, limit = self._fitted_estimator(), self.max_features
+        if limit is not None:
+            check.whole(at_least=0, max_features=limit)
+        scores = self._scores_of(model)
+        threshold_of(self.threshold, scores, model)
+        self.n_features_in_ = len(scores)
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        if limit is not None:
+            self.max_features_ = int(limit)
+        self.estimator_, self._woken = model, True
+
+    @property
+    def _is_woken(self) -> bool:
+        return getattr(self, "_woken", False)
+
+    @property
+    def _is_stale(self) -> bool:
+        same = self.prefit and self.estimator_ is self.estimator
+        return not same or getattr(self, "max_features_", None) != self.max_features
+
+    def _sleep(self) -> None:
+        """Forget what a question without a fit has left."""
+        if self._is_woken:
+            for name in WOKEN:
+                self.__dict__.pop(name, None)
 
     def _check_input(self, X: Any) -> Any:
         self._wake()
@@ -176,13 +208,17 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
 
     def _scores(self) -> Array:
         check_is_fitted(self, "estimator_")
-        values = importances(self.estimator_, self.importance_getter)
+        return self._scores_of(self.estimator_)
+
+    def _scores_of(self, model: Any) -> Array:
+        values = importances(model, self.importance_getter)
         if values.ndim == 1:
             return np.abs(values)
         return np.asarray(np.linalg.norm(values, axis=0, ord=self.norm_order))
 
     @property
     def threshold_(self) -> float:
+        self._wake()
         return threshold_of(self.threshold, self._scores(), self.estimator_)
 
     def _get_support_mask(self) -> Any:

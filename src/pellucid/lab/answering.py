@@ -72,9 +72,10 @@ def settings_of(value: Any) -> dict[str, Any]:
 
 def table_of(value: Any) -> dict[str, Any]:
     """Rows that were drawn: lists of numbers and nothing else."""
-    if not isinstance(value, dict) or set(value) - {"X", "y", "names"}:
-        raise ValueError("data must be an object with X, y and names")
+    if not isinstance(value, dict) or set(value) - {"X", "y", "names", "held_out"}:
+        raise ValueError("data must be an object with X, y, names and held_out")
     X, y, names = value.get("X", []), value.get("y"), value.get("names")
+    held_out = value.get("held_out")
     if not isinstance(X, list) or not all(isinstance(row, list) for row in X):
         raise ValueError("X must be a list of rows")
     if len({len(row) for row in X}) > 1:
@@ -92,6 +93,11 @@ def table_of(value: Any) -> dict[str, Any]:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("names must be a list of words")
         given["names"] = names[:2]
+    if held_out is not None:
+        bools = isinstance(held_out, list) and all(isinstance(v, bool) for v in held_out)
+        if not bools or len(held_out) != len(X):
+            raise ValueError(f"held_out must have one true or false per row ({len(X)})")
+        given["held_out"] = held_out
     return given
 
 
@@ -170,7 +176,8 @@ def column_of(column: Any) -> dict[str, Any] | None:
         column = column.cast(pl.Datetime("us")).cast(pl.Int64) / DAY
     if column.dtype.is_numeric():
         cells = column.cast(pl.Float64).to_list()
-        return {"kind": "number", "values": [None if bad(v) else v for v in cells]}
+        values = [None if bad(v) else v for v in cells]
+        return {"kind": "number", "values": values, "levels": None}
     cells = [None if v is None else str(v)[:LONGEST] for v in column.to_list()]
     levels = sorted({v for v in cells if v is not None})
     if len(levels) > MOST_LEVELS:

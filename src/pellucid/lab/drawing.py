@@ -1,5 +1,6 @@
 """What several pages of the lab draw and say: numbers in words, regions of a model."""
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.scene import Mark, heat, lattice, points, regions
+
+LEAST = 1e-12  # a probability in a logarithm
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -69,8 +72,29 @@ def literal(values: Any) -> str:
 
     >>> literal([[0.1, 2.0]])
     'np.array([[0.1, 2.0]])'
+    >>> literal([np.nan, -np.inf])
+    'np.array([np.nan, -np.inf])'
     """
-    return f"np.array({np.asarray(values).tolist()!r})"
+    array = np.asarray(values)
+    text = repr(array.tolist())
+    if array.dtype.kind == "f":
+        text = re.sub("nan|inf", r"np.\g<0>", text)
+    return f"np.array({text})"
+
+
+def literals(rows: Any, *names: str) -> str:
+    """Arrays that ``rows`` holds, a line of Python for each."""
+    return "\n".join(f"{name} = {literal(getattr(rows, name))}" for name in names)
+
+
+def held_rows(data: Any) -> Any:
+    """The rows held out as a mask, nowhere true where none are."""
+    return np.zeros(len(data.X), bool) if data.held_out is None else np.asarray(data.held_out, bool)
+
+
+def log_loss(p: Any, y: Any) -> float:
+    """Mean of -log p(class of the row)."""
+    return float(-np.log(np.maximum(p[np.arange(len(y)), y], LEAST)).mean())
 
 
 def row_points(data: Any, **more: Any) -> Mark:

@@ -102,10 +102,10 @@ DUALS = {
     "SVR": "min ½ βᵀKβ − y·β + ε |β|₁,  |β_i| ≤ C,  Σ β = 0",
     "NuSVR": "min ½ βᵀKβ − y·β,  |β_i| ≤ C,  |β|₁ ≤ C ν n,  Σ β = 0",
     "OneClassSVM": "min ½ αᵀKα,  0 ≤ α_i ≤ 1,  Σ α = ν n",
-    "NuSVC": "min ½ Σ α_i α_j y_i y_j k(x_i, x_j),  0 ≤ α_i ≤ 1,  Σ α = ν n",
+    "NuSVC": "min ½ Σ α_i α_j y_i y_j k(x_i, x_j),  0 ≤ α_i ≤ 1,  Σ α = ν n,  Σ α_i y_i = 0",
     "MaximumMarginClassifier": "min ½ |w|² + C Σ ξ_i,  y_i f(x_i) ≥ 1 − ξ_i,  ξ_i ≥ 0",
 }
-MARGIN = "min ½ Σ α_i α_j y_i y_j k(x_i, x_j) − Σ α_i,  0 ≤ α_i ≤ C"
+MARGIN = "min ½ Σ α_i α_j y_i y_j k(x_i, x_j) − Σ α_i,  0 ≤ α_i ≤ C,  Σ α_i y_i = 0"
 
 
 def support(moment: Moment) -> str:
@@ -131,11 +131,17 @@ def network(moment: Moment) -> str:
 
 
 # Decisions.
-def planning(moment: Moment) -> str:
+BELLMAN = "U(s) ← max_a [r(s,a) + γ Σ P(s′|s,a) U(s′)]"
+STAGES = "U_t(s) = max_a [r(s,a) + γ Σ P(s′|s,a) U_{t−1}(s′)], t steps to go"
+POLICY = "U = r_π + γ P_π U,  then π(s) ← argmax_a [r(s,a) + γ Σ P(s′|s,a) U(s′)]"
+PROGRAMME = "min Σ w(s) U(s)  with  U(s) ≥ r(s,a) + γ Σ P(s′|s,a) U(s′) for all s, a"
+
+
+def planning(moment: Moment, rule: str = BELLMAN) -> str:
     worth = moment.value("change")
     values = getattr(moment.model, "values_", None)
     shown = f"U = {vector(np.asarray(values, float)[..., :6])}" if values is not None else ""
-    return joined("U(s) ← max_a [r(s,a) + γ Σ P(s′|s,a) U(s′)]", shown,
+    return joined(rule, shown,
                   "" if worth is None else f"largest change {number(worth)}")  # fmt: skip
 
 

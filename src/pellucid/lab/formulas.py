@@ -13,6 +13,9 @@ from pellucid.lab.formula_families import (
     ASCENT,
     BAUM_WELCH,
     BOUND,
+    POLICY,
+    PROGRAMME,
+    STAGES,
     acting,
     adaboost,
     boosting,
@@ -62,6 +65,9 @@ def of_each(writer: Writer, *names: str) -> dict[str, Writer]:
 
 
 Q_RULE = "Q(s,a) ← Q(s,a) + η [r + γ max Q(s′,·) − Q(s,a)]"
+DOUBLE_Q_RULE = (
+    "Q_A(s,a) ← Q_A(s,a) + η [r + γ Q_B(s′, argmax Q_A(s′,·)) − Q_A(s,a)], A and B by a coin"
+)
 WRITERS: dict[str, Writer] = {
     **of_each(stochastic, "SGDClassifier", "SGDRegressor"),
     **of_each(perceptron, "Perceptron"),
@@ -85,8 +91,12 @@ WRITERS: dict[str, Writer] = {
               "MultiwayTreeRegressor"),
     **of_each(support, "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "MaximumMarginClassifier"),
     **of_each(network, "MLPClassifier", "MLPRegressor", "Autoencoder"),
-    **of_each(planning, "ValueIteration", "PolicyIteration", "FiniteHorizon", "LinearProgramming"),
-    **of_each(partial(acting, rule=Q_RULE), "QLearning", "DoubleQLearning"),
+    **of_each(planning, "ValueIteration"),
+    **of_each(partial(planning, rule=POLICY), "PolicyIteration"),
+    **of_each(partial(planning, rule=STAGES), "FiniteHorizon"),
+    **of_each(partial(planning, rule=PROGRAMME), "LinearProgramming"),
+    **of_each(partial(acting, rule=Q_RULE), "QLearning"),
+    **of_each(partial(acting, rule=DOUBLE_Q_RULE), "DoubleQLearning"),
     **of_each(partial(acting, rule="Q(s,a) ← Q(s,a) + η [r + γ Q(s′,a′) − Q(s,a)]"), "SARSA"),
     **of_each(partial(acting, rule="U(s) ← U(s) + η [r + γ U(s′) − U(s)]"), "TDLearning"),
     **of_each(partial(acting, rule="U(s) ← mean of the returns from s"), "MonteCarloLearning"),

@@ -131,7 +131,11 @@ def hold_out(n: int, seed: int, share: float = HELD_OUT) -> Any:
 
 
 def rows_of(page: Page, given: dict[str, Any], seed: int) -> LabData:
-    """The rows that a reader drew, dragged or loaded: {"X": rows, "y": ..., "names": ...}."""
+    """The rows that a reader drew, dragged or loaded: {"X": rows, "y": ..., "names": ...}.
+
+    ``held_out``, one boolean per row, keeps rows out of the fit; without it, on a page that holds
+    some out, they are dealt by the seed.
+    """
     X = np.asarray(given.get("X", []), float)
     width = 1 if page.kind == "values" else 2
     if page.kind == "none":
@@ -149,10 +153,24 @@ def rows_of(page: Page, given: dict[str, Any], seed: int) -> LabData:
         y = np.unique(y, return_inverse=True)[1]
         if not 2 <= y.max() + 1 <= 8:
             raise ValueError(f"there must be 2 to 8 classes, got {y.max() + 1}")
-    names = tuple(str(name)[:40] for name in given.get("names", ("x1", "x2")[:width]))
-    made = page.presets[0].data
-    split = made is not None and made(np.random.default_rng(seed)).held_out is not None
-    return LabData(X, y, hold_out(len(X), seed) if split else None, names)
+    names = tuple(str(name)[:40] for name in given.get("names", ()))
+    if len(names) != width:
+        names = ("x1", "x2")[:width]
+    return LabData(X, y, held_out_of(page, given.get("held_out"), len(X), seed), names)
+
+
+def held_out_of(page: Page, given: Any, n: int, seed: int) -> Any:
+    """The mask of the rows held out, None where there are none."""
+    if given is None:
+        made = page.presets[0].data
+        split = made is not None and made(np.random.default_rng(seed)).held_out is not None
+        return hold_out(n, seed) if split else None
+    mask = np.asarray(given)
+    if mask.shape != (n,) or mask.dtype != bool:
+        raise ValueError(f"held_out must have one true or false per row ({n})")
+    if n - mask.sum() < 2:
+        raise ValueError(f"at least 2 rows must not be held out, got {n - mask.sum()}")
+    return mask if mask.any() else None
 
 
 def make_trace(page: Page, preset: int = 0, seed: int = 0) -> Trace:

@@ -1,5 +1,6 @@
 """Python text that repeats a recorded fit."""
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -24,7 +25,8 @@ def code_for(model: Any, X: Any, y: Any) -> str:
 
 
 def data_lines(X: Any, y: Any) -> list[str]:
-    array = None if is_frame(X) else np.asarray(X)
+    several = isinstance(X, list) and any(isinstance(item, tuple) for item in X)  # graphs
+    array = None if is_frame(X) or several else np.asarray(X)
     if array is None or array.dtype.kind not in "fiubU" or array.size > MOST_CELLS:
         shape = getattr(X, "shape", None)
         size = f" of {shape[0]} rows and {shape[1]} columns" if shape and len(shape) == 2 else ""
@@ -36,8 +38,10 @@ def data_lines(X: Any, y: Any) -> list[str]:
 
 def spelled(model: Any) -> str:
     """The constructor with the parameters that are not the default ones."""
-    text = model.__repr__(N_CHAR_MAX=10**6)
-    return " ".join(text.replace("array(", "np.array(").split())
+    with np.printoptions(floatmode="unique", threshold=10**6):  # arrays to the last bit
+        text = model.__repr__(N_CHAR_MAX=10**6)
+    text = " ".join(text.replace("array(", "np.array(").split())
+    return re.sub(r"(?<=[=(\[, -])(nan|inf)(?=[,)\] ])", r"np.\1", text)
 
 
 def imports_of(model: Any) -> list[str]:

@@ -40,18 +40,25 @@ def digest(X: Any, y: Any) -> str:
     """SHA-256 of the data as they were given: the same rows have the same digest."""
     total = hashlib.sha256()
     for part in (X, y):
-        if hasattr(part, "tocsr"):
-            part = part.tocsr()
-            total.update(repr(part.shape).encode())
-            pieces: list[Any] = [part.data, part.indices, part.indptr]
-        else:
-            pieces = [part]
-        for piece in pieces:
-            array = np.asarray(piece)
-            total.update(repr((array.dtype.str, array.shape)).encode())
-            raw = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
-            total.update(raw)
+        _add(total, part)
     return total.hexdigest()
+
+
+def _add(total: Any, part: Any) -> None:
+    """A sparse matrix by its arrays, a list of arrays (graphs) one by one, all else as an array."""
+    if hasattr(part, "tocsr"):
+        part = part.tocsr()
+        total.update(repr(part.shape).encode())
+        part = [part.data, part.indices, part.indptr]
+    if isinstance(part, list | tuple) and any(isinstance(p, np.ndarray | tuple) for p in part):
+        total.update(repr(len(part)).encode())
+        for piece in part:
+            _add(total, piece)
+        return
+    array = np.asarray(part)
+    total.update(repr((array.dtype.str, array.shape)).encode())
+    raw = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+    total.update(raw)
 
 
 def about(stage: Stage, X: Any) -> str:

@@ -75,7 +75,10 @@ def graph(
     A node: ``x``, ``y`` (any units, y upwards), ``label`` (may have several lines), optional
     ``colour``, ``lit``, ``round`` (a circle), ``shade`` (0 to 1). An edge: ``source``, ``target``
     (places in ``nodes``), optional ``label``, ``colour``, ``lit``, ``dashed``, ``arrow`` (True).
+    The labels of the nodes are added to ``alt``, for those who cannot see the boxes.
     """
+    labels = (" ".join(str(node.get("label", "")).split()) for node in nodes)
+    alt = " ".join([alt or title, "; ".join(label for label in labels if label)]).strip()
     return plain({
         "kind": "graph", "name": name, "title": title, "nodes": list(nodes), "edges": list(edges),
         "alt": alt,

@@ -9,15 +9,17 @@ sent is kept, nothing is fetched, no code that is sent is run.
 
 import asyncio
 import json
+import os
 import secrets
 import socket
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from pellucid.lab.answering import answer_run, answer_table, columns_of
+from pellucid.lab.answering import answer_run, answer_table, columns_of, whole_number
 from pellucid.lab.exporting import content, page_html
 from pellucid.lab.pages import PAGES, page_of
 
@@ -65,7 +67,7 @@ def policy(nonce: str) -> str:
     """Only the scripts and styles of this answer; requests only to this server."""
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        "connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
+        "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
     )
 
@@ -82,7 +84,9 @@ class Door(NamedTuple):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        return (f"{HOST}:{self.port}", f"localhost:{self.port}")
+        """Names that a browser may call this server by; port 80 it leaves out."""
+        bare = (HOST, "localhost") if self.port == 80 else ()
+        return (f"{HOST}:{self.port}", f"localhost:{self.port}", *bare)
 
     def refusal(self, request: Any) -> str | None:
         """Why a request is not answered, or None."""
@@ -216,9 +220,10 @@ class Running(NamedTuple):
     server: Any
     socket: Any
 
-    def address(self, page: str | None = None) -> str:
+    def address(self, page: str | None = None, seed: int = 0) -> str:
         name = next(iter(PAGES)) if page is None else page
-        return f"http://{HOST}:{self.port}/?page={name}&token={self.token}"
+        place = f"#seed={seed}" if seed else ""
+        return f"http://{HOST}:{self.port}/?page={name}&token={self.token}{place}"
 
 
 def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RUN) -> Running:
@@ -228,7 +233,8 @@ def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RU
         raise ValueError(f"port must be a whole number from 0 to 65535, got {port!r}")
     token, table = secrets.token_urlsafe(32), None if data is None else offered(data)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name != "nt":  # there it would let two programs listen on one port
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
         listening.listen(128)  # who comes before the server is up, waits
@@ -245,14 +251,19 @@ def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RU
 
 
 def offered(data: Any) -> dict[str, Any]:
-    """A table that the page's "load" has from the start."""
+    """A table that the page's "load" has from the start; what loading it warns of is noted too."""
     from pellucid.data import load
 
-    return columns_of(load(data), [])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = load(data)
+    for warning in caught:
+        warnings.warn(warning.message, stacklevel=2)
+    return columns_of(frame, [str(warning.message) for warning in caught])
 
 
 def serve(
-    *, port: int = 0, data: Any = None, page: str | None = None,
+    *, port: int = 0, data: Any = None, page: str | None = None, seed: int = 0,
     ready: Callable[[str], Any] | None = None,
 ) -> None:  # fmt: skip
     """Serve the lab on this machine until Ctrl-C.
@@ -265,6 +276,8 @@ def serve(
         A table that every page can load at once.
     page : str, optional
         The page of the printed address; the first one by default.
+    seed : int, default=0
+        Of the presets' data, from 0 to 2**32 - 1.
     ready : callable, optional
         Called with the address instead of printing it.
 
@@ -277,8 +290,9 @@ def serve(
     """
     if page is not None:
         page_of(page)
+    seed = whole_number(seed, "seed", 2**32 - 1)
     running = prepared(port, data)
-    address = running.address(page)
+    address = running.address(page, seed)
     if ready is None:
         import sys
 

@@ -31,7 +31,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     a classifier ``label`` and ``probabilities``, or ``decision`` where it has no probabilities; a
     transformer ``transformed``. Labels are equal and numbers agree to 1e-12 of their size (the
     sums of trees to the bit). What has no exact form is refused. The same model gives the same
-    bytes. An ONNX file cannot refuse a row: NaN in a model that does not take NaN gives NaN.
+    bytes. An ONNX file cannot refuse a row: where a model does not take NaN, the numbers of a row
+    with NaN are NaN and its label is some class.
 
     Parameters
     ----------
@@ -70,10 +71,11 @@ def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
 
 def onnx_bytes(model: Any) -> bytes:
     """The ONNX model in memory."""
-    check_is_fitted(model.steps[-1][1] if isinstance(model, Pipeline) else model)
+    steps = active_steps(model) if isinstance(model, Pipeline) else [model]
+    check_is_fitted(steps[-1])
     graph = Graph()
     answer = converted(graph, model, "X")
-    schema = input_schema(model)
+    schema = input_schema(steps[0])
     facts = {
         "version": pellucid.__version__,
         "class": public_name(model),
@@ -88,12 +90,23 @@ def public_name(model: Any) -> str:
     return class_name(type(model)) or full_name(type(model))
 
 
+def is_idle(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def active_steps(model: Pipeline) -> list[Any]:
+    """The steps of a pipeline that do something."""
+    steps = [step for _, step in model.steps if not is_idle(step)]
+    return steps or refuse(model, "none of its steps does anything")
+
+
 def converted(g: Graph, model: Any, x: str) -> Answer:
     """What a model answers to the tensor x; a pipeline's last step answers."""
     if type(model) is Pipeline:
-        for _, step in model.steps[:-1]:
+        *before, last = active_steps(model)
+        for step in before:
             x = transformed(g, step, x)
-        return converted(g, model.steps[-1][1], x)
+        return converted(g, last, x)
     name = public_name(model)
     if name in PREDICTORS:
         return PREDICTORS[name](g, model, x)
@@ -103,7 +116,7 @@ def converted(g: Graph, model: Any, x: str) -> Answer:
 
 def transformed(g: Graph, model: Any, x: str) -> str:
     """The rows that a step hands on."""
-    if model is None or (isinstance(model, str) and model == "passthrough"):
+    if is_idle(model):
         return x
     if type(model) is Pipeline:
         for _, step in model.steps:
@@ -135,7 +148,11 @@ def side_by_side(g: Graph, model: Any, x: str) -> str:
     return g.join(*parts)
 
 
-def n_columns(model: Any) -> int:
-    """How many columns a transformer makes; one that cannot name them makes as many as it takes."""
-    named = hasattr(model, "get_feature_names_out")
-    return len(model.get_feature_names_out()) if named else model.n_features_in_
+def n_columns(model: Any) -> int | None:
+    """How many columns a transformer makes; without names for them, as many as it takes."""
+    if not hasattr(model, "get_feature_names_out"):
+        return int(model.n_features_in_)
+    try:
+        return len(model.get_feature_names_out())
+    except (AttributeError, ValueError):  # a part cannot name its columns, or two have one name
+        return None

@@ -24,7 +24,7 @@ class Output(NamedTuple):
     name: str
     tensor: str
     dtype: Any
-    columns: tuple[int, ...] = ()
+    columns: tuple[int | None, ...] = ()  # None: a number that is not known
 
 
 class Answer(NamedTuple):
@@ -145,7 +145,9 @@ class Graph:
         test = self.op("GreaterOrEqual" if zero else "Greater", self.column(z), 0.0)
         return self.op("Cast", test, to=self.onnx.TensorProto.INT64)
 
-    def model(self, name: str, n_features: int, answer: Answer, facts: dict[str, Any]) -> bytes:
+    def model(
+        self, name: str, n_features: int | None, answer: Answer, facts: dict[str, Any]
+    ) -> bytes:
         """The file: the same graph gives the same bytes."""
         make = self.onnx.helper
         for one in answer.outputs:
@@ -168,7 +170,7 @@ class Graph:
         self.onnx.checker.check_model(model)
         return model.SerializeToString(deterministic=True)
 
-    def _info(self, name: str, dtype: Any, columns: Iterable[int]) -> Any:
+    def _info(self, name: str, dtype: Any, columns: Iterable[int | None]) -> Any:
         kinds = self.onnx.TensorProto
         kind = {"f": kinds.DOUBLE, "i": kinds.INT64, "b": kinds.BOOL}.get(dtype.kind, kinds.STRING)
         return self.onnx.helper.make_tensor_value_info(name, kind, [ROWS, *columns])

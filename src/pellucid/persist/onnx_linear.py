@@ -111,8 +111,8 @@ def one_vs_rest(g: Graph, model: Any, x: str) -> Answer:
     p = g.sigmoid(z)
     if several:
         total = g.op("ReduceSum", p, np.array([1]))
-        sure = g.op("Greater", total, 0.0)
-        P = g.choose(sure, g.op("Div", p, g.choose(sure, total, 1.0)), 1.0 / len(members))
+        none = g.op("Equal", total, 0.0)
+        P = g.choose(none, 1.0 / len(members), g.op("Div", p, g.choose(none, 1.0, total)))
     else:
         P = g.join(g.op("Sub", 1.0, p), p)
     return g.classes(model, index, probabilities(model, P))

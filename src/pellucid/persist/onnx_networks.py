@@ -12,7 +12,8 @@ LEAK = 0.01
 
 
 def step(g: Graph, z: str, low: float) -> str:
-    return g.choose(g.op("Greater", z, 0.0), 1.0, low)
+    """1 above zero, else ``low``; what is missing stays so."""
+    return g.choose(g.op("IsNaN", z), z, g.choose(g.op("Greater", z, 0.0), 1.0, low))
 
 
 def leaky(g: Graph, z: str) -> str:

@@ -70,6 +70,9 @@ print(f"{{task.metric}} on unseen rows: {{score:.6g}}")
 if abs(score - expected_score) > 1e-9 * max(1, abs(expected_score)):
     wrong.append("final score")
 """
+ASK = """sys.argv[1] if len(sys.argv) > 1 else sys.exit(
+    "{}"
+)"""
 CLOSE = """
 print("all figures agree" if not wrong else f"differs from the report: {', '.join(wrong)}")
 sys.exit(bool(wrong))
@@ -83,7 +86,9 @@ def script(record: Any) -> str:
     data = f"sys.argv[1] if len(sys.argv) > 1 else {r['source']!r}"
     source = "DATA"
     if r["source"] in ("-", "a table in memory"):
-        data = "sys.argv[1]  # the table came from memory or stdin: name its file"
+        data = ASK.format("name the file of the table: python repeat.py DATA")
+    if "://" in r["source"] and "***" in r["source"]:  # secrets are not written down
+        data = ASK.format("give the address of the database, password and all: repeat.py ADDRESS")
     if r.get("sql"):
         imports["pellucid.data"] = {"load"}
         source = f"load(DATA, sql={r['sql']!r})"

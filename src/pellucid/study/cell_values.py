@@ -12,7 +12,7 @@ import polars as pl
 
 from pellucid.core.columns import Coded, Text, plain_column
 from pellucid.core.typing import Array, IntArray
-from pellucid.data.cells import converted, stripped
+from pellucid.data.cells import THOUSANDS, converted, may_be_grouped, stripped
 from pellucid.features.categories import find_values
 from pellucid.study.dating import read_dates
 
@@ -57,14 +57,15 @@ def levels(column: Any) -> tuple[list[str | None], IntArray]:
     return list(place), codes
 
 
-def numbers(column: Any, name: str) -> Array:
+def numbers(column: Any, name: str, *, comma: bool = False) -> Array:
     """Cells as float64, missing ones as NaN.
 
     In a column of text the cells that are no numbers count as missing, as in the audit; text of
-    which no more than half is numbers is refused by the name of its column.
+    which no more than half is numbers is refused by the name of its column. With ``comma`` it is
+    known that 1,200 is 1.2; else cells that may as well be 1200 are refused.
     """
     if isinstance(column, Text):
-        return _read_numbers(column.series.cast(pl.String), name)
+        return _read_numbers(column.series.cast(pl.String), name, comma)
     if isinstance(column, Coded):
         column = plain_column(column)
     kind = column.dtype.kind
@@ -84,13 +85,35 @@ def numbers(column: Any, name: str) -> Array:
     return np.array(cells, dtype=np.float64)
 
 
-def _read_numbers(series: pl.Series, name: str) -> Array:
+def has_decimal_commas(column: Any) -> bool:
+    """Whether text reads as more numbers with a decimal comma than with a point.
+
+    >>> has_decimal_commas(Text(pl.Series(["1,5", "2"]), None)), has_decimal_commas(np.ones(2))
+    (True, False)
+    """
+    if not isinstance(column, Text):
+        return False
+    series = column.series.cast(pl.String)
+    if not series.str.contains(",", literal=True).any():
+        return False
+    count = [converted(pl.col("cell"), kind).count().alias(kind) for kind in ("float", "comma")]
+    point, comma = series.alias("cell").to_frame().select(count).row(0)
+    return bool(comma > point)
+
+
+def _read_numbers(series: pl.Series, name: str, known: bool) -> Array:
     """Numbers in text, with a decimal point or comma; true is 1 and false 0."""
     frame, cell = series.alias("cell").to_frame(), pl.col("cell")
     truth = frame.select(converted(cell, "bool").cast(pl.Float64)).to_series()
     point = frame.select(converted(cell, "float").cast(pl.Float64)).to_series()
     comma = frame.select(converted(cell, "comma").cast(pl.Float64)).to_series()
     read = max((point, comma, truth), key=lambda cells: cells.count())
+    if read is comma and not known and may_be_grouped(frame["cell"]):
+        amount = frame.filter(stripped(cell).str.contains(THOUSANDS))["cell"][0]
+        raise ValueError(
+            f"column {name!r} holds {amount!r}; write numbers without a mark between the "
+            "thousands, as 1234.5"
+        )
     filled = frame.filter(stripped(cell).is_not_null())
     if filled.height and 2 * read.count() <= filled.height:
         stray = frame.filter(stripped(cell).is_not_null() & read.is_null())["cell"][0]

@@ -1,7 +1,7 @@
 r"""Findings about leaks, PEL301, PEL302 and PEL306: columns that know the answer.
 
 One column alone (301). For classes a column is cut into cells c: its levels, or up to 64 intervals
-of equal counts. Every row is put into one of five folds by a hash of its contents; the score of
+of about equal counts. Every row is put into one of five folds by a hash of its contents; the score of
 a cell for class k is its share of class k in the other folds, shrunk to the overall share. With the
 table N[fold, cell, class] of counts everything else is small:
 
@@ -122,14 +122,28 @@ def cells_of(column: Column, rows: IntArray) -> IntArray | None:
         if column.distinct <= min(INTERVALS, len(x) / 5):
             cut = np.unique(filled)
         else:
-            s = np.sort(filled)
-            k = min(max(len(x) // 8, 4), INTERVALS)
-            cut = np.unique(s[np.linspace(0, len(s) - 1, k + 1).astype(np.intp)[:-1]])
+            cut = interval_starts(np.sort(filled), min(max(len(x) // 8, 4), INTERVALS))
         cell = np.searchsorted(cut, x, "right")
         return np.where(gap, len(cut) + 1, cell) if gap.any() else cell
     if column.kind != "category" or column.distinct > MOST_LEVELS:
         return None
     return column.cells.gather(rows).rank("dense").fill_null(0).to_numpy().astype(np.intp)
+
+
+def interval_starts(s: Array, k: int) -> Array:
+    """Where k intervals of sorted numbers begin, of about equal counts.
+
+    Each begins after the widest step nearby, so that numbers which stand together stay together.
+
+    >>> interval_starts(np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 5.3, 5.4]), 2)
+    array([0., 5.])
+    """
+    at = np.linspace(0, len(s) - 1, k + 1).astype(np.intp)[1:-1]
+    reach = max(len(s) // (2 * k), 1)
+    steps = np.diff(s)
+    near = np.clip(at[:, None] + np.arange(-reach, reach), 0, len(steps) - 1)
+    widest = near[np.arange(len(near)), np.argmax(steps[near], axis=1)]
+    return np.unique(s[np.r_[0, widest + 1]])
 
 
 def coded_auc(cell: IntArray, fold: IntArray, y: IntArray) -> float:

@@ -111,7 +111,7 @@ def sketch_columns(frame: Any, kinds: dict[str, str]) -> dict[str, dict[str, Any
 def sketch(column: Any, kind: str, name: str) -> dict[str, Any]:
     """Sorted numbers, or counts of levels; nothing but counts of cells for texts and lists."""
     if kind in ("number", "whole", "date"):
-        x = moments(column, name) if kind == "date" else numbers(column, name)
+        x = moments(column, name) if kind == "date" else numbers(column, name, comma=True)
         seen = np.sort(x[~np.isnan(x)])
         n, missing = len(seen), len(x) - len(seen)
         if n > POINTS:
@@ -178,7 +178,7 @@ def sketch_all(column: Any, kind: str, name: str) -> dict[str, Any]:
         known = {v: c for v, c in zip(found, counts, strict=True) if v is not None}
         n = sum(known.values())
         return {"kind": kind, "n": n, "missing": len(codes) - n, "levels": known, "rest": 0}
-    x = moments(column, name) if kind == "date" else numbers(column, name)
+    x = moments(column, name) if kind == "date" else numbers(column, name, comma=True)
     seen = np.sort(x[~np.isnan(x)])
     return {"kind": kind, "n": len(seen), "missing": len(x) - len(seen), "points": seen}
 

@@ -21,7 +21,7 @@ import polars as pl
 
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array
-from pellucid.data.cells import MISSING, converted
+from pellucid.data.cells import GROUPED, MISSING, converted, may_be_grouped
 from pellucid.study.dating import read_dates, whole_dates
 from pellucid.study.numeric import Ordered, ordered
 from pellucid.study.records import ColumnProfile
@@ -29,8 +29,6 @@ from pellucid.study.records import ColumnProfile
 PROBES = 20_000  # distinct cells that decide the kind of a text column
 NUMBERS, CATEGORY = ("number", "whole"), ("category", "truth")
 TEXT_WORDS = 3.0  # cells of so many words on average are sentences
-GROUPED = r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$"  # 1,234.5 or 1.234,5 or 1 234
-THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+$"
 MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
 QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
 COMMONEST = 10  # levels kept in a profile
@@ -234,7 +232,7 @@ def _as_numbers(
     kind = max(shares, key=lambda name: (shares[name], name == "float"))
     if probes["cell"].str.contains(r"^[+-]?0\d").any():
         return None
-    if shares[kind] < HALF or (kind == "comma" and _may_be_grouped(probes["cell"])):
+    if shares[kind] < HALF or (kind == "comma" and may_be_grouped(probes["cell"])):
         return _grouped(counts, probes, shares["float"])
     judged = counts.with_columns(converted(pl.col("cell"), kind).alias("number"))
     stray = judged.filter(pl.col("number").is_null())
@@ -243,28 +241,32 @@ def _as_numbers(
     if share < HALF:
         return None
     examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
-    strays = Strays(share, n, examples) if n else None
+    grouped = n > 0 and bool(stray["cell"].str.contains(GROUPED).any()) and _are_amounts(counts)
+    strays = Strays(share, n, examples, grouped) if n else None
     if n == 0 or (share >= MOSTLY and judged["number"].n_unique() > QUANTITIES):
         number = converted(pl.col(series.name), kind).alias(series.name)
         return _numbers(series.to_frame().select(number).to_series(), strays)
     return strays
 
 
-def _may_be_grouped(cells: pl.Series) -> bool:
-    """Whether every comma could part thousands: 1,200 beside 900 is not 1.2."""
-    return bool(cells.filter(cells.str.contains(",", literal=True)).str.contains(THOUSANDS).all())
-
-
 def _grouped(counts: pl.DataFrame, probes: pl.DataFrame, plain: float) -> Strays | None:
     """What is stray where numbers are written in groups of three digits, such as 1,234,567.89."""
-    grouped = pl.col("cell").str.contains(GROUPED)
-    number = converted(pl.col("cell"), "float").is_not_null()
-    some, only = probes.select(grouped.any(), (grouped | number).all().alias("only")).row(0)
-    if not (some and only):
+    if not _are_amounts(probes):
         return None
-    stray = counts.filter(pl.col("cell").str.contains(GROUPED))
+    number = converted(pl.col("cell"), "float").is_not_null()
+    stray = counts.filter(pl.col("cell").str.contains(GROUPED) | ~number)
     examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
     return Strays(plain, int(stray["count"].sum()), examples, grouped=True)
+
+
+def _are_amounts(counts: pl.DataFrame) -> bool:
+    """Whether some cells have marks between thousands and most others are numbers."""
+    cell, count = pl.col("cell"), pl.col("count")
+    grouped = cell.str.contains(GROUPED)
+    number = grouped | converted(cell, "float").is_not_null()
+    share = (count * number).sum() / count.sum()
+    some, mostly = counts.select(grouped.any(), (share >= MOSTLY).alias("mostly")).row(0)
+    return bool(some and mostly)
 
 
 def is_list(counts: pl.DataFrame, probes: pl.DataFrame) -> bool:

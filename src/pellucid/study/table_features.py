@@ -38,7 +38,15 @@ from pellucid.core.iterate import FitContext
 from pellucid.core.records import Card, plain, text_table
 from pellucid.core.threads import map_threads
 from pellucid.core.typing import Array, BoolArray, IntArray
-from pellucid.study.cell_values import KINDS, dates, kind_of, levels, numbers, texts
+from pellucid.study.cell_values import (
+    KINDS,
+    dates,
+    has_decimal_commas,
+    kind_of,
+    levels,
+    numbers,
+    texts,
+)
 from pellucid.study.treatments import (
     Curve,
     Levels,
@@ -239,10 +247,11 @@ class TableFeatures(Transformer):
 
     def _treat(self, column: Any, kind: str, name: str, supervised: bool) -> Any:
         """The treatment of one column; ``Wide`` where it waits for the target."""
-        if kind in ("number", "whole") and self.knots > 2:
-            return learn_curve(numbers(column, name), self.knots)
         if kind in ("number", "whole"):
-            return learn_number(numbers(column, name), self.scale)
+            x, comma = numbers(column, name, comma=True), has_decimal_commas(column)
+            if self.knots > 2:
+                return learn_curve(x, self.knots, comma)
+            return learn_number(x, self.scale, comma)
         if kind == "truth" and isinstance(column, np.ndarray) and column.dtype.kind in "biufO":
             return learn_number(numbers(column, name), False)
         if kind == "date":

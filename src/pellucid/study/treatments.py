@@ -44,6 +44,7 @@ class Number(NamedTuple):
     indicator: bool
     low: float
     high: float
+    comma: bool = False  # text with decimal commas: 1,200 is 1.2
 
     @property
     def width(self) -> int:
@@ -53,7 +54,7 @@ class Number(NamedTuple):
         return [name, f"{name} {MISSING}"][: self.width]
 
     def fill(self, column: Any, name: str, out: Array) -> None:
-        x = numbers(column, name)
+        x = numbers(column, name, comma=self.comma)
         absent = np.isnan(x)
         if absent.any():
             x = np.where(absent, self.median, x)
@@ -64,11 +65,11 @@ class Number(NamedTuple):
             out[:, 1] = absent
 
     def strange(self, column: Any, name: str) -> Strange:
-        x = numbers(column, name)
+        x = numbers(column, name, comma=self.comma)
         return Strange(None, (x < self.low) | (x > self.high))
 
 
-def learn_number(x: Array, scale: bool) -> Number | None:
+def learn_number(x: Array, scale: bool, comma: bool = False) -> Number | None:
     """None where the column does not vary: it can teach nothing."""
     absent = np.isnan(x)
     seen = x[~absent] if absent.any() else x
@@ -81,7 +82,7 @@ def learn_number(x: Array, scale: bool) -> Number | None:
     median = float(np.median(seen))
     full = np.where(absent, median, x) if indicator else x
     shift, spread = (float(full.mean()), float(full.std())) if scale else (0.0, 1.0)
-    return Number(median, shift, spread if spread > 0 else 1.0, indicator, low, high)
+    return Number(median, shift, spread if spread > 0 else 1.0, indicator, low, high, comma)
 
 
 class Curve(NamedTuple):
@@ -118,9 +119,9 @@ def spline_functions(x: Array, knots: Array) -> Array:
     return out
 
 
-def learn_curve(x: Array, n_knots: int) -> Number | Curve | None:
+def learn_curve(x: Array, n_knots: int, comma: bool = False) -> Number | Curve | None:
     """A straight line where there are fewer than three distinct knots."""
-    number = learn_number(x, True)
+    number = learn_number(x, True, comma)
     seen = x[~np.isnan(x)]
     if number is None or len(seen) == 0:
         return number

@@ -104,9 +104,9 @@ def count_frame(
     train = float((said(rows.X) != rows.y).mean())
     test = float((said(rows.X_test) != rows.y_test).mean())
     codes = np.asarray(said(lattice(rows.box, CELLS)[2]), int).reshape(CELLS, CELLS)
-    names = ("prior", *(f"P({name} range | c)" for name in rows.data.names))
     numbers = {
-        "evidence used": names[k] if k else "none", "class of the query": int(posterior.argmax()),
+        "evidence used": ", ".join(f"range of {name}" for name in rows.data.names[:k]) or "none",
+        "class of the query": int(posterior.argmax()),
         "its probability": float(posterior.max()), "training error": train, "held-out error": test,
     }  # fmt: skip
     marks = [regions(codes, rows.box), *cell_marks(place, edges, rows.box), asked(rows)]

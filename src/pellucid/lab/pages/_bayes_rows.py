@@ -6,14 +6,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid import GaussianNB
-from pellucid.lab.drawing import class_regions, number, row_points
+from pellucid.lab.drawing import (
+    LEAST,
+    class_regions,
+    held_rows,
+    log_loss,
+    number,
+    row_points,
+)
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import area, around, bars, ellipse, line, plane, points, rule
 from pellucid.lab.trace import Frame
 
 CELLS = 44
 MOST_STEPS = 24
-LEAST = 1e-12  # a probability in a logarithm
 
 
 class Story(NamedTuple):
@@ -43,7 +49,7 @@ class Rows(NamedTuple):
 
 
 def make_rows(data: LabData, params: dict[str, Any]) -> Rows:
-    held = np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
+    held = held_rows(data)
     test = held if held.any() else ~held
     box = around(data.X)
     query = np.array([box[0] + params["query_x"] * (box[1] - box[0]),
@@ -63,10 +69,6 @@ def still(rows: Rows, title: str) -> Any:
 
 def asked(rows: Rows) -> Any:
     return points(rows.query[:1], rows.query[1:], group="accent", size=1.8, label="query")
-
-
-def log_loss(p: Any, y: Any) -> float:
-    return float(-np.log(np.maximum(p[np.arange(len(y)), y], LEAST)).mean())
 
 
 def belief_panel(prior: Any, posterior: Any) -> Any:

@@ -6,7 +6,6 @@ import numpy as np
 
 from pellucid.lab.drawing import number
 from pellucid.lab.pages._bayesian_parts import (
-    PLACES,
     Case,
     belief_panel,
     beliefs,
@@ -220,7 +219,3 @@ def _judged(case: Case, a: str, b: str, paths: Any, told: dict[str, Any], i: int
                "d-separated": "yes" if path is None else "no",
                "difference": float(f"{abs(first - second):.4g}")}  # fmt: skip
     return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})
-
-
-def names_of(network: str) -> tuple[str, ...]:
-    return tuple(PLACES[network])

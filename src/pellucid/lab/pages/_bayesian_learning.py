@@ -175,7 +175,7 @@ def em_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     hidden = HIDDEN[case.name] if params["hidden"] else None
     shown = np.unique(np.linspace(0, len(models) - 1, MOST_FRAMES).round().astype(int))
     frames = [_em_start(case, values, rows, params)]
-    frames += [_em_round(case, models, values, test, rows, int(i)) for i in shown]
+    frames += [_em_round(case, models, values, test, rows, int(i), params["alpha"]) for i in shown]
     return Trace(
         algorithm="BayesianNetwork",
         params=params,
@@ -233,8 +233,8 @@ def _em_start(case: Case, values: Any, rows: Any, params: dict[str, Any]) -> Fra
     cells = rows.height * rows.width
     missing = int(sum(rows[name].null_count() for name in rows.columns))
     formula = (
-        f"tables drawn at random; {missing} of {cells} cells are missing: log-likelihood per row "
-        f"{number(values[0])}"
+        f"tables drawn at random; {missing} of {cells} cells are missing: "
+        f"log-{'posterior' if params['alpha'] > 0 else 'likelihood'} per row {number(values[0])}"
     )
     panels = [net_panel(case, None, {}, title="Before the first round"),
               cpt_panel(case, case.query, {})]  # fmt: skip
@@ -243,7 +243,9 @@ def _em_start(case: Case, values: Any, rows: Any, params: dict[str, Any]) -> Fra
     return Frame(0, float(values[0]), None, formula, numbers, {"panels": panels})
 
 
-def _em_round(case: Case, models: Any, values: Any, test: Any, rows: Any, i: int) -> Frame:
+def _em_round(
+    case: Case, models: Any, values: Any, test: Any, rows: Any, i: int, alpha: float
+) -> Frame:
     model, focus = models[i], case.query
     N = np.asarray(model.counts_[focus], float).reshape(-1, 2)
     j = int(N.sum(axis=1).argmax())
@@ -253,9 +255,13 @@ def _em_round(case: Case, models: Any, values: Any, test: Any, rows: Any, i: int
     made = f"{theta}"
     if i:
         M = np.asarray(models[i - 1].counts_[focus], float).reshape(-1, 2)[j]
-        made = f"{number(M[0], 4)} / {number(M.sum(), 4)} = {theta}"
+        top, below = number(M[0], 4), number(M.sum(), 4)
+        if alpha:
+            top, below = f"({top} + {number(alpha)})", f"({below} + {number(2 * alpha)})"
+        made = f"{top} / {below} = {theta}"
+    rule = "(N + α) / (N_j + 2α)" if alpha else "N / N_j"
     formula = (
-        f"M: θ({focus} = {yes}{which}) ← N / N_j = {made}; E: N = Σ P({focus} = {yes} | observed "
+        f"M: θ({focus} = {yes}{which}) ← {rule} = {made}; E: N = Σ P({focus} = {yes} | observed "
         f"cells) = {number(N[j, 0], 4)} of {number(N[j].sum(), 4)}"
     )
     score = model.score_samples(test)

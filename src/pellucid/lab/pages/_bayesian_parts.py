@@ -23,14 +23,13 @@ PLACES = {
         "either": (1, 1), "xray": (0, 0), "dysp": (3, 0),
     },
 }  # fmt: skip
-SPRINKLER = """network = BayesianNetwork(cpds=[
-    CPT("Cloudy", [0.5, 0.5], states=["yes", "no"]),
-    CPT("Sprinkler", [[0.1, 0.9], [0.5, 0.5]], parents=["Cloudy"], states=["yes", "no"]),
-    CPT("Rain", [[0.8, 0.2], [0.2, 0.8]], parents=["Cloudy"], states=["yes", "no"]),
-    CPT("Wet", [[[0.99, 0.01], [0.9, 0.1]], [[0.9, 0.1], [0.05, 0.95]]],
-        parents=["Sprinkler", "Rain"], states=["yes", "no"]),
-])
-"""
+SPRINKLER = (  # variable, table, parents
+    ("Cloudy", [0.5, 0.5], ()),
+    ("Sprinkler", [[0.1, 0.9], [0.5, 0.5]], ("Cloudy",)),
+    ("Rain", [[0.8, 0.2], [0.2, 0.8]], ("Cloudy",)),
+    ("Wet", [[[0.99, 0.01], [0.9, 0.1]], [[0.9, 0.1], [0.05, 0.95]]], ("Sprinkler", "Rain")),
+)
+YES_NO = ("yes", "no")
 HIDDEN = {"sprinkler": "Cloudy", "earthquake": "Alarm", "asia": "either"}  # by the switch of EM
 
 
@@ -52,14 +51,26 @@ class Case(NamedTuple):
 def make_network(name: str) -> Any:
     if name != "sprinkler":
         return read_network(load_network(name))
-    words = ["yes", "no"]
-    return BayesianNetwork(cpds=[
-        CPT("Cloudy", [0.5, 0.5], states=words),
-        CPT("Sprinkler", [[0.1, 0.9], [0.5, 0.5]], parents=["Cloudy"], states=words),
-        CPT("Rain", [[0.8, 0.2], [0.2, 0.8]], parents=["Cloudy"], states=words),
-        CPT("Wet", [[[0.99, 0.01], [0.9, 0.1]], [[0.9, 0.1], [0.05, 0.95]]],
-            parents=["Sprinkler", "Rain"], states=words),
-    ])  # fmt: skip
+    return BayesianNetwork(
+        cpds=[CPT(v, rows, parents=parents, states=YES_NO) for v, rows, parents in SPRINKLER]
+    )
+
+
+def network_code(name: str) -> str:
+    """Python that makes the network."""
+    if name != "sprinkler":
+        return (
+            "from pellucid.data import load_network\nfrom pellucid.graphical import read_network\n"
+            f"\nnetwork = read_network(load_network({name!r}))\n"
+        )
+    tables = "".join(
+        f"    CPT({v!r}, {rows!r},\n        parents={list(parents)!r}, states={list(YES_NO)!r}),\n"
+        for v, rows, parents in SPRINKLER
+    )
+    return (
+        "from pellucid.graphical import CPT, BayesianNetwork\n\n"
+        f"network = BayesianNetwork(cpds=[\n{tables}])\n"
+    )
 
 
 def make_case(params: dict[str, Any]) -> Case:
@@ -76,14 +87,7 @@ def make_case(params: dict[str, Any]) -> Case:
     if told and network.probability(told) == 0:
         said = ", ".join(f"{n} = {s}" for n, s in told.items())
         raise ValueError(f"this evidence is impossible in the network {name}: {said}")
-    if name == "sprinkler":
-        code = f"from pellucid.graphical import CPT, BayesianNetwork\n\n{SPRINKLER}"
-    else:
-        code = (
-            "from pellucid.data import load_network\nfrom pellucid.graphical import read_network\n"
-            f"\nnetwork = read_network(load_network({name!r}))\n"
-        )
-    return Case(name, network, told, query, params[f"{name}_from"], code)
+    return Case(name, network, told, query, params[f"{name}_from"], network_code(name))
 
 
 def beliefs(network: Any, evidence: dict[str, Any]) -> dict[str, float]:
@@ -95,11 +99,9 @@ def beliefs(network: Any, evidence: dict[str, Any]) -> dict[str, float]:
 
 
 def net_panel(
-    case: Case, known: dict[str, float] | None, evidence: Any, *, path: Any = (), title: str = "",
-    network: Any = None,
-) -> Panel:  # fmt: skip
+    case: Case, known: dict[str, float] | None, evidence: Any, *, path: Any = (), title: str = ""
+) -> Panel:
     """The graph; observed nodes carry their state, the others a probability."""
-    network = case.network if network is None else network
     names = list(PLACES[case.name])
     steps = {frozenset(pair) for pair in pairwise(path)}
     nodes = []

@@ -1,7 +1,7 @@
 """Many t-tests where nothing differs: how often they raise a false alarm.
 
-The labels are shuffled: there is nothing to learn, and LDA and the nearest neighbour are equally
-good in truth.
+The labels are coin flips: there is nothing to learn, and every rule, LDA as well as the nearest
+neighbour, errs with one half in truth.
 Each experiment tests their difference on random splits that share training rows.
 """
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from pellucid.discriminant import LinearDiscriminantAnalysis
 from pellucid.evaluation import adjust_p_values, corrected_t_test, paired_t_test
-from pellucid.lab.drawing import heard, hushed, number
-from pellucid.lab.pages._judging_parts import Judged, Rows, error, literals
+from pellucid.lab.drawing import heard, hushed, literals, number
+from pellucid.lab.pages._judging_parts import ALL, Judged, Rows, error
 from pellucid.lab.scene import bars, line, plane, points, rule, text
 from pellucid.lab.trace import Frame
 from pellucid.neighbors import KNeighborsClassifier
@@ -50,10 +50,18 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     )
 
 
+def flips(rng: Any, n: int) -> Any:
+    """Labels by a fair coin, again while all are equal."""
+    y = rng.integers(0, 2, n)
+    while np.ptp(y) == 0:
+        y = rng.integers(0, 2, n)
+    return y
+
+
 def experiment(rows: Rows, i: int, size: int) -> tuple[Any, Any, Any]:
-    """Shuffled labels, and the errors of both learners on random splits."""
+    """Coin flips as labels, and the errors of both learners on random splits."""
     rng = np.random.default_rng([11, i])
-    y = rng.permutation(rows.y)
+    y = flips(rng, len(rows.y))
     first, second = LinearDiscriminantAnalysis(), KNeighborsClassifier(1)
     errors: list[list[float]] = []
     while len(errors) < SPLITS:
@@ -95,7 +103,7 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
                "p, paired": float(naive[i]), "p, corrected": float(fair[i]),
                "alarms, paired": int((naive[: i + 1] < LEVEL).sum()),
                "alarms, corrected": int((fair[: i + 1] < LEVEL).sum())}  # fmt: skip
-    panels = [plane("data", [points(rows.X[:, 0], rows.X[:, 1], group=y, label="shuffled labels")]),
+    panels = [plane("data", [points(rows.X[:, 0], rows.X[:, 1], group=y, label="coin flips")]),
               plane("p", marks), plane("alarms", alarms)]  # fmt: skip
     return Frame(i, shares[0], None, formula, numbers, {"panels": panels}, None)
 
@@ -105,19 +113,21 @@ def code_of(rows: Rows, size: int, warned: str) -> str:
 from pellucid import KNeighborsClassifier, LinearDiscriminantAnalysis
 from pellucid.evaluation import paired_t_test
 {hushed(warned)}
-{literals(rows)}
+{literals(rows, *ALL)}
 p_values = []
 for i in range({EXPERIMENTS}):
     rng = np.random.default_rng([11, i])
-    shuffled, errors = rng.permutation(y), []
+    flips, errors = rng.integers(0, 2, len(y)), []
+    while np.ptp(flips) == 0:  # one class only
+        flips = rng.integers(0, 2, len(y))
     while len(errors) < {SPLITS}:
         order = rng.permutation(len(y))
         a, b = order[{size}:], order[:{size}]
-        if len(np.unique(shuffled[a])) < 2:
+        if len(np.unique(flips[a])) < 2:
             continue
         pair = LinearDiscriminantAnalysis(), KNeighborsClassifier(1)
-        fits = [model.fit(X[a], shuffled[a]) for model in pair]
-        errors.append([np.mean(model.predict(X[b]) != shuffled[b]) for model in fits])
+        fits = [model.fit(X[a], flips[a]) for model in pair]
+        errors.append([np.mean(model.predict(X[b]) != flips[b]) for model in fits])
     first, second = np.transpose(errors)
     p_values.append(paired_t_test(first, second).p_value)
 result = np.array(p_values)

@@ -85,9 +85,3 @@ def data_panel(data: LabData, box: Any, title: str) -> Any:
                     data=True, label="rows (pale: held out)")]  # fmt: skip
     return plane("data", marks, title=title, x=data.names[0], y=data.names[1], box=box,
                  alt="Rows of the classes, and the regions that the rule gives them.")  # fmt: skip
-
-
-def literals(rows: Rows) -> str:
-    """The training rows as Python."""
-    return (f"X = np.array({rows.X.tolist()!r})\n"
-            f"y = np.array({rows.y.tolist()!r})")  # fmt: skip

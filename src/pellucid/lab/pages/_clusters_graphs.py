@@ -164,11 +164,11 @@ def _stages(data: LabData, model: Any, W: Any, edges: Mark) -> list[Frame]:
     shown = ", ".join(number(v) for v in values[:4])
     base = {"edges": int((W > 0).sum()), "parts": int(model.n_parts_)}
     first = Frame(0, None, None, (
-        f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i} has degree "
+        f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i + 1} has degree "
         f"d = Σ_j W_ij = {number(degree[i])}, the least"
     ), base | {"least degree": float(degree[i])}, {"panels": [plane("rows", [edges])]})  # fmt: skip
     second = Frame(1, None, None, (
-        f"L = I − D^(−½) W D^(−½): λ = {shown}, …; the row {i} goes to (u1, u2, …) = "
+        f"L = I − D^(−½) W D^(−½): λ = {shown}, …; the row {i + 1} goes to (u1, u2, …) = "
         f"{vector(H[i])}"
     ), {**base, "eigengap after": int(model.eigengap_)},
         {"panels": [plane("rows", [edges]),

@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.seeding import kmeans_plusplus
-from pellucid.lab.drawing import class_regions, literal, number, told, vector
+from pellucid.lab.drawing import class_regions, literal, number, quietly, sub, told, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import (
     Mark,
@@ -69,8 +69,10 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         row = fitted.history_[i]
         frames.append(_half(data, 2 * i + 1, before, row["labels"], before, row, top))
         frames.append(_half(data, 2 * i + 2, after, row["labels"], before, row, top))
+    moving = fitted.n_iter_ >= ROUNDS and float(fitted.history_["shift"][-1]) > 0
     found = float(fitted.inertia_ / len(X))
     best = min(KMeans(k, n_init=10, random_state=0).fit(X).inertia_ / len(X), found)
+    fit = f"model = KMeans({k}, init=start, n_init=1, max_iter={ROUNDS}, tol=0.0).fit(X)\n"
     return Trace(
         algorithm="KMeans",
         params=params,
@@ -88,11 +90,11 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         frames=tuple(frames),
         title="k-means",
         objective="J per row: mean squared distance to the nearest centre",
-        verdict=_kmeans_verdict(fitted.n_iter_, found, best),
+        verdict=_kmeans_verdict(fitted.n_iter_, moving, found, best),
         code=(
-            f"import numpy as np\n\nfrom pellucid import KMeans\n\nX = {literal(X)}\n"
-            f"start = {literal(start)}\n"
-            f"model = KMeans({k}, init=start, n_init=1, max_iter={ROUNDS}, tol=0.0).fit(X)\n"
+            f"{'import warnings' + chr(10) if moving else ''}import numpy as np\n\n"
+            f"from pellucid import KMeans\n\nX = {literal(X)}\nstart = {literal(start)}\n"
+            f"{quietly(fit, 'the centres still move') if moving else fit}"
             "objective = float(model.inertia_ / len(X))\n"
         ),
     )  # fmt: skip
@@ -101,14 +103,17 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
 _COLUMNS = ["cluster", "rows", "centre", "share of J"]
 
 
-def _kmeans_verdict(rounds: int, found: float, best: float) -> str:
+def _kmeans_verdict(rounds: int, moving: bool, found: float, best: float) -> str:
+    words = f"Nothing moves any more after {rounds} round{'s' * (rounds != 1)}"
+    if moving:
+        words = f"The centres still move after {rounds} rounds, the most that this page shows"
     if found > 1.02 * best:
         return (
-            f"Nothing moves any more after {rounds} rounds, yet J = {number(found)} is "
-            f"{number(found / best)} times the {number(best)} that ten other starts found: a local "
-            "optimum."
+            f"{words}, {'and' if moving else 'yet'} J = {number(found)} is {number(found / best)} "
+            f"times the {number(best)} that the best of ten other starts found"
+            f"{'.' if moving else ': a local optimum.'}"
         )
-    return f"Nothing moves any more after {rounds} rounds; ten other starts found nothing better."
+    return f"{words}; of ten other starts none was more than 2 % better."
 
 
 def _elbow(X: Any) -> Any:
@@ -149,7 +154,7 @@ def _half(
               plane("elbow", [points([len(C)], [min(value / len(X), top)], group="accent",
                                      size=1.2, label="this run")])]  # fmt: skip
     if step == 0:
-        formula = f"start: c₁ = {vector(C[0])}, c₂ = {vector(C[-1] if len(C) == 1 else C[1])}"
+        formula = "start: " + ", ".join(f"c{sub(j + 1)} = {vector(c)}" for j, c in enumerate(C[:2]))
     elif step % 2:
         d = ((X[:, None] - C) ** 2).sum(axis=2)
         two = np.sort(d, axis=1)

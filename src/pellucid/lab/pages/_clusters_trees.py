@@ -169,4 +169,4 @@ def _words(model: Any, X: Any, m: int, params: dict[str, Any]) -> tuple[str, dic
 
 
 def _rows(rows: Any) -> str:
-    return f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows"
+    return f"row {rows[0] + 1}" if len(rows) == 1 else f"{len(rows)} rows"

@@ -114,7 +114,7 @@ def knows(agent: Any) -> Any:
 
 def _values(world: World, tables: Any) -> Any:
     best = tables if tables.ndim == 1 else tables.max(axis=1)
-    return np.where(world.mdp.terminal, 0.0, best)
+    return np.where(world.mdp.terminal, world.mdp.final_values, best)
 
 
 def _distance(world: World, run: Run, tables: Any) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.lab.drawing import number
 from pellucid.lab.scene import Mark, Panel, area, heat, line, plane, points, rule, segments, text
-from pellucid.reinforcement.grid import grid_world
+from pellucid.reinforcement.grid import ACTIONS, grid_world
 from pellucid.reinforcement.mdp import MDP
 
 LAYOUTS = {
@@ -15,7 +15,7 @@ LAYOUTS = {
     "two exits": ("...+", "oS.."),
 }
 EXITS = {"+": 1.0, "-": -1.0, "o": 0.2}
-TURNS = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))  # up, right, down, left
+TURNS = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))  # on paper, of up, right, down, left
 
 
 class World(NamedTuple):
@@ -72,7 +72,7 @@ def values_panel(
     """Shades and numbers of the values, arrows of the policy, the way of an episode."""
     mdp, x, y = world.mdp, world.x, world.y
     cells = np.zeros((len(world.layout), len(world.layout[0])))
-    shown = np.where(mdp.terminal, mdp.final_values, U)
+    shown = np.asarray(U)
     cells[(y - 1).astype(int), (x - 1).astype(int)] = shown
     marks = [heat(cells, world.box, low=-limit, high=limit, diverging=True), *walls(world)]
     if walk is not None and len(walk) > 1:
@@ -92,7 +92,18 @@ def values_panel(
     marks.append(text(x[start] - 0.32, y[start] + 0.3, ["S"] * len(start), colour="quiet"))
     if focus >= 0:
         marks.append(points(x[[focus]], y[[focus]] + 0.14, group="warn", ring=[True], size=0.7))
-    return plane("world", marks)
+    return plane("world", marks, alt=values_in_words(world, shown, policy))
+
+
+def values_in_words(world: World, values: Any, policy: Any) -> str:
+    """Column, row, value and action of every cell, for those who cannot see the grid."""
+    way = np.full(len(values), -1) if policy is None else np.asarray(policy)
+    acts = ~world.mdp.terminal & (way >= 0)
+    cells = [
+        f"{world.name(s)} {number(v.round(3), 2)}{' ' + ACTIONS[way[s]] if acts[s] else ''}"
+        for s, v in enumerate(values)
+    ]
+    return f"A grid world; column, row, value and action of every cell: {'; '.join(cells)}."
 
 
 def values_frame(world: World) -> Panel:

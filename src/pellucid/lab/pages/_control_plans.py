@@ -77,9 +77,10 @@ def _backup(world: World, U: Any, s: int, chosen: int) -> Panel:
     ahead = (mdp.transitions @ U).reshape(mdp.rewards.shape)[s]
     Q = mdp.q_values(U)[s]
     rows = [[name, number(a), number(q)] for name, a, q in zip(mdp.actions, ahead, Q, strict=True)]
+    rows = [["exit", "0", number(Q[0])]] if mdp.terminal[s] else rows
     return table("backup", ["action", "Σ P U(s')", "Q(s, a)"], rows,
                  title=f"Backup of the state {world.name(s)}", lit_rows=[chosen],
-                 alt=f"The four actions in the state {world.name(s)}.")  # fmt: skip
+                 alt=f"What can be done in the state {world.name(s)}.")  # fmt: skip
 
 
 def _frame(
@@ -90,6 +91,7 @@ def _frame(
     residual, g = mdp.residual(U), mdp.discount
     before = U if by_policy else stages[max(k - 1, 0)].values  # what the backup looked at
     chosen = int(mdp.q_values(before)[s].argmax() if policy is None else policy[s])
+    chosen = 0 if mdp.terminal[s] else chosen
     here = plane("curves", [
         rule(x=float(k), colour="accent"),
         points(np.full(len(U), float(k)), U, group=0, size=0.5),
@@ -115,13 +117,17 @@ def _value_frame(world: World, stages: list[Stage], k: int, limit: float) -> Fra
         start = f"U₀(s) = 0 for every state; γ = {number(mdp.discount)}"
         return _frame(world, stages, k, limit, int(mdp.start.argmax()), (start, {}), False)
     before = stages[k - 1].values
-    moved = np.where(mdp.terminal, -1.0, np.abs(U - before))
+    moved = np.abs(U - before)
     s = int(moved.argmax())
     ahead = (mdp.transitions @ before).reshape(mdp.rewards.shape)[s]
     formula = (
         f"U{world.name(s)} ← R + γ max_a Σ P(s'|s,a) U(s') = {number(mdp.rewards[s, 0])} + "
         f"{number(mdp.discount)} · max({', '.join(number(a) for a in ahead)}) = {number(U[s])}"
     )
+    if mdp.terminal[s]:
+        formula = (
+            f"U{world.name(s)} ← R = {number(U[s])}: an exit is worth its reward, nothing follows"
+        )
     changed = stages[k].policy != stages[k - 1].policy if k > 1 else ~mdp.terminal
     numbers = {"largest change": float(f"{moved.max():.4g}"), "at state": world.name(s),
                "arrows that turned": int(np.sum(changed & ~mdp.terminal))}  # fmt: skip

@@ -95,9 +95,21 @@ def solver_of(params: dict[str, Any], n: int, rate: float | None = None) -> tupl
     return solver, f"GradientDescent({text}, max_iter={epochs}, tol=None{words})"
 
 
+def critical(problem: Problem, params: dict[str, Any]) -> tuple[float, str]:
+    """The rate above which whole gradients run away, and what it is called.
+
+    Along an eigenvector of the Hessian the heavy ball makes of the distance e
+    (1 + beta - eta lambda) e - beta e_before: it shrinks while eta lambda < 2 (1 + beta).
+    """
+    if params["method"] == "momentum":
+        return (1 + params["beta"]) * problem.limit, "2(1+β)/λmax"
+    return problem.limit, "2/λmax"
+
+
 def rate_panel(problem: Problem, params: dict[str, Any]) -> Any:
     """The cost after as many steps, for rates around the limit."""
-    top = 1.6 * max(problem.limit, min(params["rate"], 3 * problem.limit))
+    limit, words = critical(problem, params)
+    top = 1.6 * max(limit, min(params["rate"], 3 * limit))
     rates = np.geomspace(top / 200, top, RATES)
     first = problem.f.value(np.array([params["b0"], params["w0"]]))
     found = [cost_after(problem, params, float(rate)) for rate in rates]
@@ -105,7 +117,7 @@ def rate_panel(problem: Problem, params: dict[str, Any]) -> Any:
     now = min(cost_after(problem, params, params["rate"]), most)
     marks = [
         line(rates, np.minimum(found, most), label="cost after all steps"),
-        rule(x=problem.limit, colour="warn", label="2/λmax"),
+        rule(x=limit, colour="warn", label=words),
         rule(y=first, label="cost at the start"),
         points([np.clip(params["rate"], rates[0], rates[-1])], [now], group=1, size=1.3,
                label="this rate"),
@@ -114,7 +126,7 @@ def rate_panel(problem: Problem, params: dict[str, Any]) -> Any:
     box = (rates[0], rates[-1], 0.7 * least, 1.3 * most)
     return plane("rates", marks, title=f"Cost after {params['steps']} updates, by rate",
                  x="rate η", y="cost", log_x=True, log_y=True, box=box,
-                 alt="Cost at the end against the rate; beyond the critical rate it shoots up.",
+                 alt=f"Cost at the end against the rate; beyond {words} it shoots up.",
     )  # fmt: skip
 
 

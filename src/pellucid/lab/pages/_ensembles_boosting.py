@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.lab.drawing import number
+from pellucid.lab.drawing import LEAST, log_loss, number
 from pellucid.lab.pages._ensembles_parts import (
     CELLS,
-    LEAST,
     Plane,
     curve_panel,
     member_panel,
@@ -63,26 +62,25 @@ def adaptive(where: Plane, model: Any) -> list[Frame]:
                   box=(0, len(model.estimators_) + 1, 0, top),
                   alt="Weights of the members so far."),
         ]  # fmt: skip
-        frames.append(Frame(m + 1, row["objective"], None, ada_words(row, K), numbers,
-                            {"panels": scene},
+        words = ada_words(row, K, model.learning_rate)
+        frames.append(Frame(m + 1, row["objective"], None, words, numbers, {"panels": scene},
                             exponential(votes["test"], where.y_test, total, K)))  # fmt: skip
     return frames
 
 
-def ada_words(row: dict[str, Any], K: int) -> str:
+def ada_words(row: dict[str, Any], K: int, rate: float) -> str:
     error = float(row["error"])
     if error <= 0.0:
         return "ε = 0: this member is never wrong, it decides alone and ends the rounds"
     more = "" if K == 2 else f" + ½ ln {K - 1}"
+    rule, filled = f"½ ln((1 − ε)/ε){more}", f"½ ln({number(1 - error)}/{number(error)}){more}"
+    if rate != 1:
+        rule, filled = (f"({rule})", f"({filled})") if more else (rule, filled)
+        rule, filled = f"ν · {rule}", f"{number(rate)} · {filled}"
     return (
-        f"ε = Σ D [h ≠ y] = {number(error)}; α = ½ ln((1 − ε)/ε){more} = ½ ln({number(1 - error)}/"
-        f"{number(error)}){more} = {number(row['alpha'])}; D ← D exp(−α y h)/Z, "
-        f"Z = {number(row['normaliser'])}"
+        f"ε = Σ D [h ≠ y] = {number(error)}; α = {rule} = {filled} = {number(row['alpha'])}; "
+        f"D ← D exp(−α y h)/Z, Z = {number(row['normaliser'])}"
     )
-
-
-def log_loss(p: Any, y: Any) -> float:
-    return float(-np.log(np.maximum(p[np.arange(len(y)), y], LEAST)).mean())
 
 
 def gradual(where: Plane, model: Any) -> list[Frame]:

@@ -12,14 +12,13 @@ from pellucid import (
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
-from pellucid.lab.drawing import number, row_points
+from pellucid.lab.drawing import held_rows, number, row_points
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import around, lattice, line, plane, points, regions
 from pellucid.lab.trace import Frame
 
 CELLS = 40
 SIZES = (0.5, 0.8, 1.2, 1.7, 2.4)  # of rows, by their weight
-LEAST = 1e-12  # a probability in a logarithm
 
 
 class Plane(NamedTuple):
@@ -36,7 +35,7 @@ class Plane(NamedTuple):
 
 
 def make_plane(data: LabData) -> Plane:
-    held = np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
+    held = held_rows(data)
     y = data.y[~held]
     if len(np.unique(y)) < 2:
         raise ValueError("the rows that are not held out must have 2 classes or more, got 1")

@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from pellucid.evaluation import cv_summary
-from pellucid.lab.drawing import heard, hushed, number
+from pellucid.lab.drawing import heard, hushed, literals, number
 from pellucid.lab.pages._judging_parts import (
+    ALL,
     LEARNERS,
     Judged,
     Rows,
     area_of,
     error,
-    literals,
     make,
     wheel,
 )
@@ -116,7 +116,7 @@ from pellucid import {name}
 from pellucid.evaluation import cv_summary
 from sklearn.model_selection import StratifiedKFold
 {hushed(warned)}
-{literals(rows)}
+{literals(rows, *ALL)}
 train_errors, test_errors = [], []
 for a, b in StratifiedKFold({k}, shuffle=True, random_state=0).split(X, y):
     model = {LEARNERS[learner]}.fit(X[a], y[a])

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.discriminant import RegularizedDiscriminantAnalysis
-from pellucid.lab.drawing import class_regions, heard, hushed, number, vector
+from pellucid.lab.drawing import class_regions, heard, hushed, literals, number, vector
 from pellucid.lab.pages._classifier_parts import (
     Rows,
     Steps,
-    literals,
     sigmoid_panel,
     sigmoid_rows,
 )
@@ -38,7 +37,7 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     code = f"""import numpy as np
 from pellucid import RegularizedDiscriminantAnalysis  # {params["method"]}
 {hushed(warned)}
-{literals(rows)}
+{literals(rows, "X", "y")}
 model = RegularizedDiscriminantAnalysis(alpha={alpha}, gamma={gamma}).fit(X, y)
 objective = float(-np.mean(model.predict_log_proba(X)[np.arange(len(y)), y]))
 """
@@ -78,8 +77,9 @@ def frame_of(rows: Rows, model: Any, i: int, two: bool) -> Frame:
         title="What the classes are taken to be", alt="Share, mean and covariance of each class.",
     ))  # fmt: skip
     held = loss(model, rows.X_test, rows.y_test) if len(rows.y_test) else None
+    where = "held-out" if len(rows.y_test) else "training"
     numbers = {"γ (to round)": model.gamma, "α (own covariance)": model.alpha,
-               "held-out accuracy": accuracy(model, rows),
+               f"{where} accuracy": accuracy(model, rows),
                "wrong rows": int((model.predict(rows.X) != rows.y).sum())}  # fmt: skip
     return Frame(
         step=i, objective=loss(model, rows.X, rows.y), gap=None, formula=formula_of(model),

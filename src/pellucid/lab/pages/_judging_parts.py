@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.discriminant import LinearDiscriminantAnalysis
-from pellucid.lab.drawing import class_regions
+from pellucid.lab.drawing import class_regions, held_rows
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, area, around, text
 from pellucid.linear import LogisticRegression
@@ -27,6 +27,9 @@ class Rows(NamedTuple):
     train: Any  # row numbers
     test: Any
     box: tuple[float, float, float, float]
+
+
+ALL = Rows._fields[:4]  # of the rows, for the Python of a page
 
 
 class Judged(NamedTuple):
@@ -52,20 +55,12 @@ def split(data: LabData) -> Rows:
     X, y = np.asarray(data.X, float), np.asarray(data.y, int)
     if len(np.unique(y)) != 2:
         raise ValueError(f"this page judges two classes, the rows have {len(np.unique(y))}")
-    held = np.zeros(len(y), bool) if data.held_out is None else np.asarray(data.held_out, bool)
+    held = held_rows(data)
     train, test = np.flatnonzero(~held), np.flatnonzero(held)
     for name, part in (("to fit", train), ("held out", test)):
         if len(np.unique(y[part])) < 2:
             raise ValueError(f"the rows {name} hold one class only: draw more rows of both")
     return Rows(X, y, train, test, around(X))
-
-
-def literals(rows: Rows) -> str:
-    """The rows and their parts as Python."""
-    return (f"X = np.array({rows.X.tolist()!r})\n"
-            f"y = np.array({rows.y.tolist()!r})\n"
-            f"train, test = np.array({rows.train.tolist()!r}), "
-            f"np.array({rows.test.tolist()!r})")  # fmt: skip
 
 
 def area_of(model: Any, rows: Rows) -> Mark:

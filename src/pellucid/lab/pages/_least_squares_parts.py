@@ -94,11 +94,8 @@ def path_of(problem: Problem, method: str, alpha: float, frames: int) -> tuple[A
         fits = [fit(LinearRegression(), problem.Z[r], y[r]) for r in rows]
         return np.array(counts, float), fits
     scores = np.abs(problem.Z.T @ (y - y.mean()))
-    if method == "ridge":
-        top = max(100.0 * n, 10 * alpha)
-        alphas = np.geomspace(top, alpha, frames)
-        return alphas, [fit(MODELS[method](a), problem.Z, y) for a in alphas.tolist()]
-    top = max(float(scores.max()) / n, 1.5 * alpha, 1e-6)
+    top = max(float(scores.max()) / n, 1.5 * alpha, 1e-6)  # of the lasso: all coefficients are 0
+    top = max(100.0 * n, 10 * alpha) if method == "ridge" else top
     alphas = np.geomspace(top, alpha, frames)
     return alphas, [fit(MODELS[method](a), problem.Z, y) for a in alphas.tolist()]
 

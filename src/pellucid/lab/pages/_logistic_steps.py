@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.lab.drawing import class_shades, heard, hushed, number, vector
+from pellucid.lab.drawing import class_shades, heard, hushed, literals, number, vector
 from pellucid.lab.pages._classifier_parts import (
     Rows,
     Steps,
     boundary,
-    literals,
     sigmoid_panel,
     sigmoid_rows,
 )
@@ -50,7 +49,7 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     return Steps(
         frames, [sigmoid_panel(), likelihood_panel(objective, path, box)], model,
         "mean −log P(class | x)" + (" + penalty" if params["penalty"] else ""),
-        verdict(model, frames), code_of(rows, text, params["penalty"], warned),
+        verdict(model, frames, len(rows.y)), code_of(rows, text, params["penalty"], warned),
     )  # fmt: skip
 
 
@@ -117,9 +116,9 @@ def formula_of(path: Any, i: int, objective: Any, params: dict[str, Any]) -> str
             f"{vector(now)}")  # fmt: skip
 
 
-def verdict(model: Any, frames: Any) -> str:
+def verdict(model: Any, frames: Any, n: int) -> str:
     last = frames[-1]
-    words = f"Mean loss {number(last.objective)} on the training rows"
+    words = f"Mean loss {number(-last.numbers['log-likelihood'] / n)} on the training rows"
     if last.held_out is not None:
         words += f", {number(last.held_out)} on the rows held out"
     size = number(float(np.linalg.norm(model.coef_)))
@@ -135,7 +134,7 @@ def code_of(rows: Rows, solver: str, penalty: float, warned: str) -> str:
 from pellucid import LogisticRegression
 from pellucid.solvers import {solver.split("(")[0]}
 {hushed(warned)}
-{literals(rows)}
+{literals(rows, "X", "y")}
 model = LogisticRegression(C={C}, solver={solver}).fit(X, y)
 objective = float(model.history_[-1]["objective"])
 """

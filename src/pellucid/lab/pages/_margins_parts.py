@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid import SVC, MaximumMarginClassifier
 from pellucid.kernel import GaussianKernel, LinearKernel, NotSeparableError, PolynomialKernel
-from pellucid.lab.drawing import number, row_points
+from pellucid.lab.drawing import held_rows, number, row_points
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import (
     area,
@@ -59,7 +59,7 @@ def make_kernel(params: dict[str, Any]) -> Any:
 
 
 def make_table(data: LabData, params: dict[str, Any]) -> Table:
-    held = np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
+    held = held_rows(data)
     if data.y.max() > 1 or len(np.unique(data.y[~held])) < 2:
         raise ValueError(
             f"a margin is drawn between 2 classes, got {int(data.y.max()) + 1} classes, "
@@ -100,13 +100,13 @@ def data_panel(table: Table, model: Any) -> Any:
 def multiplier_panel(table: Table, model: Any, top: float, price: float | None) -> Any:
     order = np.argsort(table.y, kind="stable")
     colours = [KINDS[kind] for kind in model.categories_[order].tolist()]
-    marks = [bars(np.arange(len(order)), model.multipliers_[order], colour=colours)]
+    marks = [bars(np.arange(1, len(order) + 1), model.multipliers_[order], colour=colours)]
     if price is not None and price <= 1.2 * top:
         marks.append(rule(y=price, colour="warn", label=f"C = {number(price)}"))
-    change = float((table.y == 0).sum()) - 0.5
+    change = float((table.y == 0).sum()) + 0.5
     marks.append(rule(x=change, label="class 0 | class 1"))
     return plane("multipliers", marks, title="Multipliers aᵢ", x="training rows, by class", y="a",
-                 box=(-1, len(order), 0, max(1.15 * top, 1e-12)),
+                 box=(0, len(order) + 1, 0, max(1.15 * top, 1e-12)),
                  alt="One bar per training row; most are 0.")  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def smo_words(model: Any, before: Any, k: int, C: float) -> str:
     if before is None:
         return f"a = 0, so f = 0 and every slack is 1: P = C · n = {number(C)} · {len(a)}"
     moved = np.flatnonzero(np.abs(a - before) > 1e-12)[:2]
-    pair = ", ".join(f"a[{i}]: {number(before[i])} → {number(a[i])}" for i in moved)
+    pair = ", ".join(f"a[{i + 1}]: {number(before[i])} → {number(a[i])}" for i in moved)
     half = 0.5 * (0.0 if not np.isfinite(model.margin_) else model.margin_**-2)
     return (
         f"step {k}: {pair or 'no change'}; D = Σa − ½|w|² = {number(a.sum())} − {number(half)} = "

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid import KNeighborsClassifier, StandardScaler
-from pellucid.lab.drawing import number, row_points, sub
+from pellucid.lab.drawing import held_rows, number, row_points, sub
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import around, lattice, line, plane, points, regions, rule
 from pellucid.lab.trace import Frame
@@ -57,7 +57,7 @@ def make_space(data: LabData, params: dict[str, Any], seed: int) -> Space:
     columns = params["noise"]
     noise = np.random.default_rng([seed, 11]).normal(size=(len(data.X), columns))
     X = np.hstack([data.X, data.X.std() * noise])
-    held = np.zeros(len(X), bool) if data.held_out is None else data.held_out
+    held = held_rows(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a constant column is left as it is
         scaler = StandardScaler().fit(X[~held]) if params["standardise"] else None
@@ -141,14 +141,10 @@ def asked(space: Space) -> Any:
 
 
 def voters(space: Space, vote: Any) -> Any:
-    train = np.flatnonzero(~held(space.data))
+    train = np.flatnonzero(~held_rows(space.data))
     rows = space.data.X[train[vote.indices]]
     return points(rows[:, 0], rows[:, 1], group=space.y[vote.indices].astype(int),
                   ring=np.ones(len(rows), bool))  # fmt: skip
-
-
-def held(data: LabData) -> Any:
-    return np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
 
 
 def vote_words(vote: Any, k: int) -> str:
@@ -278,7 +274,7 @@ def by_row(space: Space, params: dict[str, Any]) -> Made:
 
 def cell_lines(space: Space, m: int, params: dict[str, Any]) -> list[Any]:
     """The edges of the exact cells, where the distance has straight ones."""
-    seen = points(*space.data.X[~held(space.data)][:m].T, group=space.y[:m].astype(int),
+    seen = points(*space.data.X[~held_rows(space.data)][:m].T, group=space.y[:m].astype(int),
                   ring=np.ones(m, bool))  # fmt: skip
     if space.drop is None or params["metric"] != "euclidean":
         return [seen]

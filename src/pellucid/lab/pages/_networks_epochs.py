@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.lab.drawing import number, row_points, rows_code, told
+from pellucid.lab.drawing import number, quietly, row_points, rows_code, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages._networks_parts import (
     accuracy,
@@ -161,8 +161,7 @@ def _code(data: LabData, params: dict[str, Any], k: int, seed: int, loud: bool) 
     )
     head = "from pellucid import MLPClassifier\nfrom pellucid.neural import Dense, Network\n"
     head += f"from pellucid.solvers import {'Adam, ' if adam else ''}GradientDescent\n"
-    if loud:  # what goes wrong is warned of
-        inner = "".join(f"    {one}\n" for one in fit.splitlines())
-        fit = f'with warnings.catch_warnings():\n    warnings.simplefilter("ignore")\n{inner}'
+    if loud:
+        fit = quietly(fit, "it warns of what goes wrong")
         head = f"import warnings\n{head}"
     return f"{rows_code(data)}\n{head}\n{fit}objective = float(model.loss_)\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.lab.drawing import literal, number, row_points, told
+from pellucid.lab.drawing import literal, number, quietly, row_points, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages._networks_parts import (
     classes_of,
@@ -88,9 +88,8 @@ def _code(data: LabData, params: dict[str, Any], k: int, seed: int, row: int) ->
         + f"solver = GradientDescent({params['rate']!r}, max_iter={UPDATES}, tol=None)\n"
         "result = train(start, x, t, solver=solver)\n"
     )
-    if params["start"] == "zeros":  # equal weights are warned of
-        inner = "".join(f"    {one}\n" for one in fit.splitlines())
-        fit = f'with warnings.catch_warnings():\n    warnings.simplefilter("ignore")\n{inner}'
+    if params["start"] == "zeros":
+        fit = quietly(fit, "equal weights never part")
     return (
         f"{'import warnings' + chr(10) if params['start'] == 'zeros' else ''}"
         "import numpy as np\n\nfrom pellucid.neural import Dense, Network, train\n"

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.lab.drawing import heard, hushed, number, signed, vector
-from pellucid.lab.pages._classifier_parts import Rows, Steps, boundary, literals
+from pellucid.lab.drawing import heard, hushed, literals, number, signed, vector
+from pellucid.lab.pages._classifier_parts import Rows, Steps, boundary
 from pellucid.lab.scene import lattice, line, plane, points, regions, segments
 from pellucid.lab.trace import Frame
 from pellucid.linear import Perceptron
@@ -40,7 +40,7 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     code = f"""import numpy as np
 from pellucid import Perceptron
 {hushed(warned)}
-{literals(rows)}
+{literals(rows, "X", "y")}
 model = Perceptron(shuffle=False, tol=None, max_iter={epochs}).fit(X, y)
 objective = float(np.mean(np.where(y == 1, 1, -1) * model.decision_function(X) <= 0))
 """

@@ -12,7 +12,7 @@ from pellucid.decomposition.probabilistic import (
     log_likelihood,
     principal_axes,
 )
-from pellucid.lab.drawing import literal, number, quietly, told, vector
+from pellucid.lab.drawing import held_rows, literal, number, quietly, told, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import (
     Mark,
@@ -36,7 +36,7 @@ ROUNDS, SHOWN = 300, 50  # of EM, and how many of them are frames
 def rows_panel(data: LabData, title: str) -> Panel:
     box = around(data.X, 0.2)
     spans = box[1] - box[0], box[3] - box[2]
-    held = np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
+    held = held_rows(data)
     return plane(
         "rows", [points(data.X[:, 0], data.X[:, 1], group="quiet", faint=held, data=True,
                         label="rows (open: held out)")],
@@ -66,6 +66,7 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     states = [start] + [
         Loadings(one.loadings_, one.noise_variance_) for one in next(iter(recorder.runs.values()))
     ]
+    states = _aligned(states, S)
     mean = X.mean(axis=0)
     test = data.test[0]
     last = len(states) - 1
@@ -98,6 +99,15 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             "objective = float(model.log_likelihood_ / len(X))\n"
         ),
     )  # fmt: skip
+
+
+def _aligned(states: list[Any], S: Any) -> list[Any]:
+    """Loadings have no sign of their own: each takes the one that the next round goes on with."""
+    states = list(states)
+    for k in range(len(states) - 1, 0, -1):
+        if float(np.sum((S @ states[k - 1].W) * states[k].W)) < 0:
+            states[k - 1] = states[k - 1]._replace(W=-states[k - 1].W)
+    return states
 
 
 def _verdict(fitted: Any, best: Any, rounds: int) -> str:
@@ -167,7 +177,8 @@ def _round(
         M = float(V[:, 0] @ V[:, 0]) + t2
         formula = (
             f"E: M = W'W + σ² = {number(M)}, E[z|x] = M⁻¹ W'(x − μ).  "
-            f"M: W ← S W (σ² + M⁻¹ W'S W)⁻¹ = {vector(w)}, σ² ← tr(S − S W M⁻¹ W')/2 = {number(s2)}"
+            f"M: W ← S W (σ² + M⁻¹ W'S W)⁻¹ = {vector(w)}, σ² ← tr(S − S W M⁻¹ W_new')/2 "
+            f"= {number(s2)}"
         )
     angle = float(np.degrees(np.arctan2(w[1], w[0])) % 180)
     numbers = {"log-likelihood per row": round(value, 4), "σ²": float(f"{s2:.4g}"),

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.evaluation import best_threshold, rates, threshold_curve
-from pellucid.lab.drawing import class_shades, heard, hushed, number
-from pellucid.lab.pages._judging_parts import CELLS, Judged, Rows, literals
+from pellucid.lab.drawing import class_shades, heard, hushed, literals, number
+from pellucid.lab.pages._judging_parts import ALL, CELLS, Judged, Rows
 from pellucid.lab.scene import contours, lattice, line, plane, points, rule
 from pellucid.lab.trace import Frame
 from pellucid.linear import LogisticRegression
@@ -92,7 +92,7 @@ def code_of(rows: Rows, cost: float, warned: str) -> str:
     return f"""import numpy as np
 from pellucid import LogisticRegression
 {hushed(warned)}
-{literals(rows)}
+{literals(rows, *ALL)}
 model = LogisticRegression().fit(X[train], y[train])
 p, t, cost = model.predict_proba(X[train])[:, 1], {THRESHOLDS[-1]}, {cost!r}
 objective = float(np.mean(np.where(y[train] == 1, cost * (p < t), p >= t)))

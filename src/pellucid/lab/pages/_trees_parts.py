@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.lab.drawing import number, row_points
+from pellucid.lab.drawing import held_rows, number, row_points
 from pellucid.lab.pages._trees_splits import curves, merits
 from pellucid.lab.pages._trees_table import Grown, branch, question
 from pellucid.lab.scene import around, graph, lattice, plane, points, regions
@@ -44,7 +44,7 @@ def data_panel(grown: Grown, state: State, node: int) -> Any:
     box = around(grown.data.X)
     cells = grown.read(lattice(box, CELLS)[2])
     codes = state.model.predict(cells).astype(int).reshape(CELLS, CELLS)
-    train = np.flatnonzero(~held(grown.data))
+    train = np.flatnonzero(~held_rows(grown.data))
     here = train[grown.weight[:, node] > 0]
     X, y = grown.data.X[here], grown.data.y[here]
     marks = [regions(codes, box), points(X[:, 0], X[:, 1], group=y, ring=np.ones(len(X), bool))]
@@ -61,10 +61,6 @@ def still(grown: Grown) -> Any:
         title = f"Rows and regions; {int(grown.erased.sum())} rows have no {names[0]}"
     return plane("data", [row_points(grown.data)], title=title, x=names[0], y=names[1],
                  box=around(grown.data.X), alt="Rows of the table by class.")  # fmt: skip
-
-
-def held(data: Any) -> Any:
-    return np.zeros(len(data.X), bool) if data.held_out is None else data.held_out
 
 
 def counts(grown: Grown, node: int) -> Any:
@@ -209,17 +205,14 @@ def grow_frames(teller: Teller) -> list[int]:
 
 
 def prune_frames(teller: Teller, opened: list[int], params: dict[str, Any]) -> Any:
-    """One frame for every cut; returns the pruned model."""
-    grown, how = teller.grown, params["pruning"]
-    cuts, model = cuts_of(grown, params)
-    below = descendants(grown)
-    state = state_of(grown, opened)
-    for node, words, facts in cuts[: 2 * MOST_NODES]:
+    """A frame for every cut, for every second or third where there are many; the pruned model."""
+    cuts, model = cuts_of(teller.grown, params)
+    below = descendants(teller.grown)
+    rest = max(1, -(-len(cuts) // (2 * MOST_NODES)))
+    for i, (node, words, facts) in enumerate(cuts):
         opened = [t for t in opened if t != node and t not in below[node]]
-        state = teller.tell(opened, node, words, facts)
-    if how == "none":
-        return grown.model
-    assert state.model.tree_.node_count == model.tree_.node_count
+        if (i + 1) % rest == 0 or i == len(cuts) - 1:
+            teller.tell(opened, node, words, facts)
     return model
 
 

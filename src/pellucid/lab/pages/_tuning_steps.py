@@ -1,6 +1,6 @@
 """Choosing on the rows that should judge: the more candidates, the better the winner looks.
 
-Half of the rows held out choose, the other half are fresh (as are the training rows where nothing
+Every other row held out chooses, those between are fresh (as are the training rows where nothing
 is fitted). Candidates are lines drawn at random, or settings of k nearest neighbours: k, columns
 and weights.
 """
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.evaluation import validation_bound
-from pellucid.lab.drawing import number
-from pellucid.lab.pages._judging_parts import CELLS, Judged, Rows, literals
+from pellucid.lab.drawing import literals, number
+from pellucid.lab.pages._judging_parts import ALL, CELLS, Judged, Rows
 from pellucid.lab.scene import bars, lattice, line, plane, points, regions, rule
 from pellucid.lab.trace import Frame
 from pellucid.neighbors import KNeighborsClassifier
@@ -21,9 +21,8 @@ DELTA = 0.05
 
 def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     """One frame per number of candidates tried."""
-    half = len(rows.test) // 2
-    chooser, fresh = rows.test[:half], rows.test[half:]
-    if half < 2:
+    chooser, fresh = rows.test[::2], rows.test[1::2]  # a table may be sorted by class
+    if len(fresh) < 2:
         raise ValueError(f"choosing needs at least 4 rows held out, got {len(rows.test)}")
     _, _, cells = lattice(rows.box, CELLS)
     places = np.vstack([rows.X, cells])
@@ -50,7 +49,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"and {number(truth[last])} on {len(fresh)} fresh rows; all candidates together have "
         f"{number(truth.mean())} there. With {m} candidates the bound adds {number(limit.gap)}."
     )
-    code = neighbour_code(rows, half) if tuning else line_code(rows, half, m)
+    code = neighbour_code(rows) if tuning else line_code(rows, m)
     return Judged(frames, panels_of(m), models[last], "error of the chosen one", verdict, code,
                   ("rows that choose", "fresh rows"))  # fmt: skip
 
@@ -131,11 +130,11 @@ def panels_of(most: int) -> list[Any]:
     ]  # fmt: skip
 
 
-def line_code(rows: Rows, half: int, count: int) -> str:
+def line_code(rows: Rows, count: int) -> str:
     return f"""import numpy as np
 
-{literals(rows)}
-chooser = test[:{half}]
+{literals(rows, *ALL)}
+chooser = test[::2]
 Z = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12)
 A = np.random.default_rng(2).standard_normal(({count}, 3))  # lines drawn at random
 errors = np.mean((A[:, :1] + A[:, 1:] @ Z[chooser].T > 0) != y[chooser], axis=1)
@@ -144,12 +143,12 @@ objective = float(errors.min())
 """
 
 
-def neighbour_code(rows: Rows, half: int) -> str:
+def neighbour_code(rows: Rows) -> str:
     return f"""import numpy as np
 from pellucid import KNeighborsClassifier
 
-{literals(rows)}
-chooser = test[:{half}]
+{literals(rows, *ALL)}
+chooser = test[::2]
 models, errors = [], []
 for k in range(1, {min(len(rows.train), 16)}, 2):
     for columns in ([0, 1], [0], [1]):

@@ -30,6 +30,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     grown = grow(data, params, seed)
     teller = parts.Teller(grown, params["method"])
     opened = parts.grow_frames(teller)
+    before = len(teller.frames)
     model = parts.prune_frames(teller, opened, params)
     if len(teller.frames) == 1:
         raise ValueError("no question divides these rows: all of one class, or all alike")
@@ -45,13 +46,13 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         frames=tuple(teller.frames),
         title=f"A tree by {params['method']}",
         objective="share of training rows that are wrong",
-        verdict=verdict(teller, len(opened) + 1, params),
+        verdict=verdict(teller, before, params),
         code=code,
     )
 
 
-def verdict(teller: Any, grown: int, params: dict[str, Any]) -> str:
-    """A sentence for the end."""
+def verdict(teller: Any, before: int, params: dict[str, Any]) -> str:
+    """A sentence for the end; ``before`` frames were there before any cut."""
     last = teller.frames[-1]
     tests = [frame.held_out for frame in teller.frames]
     least = teller.frames[int(np.argmin(tests))]
@@ -64,7 +65,7 @@ def verdict(teller: Any, grown: int, params: dict[str, Any]) -> str:
             f" With {least.numbers['leaves']} leaves the held-out error was least, "
             f"{number(min(tests))}."
         )
-    if params["pruning"] == "validation" and len(teller.frames) > grown:
+    if params["pruning"] == "validation" and len(teller.frames) > before:
         words += " The held-out rows chose the cuts, so their error is no longer an honest one."
     return words
 

@@ -1,7 +1,8 @@
 r"""Gradient descent, its stochastic relatives and Newton's method on a line's squared error.
 
 Data space: the line of this step. Parameter space: the path on the level lines of the cost. And
-the cost after as many steps for every rate, with the critical rate 2/lambda_max.
+the cost after as many steps for every rate, with the critical rate: 2/lambda_max, and with momentum
+beta 2(1 + beta)/lambda_max.
 """
 
 from typing import Any
@@ -14,6 +15,7 @@ from pellucid.lab.pages._descent_parts import (
     METHODS,
     Problem,
     clipped,
+    critical,
     data_panel,
     finite_rows,
     level_panel,
@@ -39,9 +41,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     other = [] if newton else heard(lambda: [rate_panel(problem, params)])[0]
     rows = finite_rows(result.history, params["steps"])
     if len(rows) < 2:
+        limit, words = critical(problem, params)
         raise ValueError(
-            f"the first step with rate {params['rate']:g} leads far out; the limit 2/λmax is "
-            f"{problem.limit:.3g}: lower the rate or standardise x"
+            f"the first step with rate {params['rate']:g} leads far out; the limit {words} is "
+            f"{limit:.3g}: lower the rate or standardise x"
         )
     box = parameter_box(problem, rows)
     frames = tuple(frame_of(problem, params, rows, i, box) for i in range(len(rows)))
@@ -72,7 +75,8 @@ def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, 
                               colour="warn", width=2.0, arrow=True))  # fmt: skip
     numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
     if method != "Newton":
-        numbers |= {"rate η": float(rows[i]["learning_rate"]), "limit 2/λmax": problem.limit}
+        limit, words = critical(problem, params)
+        numbers |= {"rate η": float(rows[i]["learning_rate"]), f"limit {words}": limit}
     state = {"panels": [space[0], plane("parameters", drawn)]}
     return Frame(
         step=i, objective=float(rows[i]["value"]), gap=norm,
@@ -124,7 +128,9 @@ def formula_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int
     start, end = vector(before), vector(now)
     if params["method"] == "Newton":
         g = problem.f.gradient(before)
-        return f"θ ← θ − H⁻¹ g = {start} − {vector(before - now)} = {end},  g = {vector(g)}"
+        d = params["damping"]
+        rule = "H⁻¹ g" if d == 0 else f"(H + {number(d)} I)⁻¹ g"
+        return f"θ ← θ − {rule} = {start} − {vector(before - now)} = {end},  g = {vector(g)}"
     eta = float(rows[i]["learning_rate"])
     if params["method"] == "momentum":
         last = before - np.asarray(rows[i - 2]["x"]) if i > 1 else np.zeros(2)
@@ -147,8 +153,9 @@ def verdict(params: dict[str, Any], problem: Problem, rows: list[Any], reason: s
         return (f"Newton's method is at {number(last)} after {steps} step{'s' * (steps != 1)}; the "
                 "cost is a parabola, and an undamped step goes to its lowest point.")  # fmt: skip
     if last > float(rows[0]["value"]):
+        limit, words = critical(problem, params)
         return (f"The cost grew from {number(rows[0]['value'])} to {number(last)}: the rate "
-                f"{number(params['rate'])} is too large (limit 2/λmax = {number(problem.limit)} "
+                f"{number(params['rate'])} is too large (limit {words} = {number(limit)} "
                 "for whole gradients).")  # fmt: skip
     left = max(100 * (last - least) / max(float(rows[0]["value"]) - least, 1e-300), 0.0)
     share = "less than 0.01 %" if left < 0.01 else f"{number(left, 2)} %"
@@ -159,11 +166,13 @@ def verdict(params: dict[str, Any], problem: Problem, rows: list[Any], reason: s
 
 def card_of(params: dict[str, Any], problem: Problem, result: Any) -> dict[str, Any]:
     how = METHODS[params["method"]]
+    limit, words = critical(problem, params)
+    known = {} if params["method"] == "Newton" else {f"limit {words}": limit}
     return {
         "representation": "y = b + w x" + (", x standardised" if params["scaled"] else ""),
         "evaluation": "½ mean (y − b − w x)²",
         "optimisation": f"{how}; {result.reason} after {result.n_updates} updates",
-        "numbers": {"limit 2/λmax": problem.limit, "condition number": problem.condition},
+        "numbers": {**known, "condition number": problem.condition},
     }
 
 

@@ -77,7 +77,7 @@ def verdict(frames: list[Any], params: dict[str, Any]) -> str:
 
 
 def noisy(rng: Any) -> LabData:
-    """Two moons with a quarter of the training labels wrong."""
+    """Two moons with a fifth of the training labels wrong."""
     return flipped(moons(rng, 110, 0.18), 0.2, rng)
 
 

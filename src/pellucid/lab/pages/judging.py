@@ -21,7 +21,7 @@ from pellucid.lab.trace import Trace
 METHODS: dict[str, tuple[Callable[[Rows, dict[str, Any], int], Judged], str]] = {
     "threshold": (_threshold_steps.steps, "Data space: where P(class 1 | x) reaches t"),
     "folds": (_fold_steps.steps, "Data space: the fold held out"),
-    "t-tests": (_chance_steps.steps, "Data space: the labels are shuffled"),
+    "t-tests": (_chance_steps.steps, "Data space: the labels are coin flips"),
     "bound": (_bound_steps.steps, "Data space: the rows held out"),
     "tune on the test rows": (_tuning_steps.steps, "Data space: the chosen rule"),
     "random lines": (_tuning_steps.steps, "Data space: the chosen line"),
@@ -93,15 +93,15 @@ PAGE = Page(
                "1 and raises more false alarms.", {"method": "threshold"}, clouds(60, 1.6, 0.4)),
         Preset("Fold wheel", "Every row is held out once; the folds differ, and their spread says "
                "how sure the mean is.", {"method": "folds"}, clouds(60, 1.6)),
-        Preset("t-tests under H0", "The labels are shuffled, so no learner is better. The paired "
-               "t-test on splits that share rows still finds differences.",
+        Preset("t-tests under H0", "The labels are coin flips, so no learner is better. The "
+               "paired t-test on splits that share rows still finds differences.",
                {"method": "t-tests"}, clouds(50, 1.2)),
         Preset("Bound against n", "What can be promised of the true error shrinks with the root of "
                "the number of rows.", {"method": "bound"}, clouds(60, 2.0)),
         Preset("Tune on test", "The classes are the same, so every rule errs with one half. k, the "
                "columns and the weights are chosen on the test rows, and the same rows report the "
                "error: the number is too good, as fresh rows show.",
-               {"method": "tune on the test rows"}, clouds(60, 0.0, every=3), broken=True),
+               {"method": "tune on the test rows"}, clouds(48, 0.0, every=3), broken=True),
         Preset("1000 candidates", "The classes are the same, nothing can be learned. The best of "
                "1000 random lines still looks clever on the rows that chose it.",
                {"method": "random lines", "candidates": 1000}, clouds(60, 0.0), broken=True),

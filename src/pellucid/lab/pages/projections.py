@@ -35,18 +35,18 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
 def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
     """Directions from 0 to 180 degrees, each with its error; then the eigenvector."""
     X, _ = data.train
-    fitted = PCA(1, standardize=params["standardize"]).fit(X)
-    whole = PCA(standardize=params["standardize"]).fit(X)
+    settings = {"ddof": 0, "standardize": params["standardize"]}  # means over n everywhere
+    fitted, whole = PCA(1, **settings).fit(X), PCA(**settings).fit(X)
     angles = np.linspace(0.0, np.pi, TURNS, endpoint=False)
     models = [_turned(fitted, angle) for angle in angles]
     errors = np.array([model.reconstruction_errors(X).mean() for model in models])
     spread = float(errors[0] + errors[TURNS // 2])  # of two orthogonal directions: all there is
-    frames = [_frame(k, m, a, data, whole, spread) for k, (m, a) in
+    frames = [_frame(k, m, a, data, spread) for k, (m, a) in
               enumerate(zip(models, angles, strict=True))]  # fmt: skip
     v = fitted.components_[0]
     best = float(np.arctan2(v[1], v[0]) % np.pi)
     frames.append(_solution(TURNS, fitted, best, data, whole, spread))
-    frames.append(_rebuilt(TURNS + 1, fitted, best, data, whole, spread))
+    frames.append(_rebuilt(TURNS + 1, fitted, best, data, spread))
     return Trace(
         algorithm="PCA",
         params=params,
@@ -59,14 +59,20 @@ def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
         card=fitted.card().to_dict(),
         frames=tuple(frames),
         title="Principal component analysis",
-        objective="mean squared distance to the line (reconstruction error)",
+        objective="mean squared distance to the line (reconstruction error"
+                  + (", in deviations)" if params["standardize"] else ")"),
         verdict=_verdict(whole, data, params),
         code=(
             f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(X)}\n"
-            f"model = PCA(1, standardize={params['standardize']}).fit(X)\n"
+            f"model = PCA(1, ddof=0, standardize={params['standardize']}).fit(X)\n"
             "objective = float(model.reconstruction_errors(X).mean())\n"
         ),
     )  # fmt: skip
+
+
+def _scaled(model: Any) -> bool:
+    """Whether columns are divided by their deviations s."""
+    return bool((model.scale_ != 1).any())
 
 
 def _turned(fitted: Any, angle: float) -> Any:
@@ -121,12 +127,15 @@ def _held(model: Any, data: LabData) -> float | None:
     return float(model.reconstruction_errors(test).mean()) if len(test) else None
 
 
-def _frame(k: int, model: Any, angle: float, data: LabData, whole: Any, spread: float) -> Frame:
+def _frame(k: int, model: Any, angle: float, data: LabData, spread: float) -> Frame:
     X, _ = data.train
     error = float(model.reconstruction_errors(X).mean())
     v = model.components_[0]
+    rule = "x̂ = x̄ + (v'(x − x̄)) v, mean |x − x̂|²"
+    if _scaled(model):
+        rule = f"s = {vector(model.scale_)}, z = v'((x − x̄)/s), x̂ = x̄ + s z v, mean |(x − x̂)/s|²"
     formula = (
-        f"v = {vector(v)}: x̂ = x̄ + (v'(x − x̄)) v, mean |x − x̂|² = total − variance = "
+        f"v = {vector(v)}: {rule} = total − variance = "
         f"{number(spread)} − {number(spread - error)} = {number(error)}"
     )
     panels = _panels(model, angle, X, error, spread)
@@ -135,7 +144,7 @@ def _frame(k: int, model: Any, angle: float, data: LabData, whole: Any, spread: 
 
 
 def _solution(k: int, model: Any, angle: float, data: LabData, whole: Any, spread: float) -> Frame:
-    frame = _frame(k, model, angle, data, whole, spread)
+    frame = _frame(k, model, angle, data, spread)
     values = whole.eigenvalues_
     formula = (
         f"S v = λ v: λ₁ = {number(values[0])}, λ₂ = {number(values[1])}; the best direction is "
@@ -145,18 +154,19 @@ def _solution(k: int, model: Any, angle: float, data: LabData, whole: Any, sprea
     return frame._replace(formula=formula)
 
 
-def _rebuilt(k: int, model: Any, angle: float, data: LabData, whole: Any, spread: float) -> Frame:
+def _rebuilt(k: int, model: Any, angle: float, data: LabData, spread: float) -> Frame:
     """What is left when each row is replaced by its foot: the worst row in numbers."""
-    frame = _frame(k, model, angle, data, whole, spread)
+    frame = _frame(k, model, angle, data, spread)
     X, _ = data.train
     i = int(model.reconstruction_errors(X).argmax())
     z = float(model.transform(X[i : i + 1])[0, 0])
     foot = model.inverse_transform(np.array([[z]]))[0]
     ring = points(X[i : i + 1, 0], X[i : i + 1, 1], group="warn", ring=[True], size=1.2)
     panels = [plane("rows", [*frame.state["panels"][0]["marks"], ring]), *frame.state["panels"][1:]]
+    score, back = ("v'((x − x̄)/s)", "x̄ + s z v") if _scaled(model) else ("v'(x − x̄)", "x̄ + z v")
     formula = (
-        f"the row farthest off: x = {vector(X[i])} → z = v'(x − x̄) = {number(z)} → "
-        f"x̂ = x̄ + z v = {vector(foot)}"
+        f"the row farthest off: x = {vector(X[i])} → z = {score} = {number(z)} → "
+        f"x̂ = {back} = {vector(foot)}"
     )
     return frame._replace(formula=formula, state={"panels": panels})
 

@@ -8,7 +8,7 @@ const SPEEDS = [0.5, 1, 2, 4];
 const state = {
   preset: 0, params: {}, seed: lab.seed ?? 0, data: null,  // what was asked for
   trace: null, step: 0, boxes: new Map(), wide: new Set(), timer: null,  // what is shown
-  question: 0, answered: false,
+  question: 0, answered: false, done: new Set(),  // which is asked, which were answered
   running: false, again: null, lastRun: Infinity,
 };
 
@@ -23,9 +23,11 @@ function presetParams(i) {
 function choose(i, step = 0) {
   state.preset = i;
   state.data = null;
-  state.answered = false;
   forgetRows();
+  askAgain();
   if (lab.page) state.params = presetParams(i);
+  showSettings();
+  showPresets();
   return renew(step);
 }
 
@@ -33,7 +35,7 @@ function choose(i, step = 0) {
 function renew(step = "keep") {
   if (SERVED) return run(step);
   const found = lab.traces.find((t) => t.preset === state.preset) ?? lab.traces[0];
-  if (found) setTrace(found.trace, step);
+  if (found) setTrace(found.trace, step, state.data);
   return Promise.resolve();
 }
 
@@ -47,7 +49,7 @@ async function run(step) {
     const trace = await post("/run", JSON.stringify({ page, preset, params, seed, data }));
     state.lastRun = performance.now() - begun;
     say("");
-    setTrace(trace, step);
+    setTrace(trace, step, data);
   } catch (error) {
     say(error.message);
   } finally {
@@ -82,11 +84,14 @@ function say(sentence) {
   $("error").hidden = !sentence;
 }
 
-function setTrace(trace, step) {
+/** Show a trace; `data` are the rows that it was asked for. */
+function setTrace(trace, step, data) {
   const atEnd = state.trace !== null && state.step === state.trace.frames.length - 1;
   const last = trace.frames.length - 1;
   state.trace = trace;
-  if (state.again === null) state.draft = null;  // else the reader is already elsewhere
+  // unless the reader is already elsewhere
+  if (state.again === null && data === state.data) state.draft = null;
+  keepHeldOut(data, trace.data);
   state.boxes = boxesOf(trace);
   state.wide = wideOf(trace);
   if (step === "keep") state.step = atEnd ? last : Math.min(state.step, last);
@@ -95,8 +100,8 @@ function setTrace(trace, step) {
   pause();
   showSettings();
   showWords();
-  showQuestion();
   showFrame();
+  tool.refill?.(false);
 }
 
 // ---------------------------------------------------------------- steps
@@ -130,7 +135,7 @@ const toggle = () => (state.timer === null ? play() : pause());
 function onKey(event) {
   const at = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (at.matches("input, select, textarea")) return;
+  if (at.matches("input, select, textarea") || scrolls(at, event.key)) return;
   const moves = { ArrowLeft: () => go(state.step - 1), ArrowRight: () => go(state.step + 1),
     Home: () => go(0), End: () => go(lastStep()) };
   const move = event.key === " " && !at.matches("button, summary, a") ? toggle : moves[event.key];
@@ -140,10 +145,18 @@ function onKey(event) {
   move();
 }
 
+/** Whether a key moves a box that is wider or higher than what it shows. */
+function scrolls(box, key) {
+  if (!box.matches(".scroll")) return false;
+  return key.startsWith("Arrow") ? box.scrollWidth > box.clientWidth
+    : box.scrollHeight > box.clientHeight;
+}
+
 // ---------------------------------------------------------------- a frame
 
 function showFrame() {
   const { trace, step } = state, frame = trace.frames[step], last = lastStep();
+  const focused = document.activeElement;
   $("slider").max = last;
   $("slider").value = step;
   $("slider").setAttribute("aria-valuetext", `step ${step} of ${last}`);
@@ -151,6 +164,7 @@ function showFrame() {
   $("back").disabled = step === 0;
   $("play").disabled = last === 0;
   $("step").disabled = step === last;
+  if (focused?.matches("#back, #step, #play") && focused.disabled) $("slider").focus();
   $("formula").textContent = frame.formula;
   const rows = Object.entries(frame.numbers ?? {});
   $("numbers").tBodies[0].replaceChildren(...rows.map(([name, value]) => html("tr", {},
@@ -221,8 +235,12 @@ function showPanels(frame) {
 }
 
 function makePanel(panel) {
-  const inside = panel.kind === "table" ? html("div", { className: "scroll", tabIndex: 0 })
-    : html("div", { className: "scroll" }, svg("svg", { role: "img" }));
+  const inside = html("div", { className: "scroll" },
+    ...(panel.kind === "table" ? [] : [svg("svg", { role: "img" })]));
+  if (panel.kind !== "plane") {  // may scroll: by key too
+    inside.tabIndex = 0;
+    inside.setAttribute("role", "region");
+  }
   const figure = html("figure", { className: "panel" }, html("h2"), inside);
   figure.dataset.name = `${panel.kind} ${panel.name}`;
   if (panel.kind === "plane") {
@@ -246,7 +264,11 @@ function fillPanel(figure, panel, i, n) {
     height = Math.min(height, Math.max(200, needed));
   }
   root.setAttribute("aria-label", panel.alt || panel.title || panel.name);
-  if (panel.kind === "graph") { drawGraph(root, panel, width, height); return; }
+  if (panel.kind === "graph") {
+    inside.setAttribute("aria-label", panel.title || panel.name);
+    drawGraph(root, panel, width, height);
+    return;
+  }
   const marks = withDraft(panel);
   figure.scales = drawPlane(root, panel, marks, box, width, height);
   figure.querySelector(".legend").replaceWith(legendOf(marks));
@@ -325,22 +347,32 @@ function jump(event) {
 
 // ---------------------------------------------------------------- words
 
+/** The verdict comes after the answer, or at the end where nothing is left to ask. */
 function showVerdict() {
-  const ready = state.answered || (state.step === lastStep() && lastStep() > 0);
-  $("verdict").textContent = state.trace.verdict;
-  $("verdict").hidden = !ready || !state.trace.verdict;
+  if (!state.trace) return;
+  const atEnd = state.step === lastStep() && lastStep() > 0, { verdict } = state.trace;
+  const asked = state.done.size < (lab.page?.questions.length ?? 0);
+  $("verdict").textContent = verdict;
+  $("verdict").hidden = !verdict || !(state.answered || (atEnd && !asked));
+  $("later").hidden = !verdict || !atEnd || !$("verdict").hidden;
 }
 
-function showWords() {
-  const { trace } = state, preset = lab.page?.presets[state.preset];
-  if (!lab.page) {
-    $("title").textContent = trace.algorithm;
-    $("summary").textContent = trace.title;
-  }
+/** Which preset is set, and what it says. */
+function showPresets() {
+  const preset = lab.page?.presets[state.preset];
   document.body.classList.toggle("broken-run", Boolean(preset?.broken));
   $("presets").querySelector(".words").textContent = preset?.words ?? "";
   [...$("presets").querySelectorAll("button")].forEach((button, i) =>
     button.setAttribute("aria-pressed", String(i === state.preset)));
+}
+
+function showWords() {
+  const { trace } = state;
+  if (!lab.page) {
+    $("title").textContent = trace.algorithm;
+    $("summary").textContent = trace.title;
+  }
+  showPresets();
   $("code").hidden = $("copy-python").hidden = !trace.code;
   $("code").querySelector("pre").textContent = trace.code;
   const card = Object.entries(trace.card ?? {}).filter(([, v]) => v && Object.keys(v).length);
@@ -356,33 +388,54 @@ function described(value) {
   return [Object.entries(value).map(([k, v]) => `${k} = ${show(v)}`).join(", ")];
 }
 
-/** One question at a time; the answer and its reason after one was chosen. */
+/** Another run to guess about: the next question that was not answered, the same if all were. */
+function askAgain() {
+  state.answered = false;
+  const open = (lab.page?.questions ?? []).findIndex((_, i) => !state.done.has(i));
+  if (open >= 0) state.question = open;
+  showQuestion();
+  showVerdict();
+}
+
+/** One question at a time; the answer and its reason after one was chosen or asked for. */
 function showQuestion() {
   const question = lab.page?.questions[state.question];
   if (!question) { $("asked").replaceChildren(); return; }
-  const why = html("p", { hidden: true }), next = html("button", { type: "button", hidden: true },
+  const why = html("p");
+  why.setAttribute("role", "status");
+  const next = html("button", { type: "button", id: "next-question", hidden: true },
     "Next question");
+  const reveal = html("button", { type: "button", id: "show-answer" }, "Show the answer");
   const options = question.options.map((option, i) => html("label", {},
     html("input", { type: "radio", name: "answer", value: String(i) }), html("span", {}, option)));
   const set = html("fieldset", { id: "question" }, html("legend", {}, question.text), ...options,
-    why, next);
-  set.addEventListener("change", (event) => {
-    const chosen = Number(event.target.value);
+    why, next, reveal);
+  const tell = (chosen, word) => {
     options.forEach((label, i) => {
       label.classList.toggle("right", i === question.answer);
-      label.classList.toggle("wrong", i === chosen && i !== question.answer);
+      label.classList.toggle("wrong", chosen !== null && i === chosen && i !== question.answer);
     });
-    why.textContent = `${chosen === question.answer ? "Right" : "Not quite"}. ${question.why}`;
-    why.hidden = false;
+    why.textContent = `${word}. ${question.why}`;
     next.hidden = state.question + 1 >= lab.page.questions.length;
+    reveal.hidden = true;
     state.answered = true;
+    state.done.add(state.question);
     showVerdict();
+  };
+  set.addEventListener("change", (event) => {
+    const chosen = Number(event.target.value);
+    tell(chosen, chosen === question.answer ? "Right" : "Not quite");
+  });
+  reveal.addEventListener("click", () => {
+    tell(null, `The answer: ${question.options[question.answer].replace(/\.$/, "")}`);
+    (next.hidden ? $("slider") : next).focus();  // the button itself is gone
   });
   next.addEventListener("click", () => {
     state.question += 1;
     state.answered = false;
     showQuestion();
     showVerdict();
+    $("asked").querySelector("input").focus();
   });
   $("asked").replaceChildren(set);
 }
@@ -412,12 +465,15 @@ function showSettings() {
   if (host.dataset.names === names) { host.update.forEach((update) => update()); return; }
   host.dataset.names = names;
   host.update = [];
+  const { id } = document.activeElement;
   host.replaceChildren(...controls.map((c) => makeControl(c, host.update)));
+  [...host.querySelectorAll("input, select")].find((made) => id && made.id === id)?.focus();
 }
 
 function change(control, value) {
   state.params[control.name] = value;
   pause();
+  showSettings();
   renew(control.kind === "choice" ? 0 : "keep");
 }
 
@@ -503,7 +559,7 @@ function readLink() {
   };
   const step = hash.get("step") === "end" ? "end" : whole("step", 1e6) ?? 0;
   const preset = whole("preset", (lab.page?.presets.length ?? 1) - 1) ?? 0;
-  const asked = { step, preset, seed: whole("seed", 2 ** 31 - 1), page: hash.get("page") };
+  const asked = { step, preset, seed: whole("seed", 2 ** 32 - 1), page: hash.get("page") };
   if (!SERVED || (asked.page !== null && asked.page !== lab.page.name)) return asked;
   const params = parsed(hash.get("params"));
   asked.params = {};
@@ -532,27 +588,29 @@ function allowed(control, value) {
     && value <= (control.high ?? Infinity);
 }
 
-/** Show what the address asks for. */
+/** Show what the address asks for; a promise that the trace has come. */
 function restore() {
   const asked = readLink();
   if (SERVED && asked.page && asked.page !== lab.page.name
     && lab.pages.some((page) => page.name === asked.page)) {
     openPage(asked.page, location.hash);
-    return;
+    return new Promise(() => {});  // another page comes
   }
   state.seed = asked.seed ?? state.seed;
   if (!SERVED || !(asked.data || Object.keys(asked.params ?? {}).length)) {
-    choose(asked.preset, asked.step);
-    return;
+    return choose(asked.preset, asked.step);
   }
   state.preset = asked.preset;
   state.params = { ...presetParams(asked.preset), ...asked.params };
   state.data = asked.data;
-  state.answered = false;
-  renew(asked.step);
+  forgetRows();
+  askAgain();
+  showSettings();
+  showPresets();
+  return renew(asked.step);
 }
 
-function openPage(name, hash = "") {
+function openPage(name, hash = state.seed ? `#seed=${state.seed}` : "") {
   location.assign(`?${new URLSearchParams({ page: name, token: lab.token })}${hash}`);
 }
 
@@ -575,7 +633,14 @@ function start() {
     if (state.trace) showFrame();
   });
   if (lab.page) startPage();
-  restore();
+  restore().then(offerTable);
+}
+
+/** The table that the lab was started with: used at once, unless the link says what to show. */
+function offerTable() {
+  if (!lab.table || !SERVED) return;
+  const hash = new URLSearchParams(location.hash.slice(1));
+  offer(lab.table, !hash.has("preset") && state.data === null);
 }
 
 /** Draw again when the panels have another width; their height is our own doing. */
@@ -598,13 +663,14 @@ function startPage() {
     button.addEventListener("click", () => choose(i));
     return button;
   }));
+  showQuestion();
   if (!SERVED) return;
   const list = $("pages").querySelector("select");
   list.append(...lab.pages.map(({ name, title }) => html("option", { value: name,
     selected: name === lab.page.name }, title)));
   list.addEventListener("change", () => openPage(list.value));
   $("pages").hidden = false;
-  if (lab.page.kind !== "none") makeTools();
+  makeTools();
 }
 
 start();

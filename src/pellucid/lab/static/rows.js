@@ -3,7 +3,10 @@
 
 const MOST_ROWS = 400, MOST_FILE = 20e6, NEAR = 16;  // pixels
 const TOOLS = ["move", "draw", "erase"];
-const tool = { name: "move", group: 0, drag: null, past: [] };
+const SLIP = 3;  // pixels that a click may move
+const HELD_OUT = 0.3;  // share of the rows that are drawn after Clear, where a page holds some out
+const tool = { name: "move", group: 0, drag: null, from: null, fresh: false, past: [],
+  refill: null };
 
 function makeTools() {
   const host = $("tools"), button = (words, act, more = {}) => {
@@ -11,6 +14,13 @@ function makeTools() {
     made.addEventListener("click", act);
     return made;
   };
+  const note = html("span", { id: "rows-note", className: "quiet", role: "status" });
+  const sample = button("New sample", newSample, { id: "new-sample" });
+  host.hidden = false;
+  if (lab.page.kind === "none") {
+    host.append(html("span", { className: "quiet" }, "Data"), sample, note);
+    return;
+  }
   const modes = TOOLS.map((name) => button(
     name[0].toUpperCase() + name.slice(1), () => useTool(name), { id: `tool-${name}` }));
   const group = html("select", { ariaLabel: "Class of new points" },
@@ -24,19 +34,23 @@ function makeTools() {
   host.append(html("span", { className: "quiet" }, "Data"), ...modes,
     ...(lab.page.kind === "classes" ? [group] : []),
     button("Undo", undo, { id: "undo" }),
-    button("Clear", () => edit({ ...rows(), X: [], y: rows().y && [] })),
-    button("New sample", newSample),
+    button("Clear", clear, { id: "clear" }), sample,
     button("Load CSV", () => file.click()), file, html("span", { id: "columns" }), rowsAsText(),
-    html("span", { id: "rows-note", className: "quiet", role: "status" }));
-  host.hidden = false;
+    note);
   useTool("move");
-  if (lab.table) offer(lab.table);
+}
+
+function clear() {
+  const data = rows();
+  edit({ ...data, X: [], y: data.y && [], held_out: data.held_out && [] });
+  tool.fresh = true;  // all rows are drawn from here
 }
 
 function newSample() {
-  state.seed += 1;
+  state.seed = (state.seed + 1) % 2 ** 32;
   state.data = null;
   forgetRows();
+  $("rows-note").textContent = `Seed ${state.seed}.`;
   renew("keep");
 }
 
@@ -52,17 +66,26 @@ function useTool(name) {
 function rows() {
   if (state.data) return state.data;
   const { X = [], y = null, names = [] } = state.trace?.data ?? {};
-  return { X, y: lab.page.kind === "points" ? null : y, names };
+  const held_out = state.trace?.data?.held_out ?? null;
+  return { X, y: lab.page.kind === "points" ? null : y, names, held_out };
+}
+
+/** Rows of which Python held some out: these stay held out, whatever is done to the others. */
+function keepHeldOut(data, found) {
+  const mask = found?.held_out;
+  if (data && Array.isArray(mask) && mask.length === data.X.length) data.held_out ??= mask;
 }
 
 function forgetRows() {
   tool.past = [];
+  tool.fresh = false;
   tool.drag = null;
   state.draft = null;
+  if ($("rows-note")) $("rows-note").textContent = "";
 }
 
 /** New rows: keep the old ones for undo, show the new, and ask for their trace. */
-function edit(data, { remember = true, send = true } = {}) {
+function edit(data, { remember = true, send = true, note = "" } = {}) {
   if (data.X.length > MOST_ROWS) { say(`A page holds at most ${MOST_ROWS} rows.`); return; }
   if (remember) tool.past = [...tool.past.slice(-49), state.data];
   state.data = data;
@@ -70,7 +93,8 @@ function edit(data, { remember = true, send = true } = {}) {
   say("");
   const enough = data.X.length >= 2 && (lab.page.kind !== "classes" || new Set(data.y).size >= 2);
   const wanted = lab.page.kind === "classes" ? "points of at least two classes" : "two points";
-  $("rows-note").textContent = enough ? "" : `Draw ${wanted}.`;
+  $("rows-note").textContent = [note, enough ? "" : `Draw ${wanted}.`].filter(Boolean).join(" ");
+  tool.refill(true);
   if (state.trace) showFrame();
   if (enough && send) renew("keep");
 }
@@ -78,6 +102,7 @@ function edit(data, { remember = true, send = true } = {}) {
 function undo() {
   if (tool.past.length === 0) return;
   const before = tool.past.pop();
+  if (!before || before.X.length > rows().X.length + 1) tool.fresh = false;
   if (before) { edit(before, { remember: false }); return; }
   state.data = state.draft = null;
   $("rows-note").textContent = "";
@@ -95,7 +120,7 @@ function moved(data, i, x, y) {
 
 function without(data, i) {
   const rest = (list) => list && list.filter((_, k) => k !== i);
-  return { ...data, X: rest(data.X), y: rest(data.y) };
+  return { ...data, X: rest(data.X), y: rest(data.y), held_out: rest(data.held_out) };
 }
 
 // ---------------------------------------------------------------- in the panel
@@ -141,27 +166,35 @@ function listen(root, figure) {
     if (tool.name === "erase") { edit(without(rows(), i)); return; }
     root.setPointerCapture(event.pointerId);
     tool.drag = i;
+    tool.from = at;  // until the point has left its place
     tool.past = [...tool.past.slice(-49), state.data];
   });
   root.addEventListener("pointermove", (event) => {
     if (tool.drag === null) return;
+    if (event.buttons === 0) { drop(); return; }  // let go while no panel was listening
+    const at = place(event);
+    if (!root.classList.contains("move") || (tool.from && apart(at, tool.from) < SLIP)) return;
+    tool.from = null;
     const send = state.lastRun < 150;  // follow the finger where Python is quick enough
-    edit(moved(rows(), tool.drag, ...inUnits(place(event))), { remember: false, send });
+    edit(moved(rows(), tool.drag, ...inUnits(at)), { remember: false, send });
   });
   const drop = () => {
     if (tool.drag === null) return;
     tool.drag = null;
+    if (tool.from) { tool.past.pop(); return; }  // a click, not a move
     edit(rows(), { remember: false });
   };
   root.addEventListener("pointerup", drop);
   root.addEventListener("pointercancel", drop);
 }
 
-function nearest([px, py], { x, y }) {
+const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+
+function nearest(at, { x, y }) {
   const data = rows();
   let best = -1, least = NEAR;
   data.X.forEach((_, i) => {
-    const [a, b] = placeOf(data, i), far = Math.hypot(x(a) - px, y(b) - py);
+    const [a, b] = placeOf(data, i), far = apart([x(a), y(b)], at);
     if (far < least) { least = far; best = i; }
   });
   return best;
@@ -170,8 +203,13 @@ function nearest([px, py], { x, y }) {
 function add(x, y) {
   const data = rows();
   const { kind } = lab.page;
+  const alike = data.X.map((_, i) => i)
+    .filter((i) => kind !== "classes" || data.y[i] === tool.group);
+  const held = alike.filter((i) => data.held_out?.[i]).length;
+  const hold = tool.fresh && held + 1 <= HELD_OUT * (alike.length + 1);
   edit({ ...data, X: [...data.X, kind === "values" ? [x] : [x, y]],
-    y: kind === "points" ? null : [...(data.y ?? []), kind === "values" ? y : tool.group] });
+    y: kind === "points" ? null : [...(data.y ?? []), kind === "values" ? y : tool.group],
+    held_out: data.held_out && [...data.held_out, hold] });
 }
 
 // ---------------------------------------------------------------- as text, from a file
@@ -186,9 +224,13 @@ function checkedRows(given) {
   if (!X.every(fits)) return null;
   const names = Array.isArray(given.names) && given.names.length === width
     ? given.names.map((name) => String(name).slice(0, 40)) : ["x1", "x2"].slice(0, width);
-  if (kind === "points") return { X, y: null, names };
+  const { held_out } = given;
+  const split = Array.isArray(held_out) && held_out.length === n
+    && held_out.every((v) => typeof v === "boolean");
+  const more = split ? { held_out } : {};
+  if (kind === "points") return { X, y: null, names, ...more };
   if (!Array.isArray(given.y) || given.y.length !== n || !given.y.every(numeric)) return null;
-  return { X, y: given.y, names };
+  return { X, y: given.y, names, ...more };
 }
 
 /** The same without a mouse: one row per line. */
@@ -198,17 +240,25 @@ function rowsAsText() {
   const words = { classes: "x1, x2, class", values: "x, y", points: "x1, x2" }[lab.page.kind];
   const made = html("details", {}, html("summary", {}, "Rows as text"),
     html("p", { className: "quiet" }, `One row per line: ${words}.`), area, use);
-  made.addEventListener("toggle", () => {
+  const fill = () => {
     const { X, y } = rows();
     area.value = X.map((row, i) => [...row, ...(y ? [y[i]] : [])].join(", ")).join("\n");
-  });
+    typed = false;
+  };
+  let typed = false;
+  area.addEventListener("input", () => { typed = true; });
+  made.addEventListener("toggle", fill);
+  // rows that the reader moves replace what was written; rows that only come back do not
+  tool.refill = (edited) => {
+    if (made.open && document.activeElement !== area && (edited || !typed)) fill();
+  };
   use.addEventListener("click", () => {
     const lines = area.value.split("\n").filter((line) => line.trim());
     const table = lines.map((line) => line.split(/[,;\s]+/).filter(Boolean).map(Number));
     const width = lab.page.kind === "values" ? 1 : 2;
     const data = checkedRows({ X: table.map((row) => row.slice(0, width)),
       y: table.map((row) => row[width]), names: rows().names });
-    if (data) edit(data);
+    if (data) { tool.fresh = false; edit(data); }
     else say(`Every line must hold ${words}; 2 to ${MOST_ROWS} lines.`);
   });
   return made;
@@ -217,15 +267,34 @@ function rowsAsText() {
 async function loadFile(file) {
   if (file.size > MOST_FILE) { say("A table may have at most 20 MB."); return; }
   try {
-    offer(await post("/table", file, "text/csv"));
+    const table = await post("/table", file, "text/csv");
     say("");
+    offer(table, true);
   } catch (error) {
     say(error.message);
   }
 }
 
-/** Selects for the columns of a loaded table. */
-function offer(table) {
+/** Columns for the places of a page: numbers first; for a class a last column of few values. */
+function guess(columns, kind) {
+  const few = ({ values }) => {
+    const { size } = new Set(values.filter(numeric));
+    return size >= 2 && size <= 8;
+  };
+  const all = columns.map((_, i) => i), worded = (i) => columns[i].levels !== null;
+  const target = kind !== "classes" ? -1
+    : all.findLast((i) => worded(i) && few(columns[i])) ?? all.findLast((i) => few(columns[i]))
+      ?? all.at(-1);
+  const inputs = [...all.filter((i) => !worded(i)), ...all.filter(worded)];
+  return [...inputs.filter((i) => i !== target).slice(0, 2), target];
+}
+
+/** Selects for the columns of a loaded table, and the rows of those that seem right. */
+function offer(table, now) {
+  if (lab.page.kind === "none") {
+    $("rows-note").textContent = "This page has its own data; the table is for the other pages.";
+    return;
+  }
   const { kind } = lab.page, places = { classes: 3, values: 2, points: 2 }[kind];
   const { columns } = table;
   if (columns.length < places) {
@@ -233,19 +302,19 @@ function offer(table) {
     return;
   }
   const words = { classes: ["x1", "x2", "class"], values: ["x", "y"], points: ["x1", "x2"] }[kind];
-  const first = columns.map((_, i) => i).filter((i) => columns[i].levels === null);
-  const last = columns.findLastIndex((c) => c.levels !== null);
-  const picks = [first[0] ?? 0, first[1] ?? 1, last < 0 ? columns.length - 1 : last];
+  const picks = guess(columns, kind);
   const lists = words.map((word, k) => html("select", { ariaLabel: `Column for ${word}` },
     ...columns.map((c, i) => html("option", { value: String(i), selected: i === picks[k] },
       `${word}: ${c.name}`))));
   const use = () => take(table, lists.map((list) => Number(list.value)));
   lists.forEach((list) => list.addEventListener("change", use));
-  $("columns").replaceChildren(...lists);
-  use();
+  const again = html("button", { type: "button", id: "use-table" }, "Use table");
+  again.addEventListener("click", use);
+  $("columns").replaceChildren(...lists, again);
+  if (now) use();
 }
 
-function take({ columns, total }, picks) {
+function take({ columns, total, note }, picks) {
   const chosen = picks.map((i) => columns[i]), { kind } = lab.page;
   let kept = chosen[0].values.map((_, i) => i)
     .filter((i) => chosen.every((c) => numeric(c.values[i])));
@@ -254,8 +323,9 @@ function take({ columns, total }, picks) {
     kept = range(0, MOST_ROWS - 1, 1).map((k) => kept[Math.floor((k * whole) / MOST_ROWS)]);
   }
   const width = kind === "values" ? 1 : 2, inputs = chosen.slice(0, width);
+  tool.fresh = false;
   edit({ X: kept.map((i) => inputs.map((c) => c.values[i])),
     y: kind === "points" ? null : kept.map((i) => chosen[width].values[i]),
-    names: inputs.map((c) => String(c.name).slice(0, 40)) });
-  $("rows-note").textContent = `${kept.length} of ${total} rows are shown.`;
+    names: inputs.map((c) => String(c.name).slice(0, 40)) },
+  { note: `${kept.length} of ${total} rows are shown.${note ? ` ${note}.` : ""}` });
 }
