@@ -1,9 +1,9 @@
 r"""Findings about leaks, PEL301, PEL302 and PEL306: columns that know the answer.
 
 One column alone (301). For classes a column is cut into cells c: its levels, or up to 64 intervals
-of about equal counts. Every row is put into one of five folds by a hash of its contents; the score of
-a cell for class k is its share of class k in the other folds, shrunk to the overall share. With the
-table N[fold, cell, class] of counts everything else is small:
+of about equal counts. Every row is put into one of five folds by a hash of its contents; the score
+of a cell for class k is its share of class k in the other folds, shrunk to the overall share. With
+the table N[fold, cell, class] of counts everything else is small:
 
     score = (N[other folds, c, k] + p_k) / (N[other folds, c, .] + 1),   AUC_k from (score, N)
 
