@@ -44,7 +44,7 @@ def laplace_peer(data):
 
 
 def averaged(data):
-    from pellucid.linear.averaged_sigmoid import log_averages
+    from pellucid.linear.bayes.averaged_sigmoid import log_averages
 
     return np.exp(log_averages(*data)[1])
 

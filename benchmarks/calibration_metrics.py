@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from pellucid.evaluation import mean_interval, metric_interval, proportion_interval
-from pellucid.evaluation.metrics import resolve_metric
+from pellucid.evaluation.metrics.metrics import resolve_metric
 
 Row = tuple[str, float, float, float, int]
 

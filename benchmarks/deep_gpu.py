@@ -80,7 +80,7 @@ def step_speed(make_module, inputs, target, device, precision, steps):
 
 
 def convolution_step(device, precision, quick):
-    from pellucid.deep.convolution_module import ConvolutionModule
+    from pellucid.deep.convolution.convolution_module import ConvolutionModule
 
     rng = np.random.default_rng(0)
     n, side, channels = (32, 16, (16, 32)) if quick else (512, 64, (128, 256, 512))
@@ -93,7 +93,7 @@ def convolution_step(device, precision, quick):
 
 
 def transformer_step(device, precision, quick):
-    from pellucid.deep.transformer_module import ClassifierModule, Encoder
+    from pellucid.deep.transformers.transformer_module import ClassifierModule, Encoder
 
     rng = np.random.default_rng(0)
     n, length, d, layers = (8, 32, 64, 2) if quick else (64, 512, 1024, 8)

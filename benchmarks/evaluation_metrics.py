@@ -66,7 +66,7 @@ def large_scores():
 
 
 def pellucid_delong(data):
-    from pellucid.evaluation.delong import delong_variance
+    from pellucid.evaluation.metrics.delong import delong_variance
 
     found = delong_variance(*data)
     return np.array([found.auc, found.variance])
@@ -113,7 +113,7 @@ def clusters(p):
 
 
 def pellucid_silhouette(data):
-    from pellucid.evaluation.silhouette import mean_silhouette
+    from pellucid.evaluation.metrics.silhouette import mean_silhouette
 
     return mean_silhouette(*data)
 

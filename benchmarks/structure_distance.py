@@ -174,7 +174,7 @@ def score_of(learner, graph, X):
 
 
 def member(graph, nodes):
-    from pellucid.graphical.constraint_based import extend
+    from pellucid.graphical.structure.constraint_based import extend
 
     directed, undirected = graph
     found = CPDAG(frozenset(map(tuple, directed)), frozenset(map(frozenset, undirected)))

@@ -29,7 +29,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.harness import machine
 from benchmarks.study_tables import TABLES, Table
-from pellucid.evaluation.intervals import proportion_interval
+from pellucid.evaluation.intervals.intervals import proportion_interval
 
 FOLDER = Path(__file__).parent
 FOLDS, DRAWS = 3, 2000

@@ -63,8 +63,8 @@ def small():
 
 def dual(model, X, y):
     """The dual objective of a classifier's solution, in double precision."""
-    from pellucid.core.kernels import GaussianKernel
-    from pellucid.kernel.smo import Gram
+    from pellucid.core.functions.kernels import GaussianKernel
+    from pellucid.kernel.svm.smo import Gram
 
     beta = np.zeros(len(X))
     beta[np.asarray(model.support_, int)] = np.asarray(model.dual_coef_)[0]

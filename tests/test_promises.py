@@ -47,10 +47,10 @@ from estimators import (
     twin,
 )
 from pellucid.backends import Joblib, Serial, use
-from pellucid.core.iterate import History
+from pellucid.core.loops.iterate import History
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import Card, Summary
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 
 CLASSES = public_classes()
 all_estimators = pytest.mark.parametrize("name", names())

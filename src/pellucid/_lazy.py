@@ -9,7 +9,7 @@ from importlib import import_module
 def lazy_names(package: str, home: dict[str, str], packages: tuple[str, ...] = ()) -> tuple:
     """``(__getattr__, __dir__, __all__)`` of a package whose names live where ``home`` says.
 
-    >>> get, _, names = lazy_names("pellucid", {"KMeans": "cluster.kmeans"})
+    >>> get, _, names = lazy_names("pellucid", {"KMeans": "cluster.kmeans.kmeans"})
     >>> names, get("KMeans").__name__
     (['KMeans'], 'KMeans')
     """

@@ -30,18 +30,17 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pellucid.core.backend import check_backend, default_backend
-from pellucid.core.columns import frame_cells, frame_columns
-from pellucid.core.frames import column_vector, frame_matrix, is_frame
-from pellucid.core.iterate import (
+from pellucid.core.arrays.columns import frame_cells, frame_columns
+from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
+from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.loops.iterate import (
     CallbackSupportMixin,
     FitContext,
     Iteration,
     iterate,
     with_callbacks,
 )
-from pellucid.core.records import Card
-from pellucid.core.statistics import (
+from pellucid.core.loops.statistics import (
     LEAF_ROWS,
     Rows,
     Source,
@@ -49,8 +48,9 @@ from pellucid.core.statistics import (
     reduce_rows,
     unit_weights,
 )
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, IntArray, Map
+from pellucid.core.records import Card
+from pellucid.core.runtime.backend import check_backend, default_backend
+from pellucid.core.runtime.threads import map_threads
 
 __all__ = [
     "BlockEstimator",
@@ -127,7 +127,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         )
 
     def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
-        """Check a table whose columns need not be numbers; see ``core.columns`` for the kinds.
+        """Check a table whose columns need not be numbers; see ``core.arrays.columns`` for the kinds.
 
         Missing cells are accepted, infinite ones are refused by column and row.
         """

@@ -21,8 +21,8 @@ from sklearn.base import clone
 import pellucid
 from pellucid import GaussianNB
 from pellucid.backends import Dask, Joblib, Serial, use
-from pellucid.core.backend import default_backend
-from pellucid.core.statistics import LEAF_ROWS, Rows
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows
+from pellucid.core.runtime.backend import default_backend
 
 N, P, K = 10 * LEAF_ROWS + 123, 3, 4
 

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from pellucid.cli import ahead
+from pellucid.cli.shared import ahead
 
 
 def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
@@ -25,7 +25,7 @@ def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
 
 
 def test_nothing_is_begun_where_kernels_are_there(monkeypatch):
-    from pellucid.compiled import auc
+    from pellucid.evaluation.metrics import auc_kernels as auc
 
     auc.warm()
     monkeypatch.setattr(ahead.subprocess, "Popen", None)

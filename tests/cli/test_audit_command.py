@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pellucid.cli.common import Code
+from pellucid.cli.shared.options import Code
 
 
 @pytest.fixture

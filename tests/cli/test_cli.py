@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from pellucid.cli import COMMANDS, LazyGroup, cli
-from pellucid.cli.common import Code, Stop, check_output, code_of, nearest, sentence
+from pellucid.cli.shared.options import Code, Stop, check_output, code_of, nearest, sentence
 
 HEAVY = ("numpy", "sklearn", "numba", "polars", "scipy", "rich", "joblib", "matplotlib", "pandas")
 
@@ -118,7 +118,7 @@ def run_main(body, *args):
     code = (
         "import click, sys\n"
         "from pellucid import cli\n"
-        "from pellucid.cli.common import Code, Stop, common\n"
+        "from pellucid.cli.shared.options import Code, Stop, common\n"
         "@click.command()\n@common()\ndef doctor():\n"
         f"    {body}\n"
         "cli.LazyGroup.get_command = lambda self, ctx, name: doctor\n"

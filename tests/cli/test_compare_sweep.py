@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pellucid.cli.common import Code
+from pellucid.cli.shared.options import Code
 from pellucid.cli.sweep import read_values
 
 
@@ -203,7 +203,7 @@ def test_nobody_learns_from_the_future(pellucid, tmp_path):
 
 
 def test_folds_of_units():
-    from pellucid.cli.arranging import Arrangement, forward_folds, make_folds
+    from pellucid.study.tables.fold_plan import Arrangement, forward_folds, make_folds
 
     moments = np.sort(np.random.default_rng(0).integers(20, size=100))
     folds = forward_folds(moments, 5)

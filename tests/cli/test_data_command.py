@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from pellucid.cli.common import Code
+from pellucid.cli.shared.options import Code
 from pellucid.data import list_data, load_table, make, make_two_blobs
 
 

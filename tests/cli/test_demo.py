@@ -2,8 +2,8 @@
 
 import pytest
 
-from pellucid.cli.common import Code
-from pellucid.cli.demos import Demo, Line, all_demos, run_demo
+from pellucid.cli.shared.options import Code
+from pellucid.study.examples.examples import Demo, Line, all_demos, run_demo
 
 
 @pytest.mark.parametrize("name", sorted(all_demos()))

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from pellucid.cli import cli
-from pellucid.cli.common import Code
-from pellucid.cli.golden import Case, run_case
+from pellucid.cli.shared.options import Code
+from pellucid.study.examples.golden import Case, run_case
 
 doctor = import_module("pellucid.cli.doctor")
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import pellucid
-from pellucid.cli.common import Code
+from pellucid.cli.shared.options import Code
 
 
 @pytest.fixture

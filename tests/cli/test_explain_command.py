@@ -8,7 +8,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 import pellucid
-from pellucid.cli.common import Code
+from pellucid.cli.shared.options import Code
 from pellucid.study import TableFeatures
 
 HOSTILE = "<img src=x onerror=alert(1)>"

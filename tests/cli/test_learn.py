@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pellucid.cli.common import Code
-from pellucid.cli.tables import read_costs
+from pellucid.cli.shared.options import Code
+from pellucid.cli.shared.tables import read_costs
 from pellucid.data import load_table
 
 FILES = {"report.html", "report.json", "model.pellucid", "repeat.py", "predictions.csv"}

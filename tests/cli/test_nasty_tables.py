@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import pellucid.cli
-from pellucid.cli.common import Code
-from pellucid.cli.inputs import open_inputs
 from pellucid.cli.learn import stem
-from pellucid.cli.unusual import describe, expected_in_gaps, find_unusual
+from pellucid.cli.shared.options import Code
 from pellucid.data.sql import query_frames, without_password
 from pellucid.study import Plan, Study, TableFeatures, TaskError, audit, detect_task
-from pellucid.study.checks_data import is_identifier
-from pellucid.study.profiles import read_column
+from pellucid.study.checks.data import is_identifier
+from pellucid.study.reading.profiles import read_column
+from pellucid.study.tables.anomalies import describe, expected_in_gaps, find_unusual
+from pellucid.study.tables.numbers import open_inputs
 
 SECRET = "timeout=91"  # an option of the driver stands for all that must not be written down
 ADDRESS = f"sqlite:///shop.db?{SECRET}"
@@ -94,7 +94,7 @@ def test_cells_without_a_square_are_refused_by_name(cell, words):
     frame = small(x=x)
     with pytest.raises(TaskError, match=f"the column 'x' {'' if cell > 0 else 'holds '}{words}"):
         Study(frame, "a").task  # noqa: B018
-    with pytest.raises(pellucid.cli.common.Stop, match="the column 'x'") as stopped:
+    with pytest.raises(pellucid.cli.shared.options.Stop, match="the column 'x'") as stopped:
         open_inputs(frame)
     assert stopped.value.code == Code.TASK
     assert Study(frame, "a", plan=Plan(drop=("x",))).task.kind == "regression"

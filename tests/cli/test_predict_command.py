@@ -12,8 +12,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import pellucid
-from pellucid.cli.common import Code
-from pellucid.study import applying
+from pellucid.cli.shared.options import Code
+from pellucid.study.saved import prediction as applying
 
 
 @pytest.fixture

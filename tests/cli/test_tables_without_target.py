@@ -9,12 +9,12 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import pellucid as library
-from pellucid.cli.common import Code, Stop
-from pellucid.cli.grouping import EUCLIDEAN, read_counts
-from pellucid.cli.grouping import METHODS as GROUPINGS
-from pellucid.cli.inputs import open_inputs
-from pellucid.cli.reducing import read_components, reduce_rows
-from pellucid.cli.unusual import METHODS, describe, find_unusual
+from pellucid.cli.shared.options import Code, Stop
+from pellucid.study.tables.anomalies import METHODS, describe, find_unusual
+from pellucid.study.tables.groups import EUCLIDEAN, read_counts
+from pellucid.study.tables.groups import METHODS as GROUPINGS
+from pellucid.study.tables.numbers import open_inputs
+from pellucid.study.tables.reduction import read_components, reduce_rows
 
 
 @pytest.fixture(name="pellucid")

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from pellucid.cli import cli
-from pellucid.cli.common import Code
+from pellucid.cli.shared.options import Code
 from pellucid.cli.warm import compile_all, import_all, is_cached, kernel_name
-from pellucid.core import jit
+from pellucid.core.runtime import jit
 
 warm_module = import_module("pellucid.cli.warm")
 
@@ -40,7 +40,7 @@ def test_quiet():
 def test_every_module_is_found():
     modules, skipped = import_all()
     names = {module.__name__ for module in modules}
-    assert {"pellucid.base", "pellucid.core.jit", "pellucid.data"} <= names
+    assert {"pellucid.base", "pellucid.core.runtime.jit", "pellucid.data"} <= names
     assert not any(name.startswith("pellucid.cli") for name in names)
     assert skipped == []
 
@@ -69,7 +69,7 @@ def _replace(monkeypatch, tmp_path, files):
     )
 
 
-KERNEL = "from pellucid.core.jit import jit\n@jit\ndef double(x):\n    return 2 * x\n"
+KERNEL = "from pellucid.core.runtime.jit import jit\n@jit\ndef double(x):\n    return 2 * x\n"
 
 
 @pytest.mark.parametrize(

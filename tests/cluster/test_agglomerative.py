@@ -12,8 +12,8 @@ from sklearn.neighbors import kneighbors_graph
 
 from pellucid import AgglomerativeClustering
 from pellucid.cluster import linkage_distance
-from pellucid.cluster.linkage import LINKAGES, tree_of_distances, tree_of_rows
-from pellucid.core.metrics import resolve
+from pellucid.cluster.hierarchy.linkage import LINKAGES, tree_of_distances, tree_of_rows
+from pellucid.core.functions.metrics import resolve
 
 CENTRES = ("centroid", "median", "ward")
 every_linkage = pytest.mark.parametrize("linkage", LINKAGES)

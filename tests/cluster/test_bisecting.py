@@ -10,11 +10,11 @@ from sklearn.cluster import BisectingKMeans as Peer
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import BisectingKMeans, KMeans
-from pellucid.cluster import bisecting, two_means
-from pellucid.cluster.passes import dense_rows, limb_grid
-from pellucid.cluster.two_means import Halves, run_two_means
-from pellucid.core.statistics import Rows
-from pellucid.core.threads import limit_threads, map_threads
+from pellucid.cluster.kmeans import bisecting, two_means
+from pellucid.cluster.kmeans.passes import dense_rows, limb_grid
+from pellucid.cluster.kmeans.two_means import Halves, run_two_means
+from pellucid.core.loops.statistics import Rows
+from pellucid.core.runtime.threads import limit_threads, map_threads
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(500, 3)) * [3.0, 2.0, 1.0] + 5.0

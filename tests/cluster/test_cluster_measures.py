@@ -26,10 +26,10 @@ from pellucid.cluster import (
     silhouette_values,
     stirling_number,
 )
-from pellucid.cluster.diagnosis import spanning_tree
-from pellucid.cluster.stability import with_settings
-from pellucid.core.partitions import adjusted_rand, cross_counts, renumbered
-from pellucid.core.threads import limit_threads
+from pellucid.cluster.choosing.diagnosis import spanning_tree
+from pellucid.cluster.choosing.stability import with_settings
+from pellucid.core.arrays.partitions import adjusted_rand, cross_counts, renumbered
+from pellucid.core.runtime.threads import limit_threads
 
 D = np.array([(2, 10), (2, 5), (8, 4), (5, 8), (7, 5), (6, 4), (1, 2), (4, 9)], dtype=float)
 

@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 
 from pellucid import DBSCAN
-from pellucid.cluster import dbscan as module
 from pellucid.cluster import k_distances
-from pellucid.core.threads import limit_threads
+from pellucid.cluster.density import dbscan as module
+from pellucid.core.runtime.threads import limit_threads
 
 
 def rows(n, p=2, seed=0):

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.spatial.distance import cdist
 
 from pellucid import DivisiveClustering
-from pellucid.cluster.divisive import fit_divisive
+from pellucid.cluster.hierarchy.divisive import fit_divisive
 
 
 def rows(n, p=2, seed=0):

@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import pairwise_distances
 
 from pellucid import DBSCAN, HDBSCAN
-from pellucid.cluster.density_tree import condensed, stabilities
-from pellucid.cluster.linkage import MergeTree
+from pellucid.cluster.density.reachability_tree import condensed, stabilities
+from pellucid.cluster.hierarchy.linkage import MergeTree
 
 SETTINGS = [
     {},

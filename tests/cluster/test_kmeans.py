@@ -20,19 +20,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from pellucid import KMeans
-from pellucid.cluster import (
-    EmptyClusterWarning,
-    Metric,
-    draw_probabilities,
-    kmeans_plusplus,
-    passes,
-    seeding,
-)
-from pellucid.cluster import kmeans as module
-from pellucid.compiled import kmeans as kernels
-from pellucid.core.distances import sqeuclidean
-from pellucid.core.statistics import LEAF_ROWS, Rows
-from pellucid.core.threads import limit_threads, map_threads
+from pellucid.cluster import EmptyClusterWarning, Metric, draw_probabilities, kmeans_plusplus
+from pellucid.cluster.kmeans import kernels, passes, seeding
+from pellucid.cluster.kmeans import kmeans as module
+from pellucid.core.functions.distances import sqeuclidean
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows
+from pellucid.core.runtime.threads import limit_threads, map_threads
 
 D = np.array([(2, 10), (2, 5), (8, 4), (5, 8), (7, 5), (6, 4), (1, 2), (4, 9)], dtype=float)
 
@@ -723,7 +716,7 @@ def test_progress_bar(n_init, capsys):
 
 def test_history_keeps_labels_only_while_they_fit(monkeypatch):
     X = big()
-    monkeypatch.setattr("pellucid.cluster.lloyd.KEPT_LABELS", 2 * len(X))
+    monkeypatch.setattr("pellucid.cluster.kmeans.lloyd.KEPT_LABELS", 2 * len(X))
     history = KMeans(6, random_state=0, tol=0).fit(X).history_
     kept = ["labels" in row and "centers" in row for row in history]
     assert kept == [True, True] + [False] * (len(history) - 2)

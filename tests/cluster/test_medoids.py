@@ -10,8 +10,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from pellucid import KMedoids
-from pellucid.cluster.medoids import build_medoids, start_state, swap_step
-from pellucid.core.threads import limit_threads
+from pellucid.cluster.medoids.medoids import build_medoids, start_state, swap_step
+from pellucid.core.runtime.threads import limit_threads
 
 
 def rows(n, p=2, seed=0):

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
 from pellucid import AgglomerativeClustering
-from pellucid.cluster.linkage import MANY, blank
-from pellucid.cluster.near_merges import near_spanning_tree, tiles_of, ward_tree
-from pellucid.compiled.linkage_rows import spanning_tree
-from pellucid.compiled.near_tiles import box_bounds
-from pellucid.core.threads import limit_threads
+from pellucid.cluster.hierarchy.kernels.rows import spanning_tree
+from pellucid.cluster.hierarchy.kernels.tiles import box_bounds
+from pellucid.cluster.hierarchy.linkage import MANY, blank
+from pellucid.cluster.hierarchy.near_merges import near_spanning_tree, tiles_of, ward_tree
+from pellucid.core.runtime.threads import limit_threads
 
 
 def groups(n, p, seed=0, apart=2.0):

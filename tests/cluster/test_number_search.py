@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pellucid import ClusterNumberSearch, KMeans
-from pellucid.cluster import criteria as judges
-from pellucid.cluster.number_search import elect
+from pellucid.cluster.choosing import criteria as judges
+from pellucid.cluster.choosing.number_search import elect
 
 
 def three_groups():

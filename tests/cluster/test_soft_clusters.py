@@ -7,12 +7,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import FuzzyCMeans, KMeans, PossibilisticCMeans
 from pellucid.cluster import CoincidentCentersWarning, Metric
-from pellucid.cluster import soft as rounds
-from pellucid.cluster.kmeans import RAW, problem_of
-from pellucid.cluster.soft import FUZZY, Weights, values_of, weigh, weighted_median
-from pellucid.compiled import soft as kernels
-from pellucid.core.statistics import LEAF_ROWS, Rows
-from pellucid.core.threads import map_threads
+from pellucid.cluster.kmeans.kmeans import RAW, problem_of
+from pellucid.cluster.soft import kernels, rounds
+from pellucid.cluster.soft.rounds import FUZZY, Weights, values_of, weigh, weighted_median
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows
+from pellucid.core.runtime.threads import map_threads
 
 SIX = np.array([1.0, 2, 3, 10, 11, 12])[:, None]
 

@@ -8,10 +8,11 @@ from sklearn import cluster as theirs
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score
 
-from pellucid.cluster import DisconnectedWarning, SpectralClustering, spectral_maps
-from pellucid.cluster.spectral import nearest_rows
-from pellucid.cluster.spectral_labels import cluster_qr, discretize
-from pellucid.cluster.spectral_maps import laplacian_maps
+from pellucid.cluster import DisconnectedWarning, SpectralClustering
+from pellucid.cluster.spectral import maps as spectral_maps
+from pellucid.cluster.spectral.labels import cluster_qr, discretize
+from pellucid.cluster.spectral.maps import laplacian_maps
+from pellucid.cluster.spectral.spectral import nearest_rows
 
 LAPLACIANS = ["symmetric", "random_walk", "unnormalized"]
 

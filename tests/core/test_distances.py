@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from pellucid.core import distances as dist
+from pellucid.core.functions import distances as dist
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(57, 5)), RNG.normal(size=(9, 5))

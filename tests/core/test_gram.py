@@ -1,4 +1,4 @@
-"""The compiled moments against their NumPy twin, ``core.statistics.moments``."""
+"""The compiled moments against their NumPy twin, ``core.loops.statistics.moments``."""
 
 import os
 import subprocess
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.core.gram import BLOCK_ROWS, FIRST_ROWS, joint_moments
-from pellucid.core.statistics import moments, unit_weights
+from pellucid.core.algebra.gram import BLOCK_ROWS, FIRST_ROWS, joint_moments
+from pellucid.core.loops.statistics import moments, unit_weights
 
 
 def check(X, Y, w, rtol=1e-11):
@@ -104,8 +104,8 @@ llvm.get_host_cpu_features = lambda: features
 import numpy as np
 import pellucid
 from pellucid.core import simd
-from pellucid.core.gram import joint_moments
-from pellucid.core.statistics import moments, unit_weights
+from pellucid.core.algebra.gram import joint_moments
+from pellucid.core.loops.statistics import moments, unit_weights
 
 assert (simd.LANES, simd.TILE_ROWS) == (4, 4)
 rng = np.random.default_rng(0)

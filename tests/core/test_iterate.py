@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid.core.iterate import DivergenceWarning, History, iterate
+from pellucid.core.loops.iterate import DivergenceWarning, History, iterate
 
 
 def halve(x):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.core.leastsquares import (
+from pellucid.core.algebra.least_squares import (
     Engine,
     coordinates,
     finite,
@@ -19,9 +19,15 @@ from pellucid.core.leastsquares import (
     merge_triangles,
     tsqr,
 )
-from pellucid.core.linalg import gram_schmidt, solve_cholesky, solve_svd, solve_triangle, triangle
-from pellucid.core.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows, unit_weights
-from pellucid.core.threads import limit_threads, map_threads
+from pellucid.core.algebra.linalg import (
+    gram_schmidt,
+    solve_cholesky,
+    solve_svd,
+    solve_triangle,
+    triangle,
+)
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows, unit_weights
+from pellucid.core.runtime.threads import limit_threads, map_threads
 
 rng = np.random.default_rng(0)
 TABLE = np.array(

@@ -5,10 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from pellucid.core.critical import certify
-from pellucid.core.derivatives import numerical_gradient, numerical_hessian, numerical_jacobian
-from pellucid.core.losses import LOSSES, get_loss
-from pellucid.core.penalties import L1, L1L2, L2, Lq, soft_threshold
+from pellucid.core.algebra.critical import certify
+from pellucid.core.algebra.derivatives import (
+    numerical_gradient,
+    numerical_hessian,
+    numerical_jacobian,
+)
+from pellucid.core.functions.losses import LOSSES, get_loss
+from pellucid.core.functions.penalties import L1, L1L2, L2, Lq, soft_threshold
 
 rng = np.random.default_rng(0)
 TARGETS = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid.core.quantiles import column_quantiles
-from pellucid.core.statistics import unit_weights
+from pellucid.core.arrays.quantiles import column_quantiles
+from pellucid.core.loops.statistics import unit_weights
 
 rng = np.random.default_rng(0)
 Q = np.array([0.0, 0.1, 0.25, 0.5, 0.77, 1.0])

@@ -13,11 +13,11 @@ import pytest
 from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
-from pellucid.core import check
-from pellucid.core.frames import frame_matrix, is_frame
-from pellucid.core.random import generator, stream
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.records import Card, Summary, plain, show
-from pellucid.core.threads import limit_threads, map_threads, thread_count
+from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.core import statistics
-from pellucid.core.statistics import (
+from pellucid.core.loops import statistics
+from pellucid.core.loops.statistics import (
     LEAF_ROWS,
     MemorySpan,
     Node,
@@ -23,7 +23,7 @@ from pellucid.core.statistics import (
     summarise_span,
     unit_weights,
 )
-from pellucid.core.threads import limit_threads, map_threads
+from pellucid.core.runtime.threads import limit_threads, map_threads
 
 rng = np.random.default_rng(0)
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.data import blocks, load
 from pellucid.data.block import PieceCache
 

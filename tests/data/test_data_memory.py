@@ -31,8 +31,8 @@ else:
 READ = """
 import json, pathlib, sys, time
 import numpy as np
-from pellucid.core.frames import frame_matrix
-from pellucid.core.threads import map_threads
+from pellucid.core.arrays.frames import frame_matrix
+from pellucid.core.runtime.threads import map_threads
 from pellucid.data import blocks
 
 def total(span):

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from pellucid import PCA, KernelPCA, LogisticRegression
-from pellucid.core.kernels import GaussianKernel, PolynomialKernel
+from pellucid.core.functions.kernels import GaussianKernel, PolynomialKernel
 from pellucid.decomposition import kernel_pca
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from pellucid import PCA
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.decomposition import subspace_stability
 from pellucid.decomposition.subspace import draw_weights, largest_angle
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn import decomposition as theirs
 
 from pellucid import TruncatedSVD
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.decomposition import truncated_svd
 from pellucid.decomposition.truncated_svd import Table, by_full, by_gram, by_lanczos
 

@@ -17,7 +17,7 @@ if not DEEP:
 import torch
 from torch import nn
 
-from pellucid.core.iterate import DivergenceWarning
+from pellucid.core.loops.iterate import DivergenceWarning
 from pellucid.deep import (
     ConvolutionalClassifier,
     ConvolutionalRegressor,
@@ -208,7 +208,7 @@ def test_the_target_so_far_does_not_see_ahead(copier):
 
 def test_heads_are_attention():
     """One head of the module is the function of the package."""
-    from pellucid.deep.transformer_module import MultiHead
+    from pellucid.deep.transformers.transformer_module import MultiHead
 
     torch.manual_seed(0)
     head = MultiHead(4, 1, 0.0).double()

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import pellucid.discriminant
 import pellucid.linear
-from pellucid.core.hyperplane import Hyperplane
+from pellucid.core.algebra.hyperplane import Hyperplane
 
 
 def test_example_3():

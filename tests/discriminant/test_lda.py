@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import pellucid
 from pellucid import LinearDiscriminantAnalysis
-from pellucid.core.statistics import LEAF_ROWS, Rows
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.discriminant import lda as module
 from pellucid.discriminant.moments import class_scatter, merge_class_scatter
 

@@ -7,9 +7,9 @@ from sklearn.ensemble import AdaBoostClassifier as Peer
 from sklearn.tree import DecisionTreeClassifier as PeerTree
 
 from pellucid import AdaBoostClassifier, DecisionTreeClassifier, GaussianNB, KNeighborsClassifier
-from pellucid.compiled.presort import presort
+from pellucid.compiled.trees.presort import presort
 from pellucid.ensemble import adaboost_round
-from pellucid.ensemble.weak_learners import fit_stump
+from pellucid.ensemble.boosting.weak_learners import fit_stump
 from pellucid.tree.growing import Classes, Growth, grow_tree
 
 rng = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from pellucid.ensemble import (
     majority_accuracy,
     variance_of_average,
 )
-from pellucid.ensemble.bootstrap import make_sampler, own_order
+from pellucid.ensemble.committees.bootstrap import make_sampler, own_order
 
 
 def sampler(sampling, w, members=5, codes=None, seed=3):

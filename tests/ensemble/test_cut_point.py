@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression as TheirLogistic
 
 from pellucid import CutPointClassifier, GaussianNB, LinearDiscriminantAnalysis
-from pellucid.ensemble.cut_point import find_cut_point
+from pellucid.ensemble.labels.cut_point import find_cut_point
 
 
 class Given(ClassifierMixin, BaseEstimator):

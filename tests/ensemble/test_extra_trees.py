@@ -14,8 +14,8 @@ from pellucid import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from pellucid.compiled.presort import presort
-from pellucid.compiled.tree_search import mix
+from pellucid.compiled.trees.presort import presort
+from pellucid.compiled.trees.search import mix
 from pellucid.tree.growing import Classes, Growth, grow_tree
 
 rng = np.random.default_rng(0)

@@ -13,18 +13,18 @@ from pellucid import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from pellucid.ensemble.forest_joining import LARGE, Joiner
-from pellucid.ensemble.forest_lean import lean
-from pellucid.ensemble.forest_record import Forest, join_forests, join_trees
+from pellucid.ensemble.forest.joining import LARGE, Joiner
+from pellucid.ensemble.forest.lean import lean
+from pellucid.ensemble.forest.record import Forest, join_forests, join_trees
 from pellucid.ensemble.tree_sums import tree_sum
 from pellucid.persist.format import ModelFileError
-from pellucid.report.source_trees import parts_of, python_trees
+from pellucid.report.source.trees import parts_of, python_trees
 
 PEAK = """
 import resource, sys
 import numpy as np
 from pellucid import RandomForestRegressor
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 rng = np.random.default_rng(0)
 X = rng.normal(size=(10_000, 5))
@@ -161,7 +161,7 @@ def test_everything_reads_a_lean_forest(monkeypatch):
     for model, target in ((RandomForestRegressor, y), (RandomForestClassifier, y > 0)):
         full, wanted = read(model, target)
         with monkeypatch.context() as patch:
-            patch.setattr("pellucid.ensemble.forest_joining.LARGE", 1)
+            patch.setattr("pellucid.ensemble.forest.joining.LARGE", 1)
             small, found = read(model, target)
         assert len(full.forest_.value) == len(full.forest_.right)
         assert len(small.forest_.value) == 0
@@ -213,7 +213,7 @@ def test_forests_of_both_kinds_join(large):
 
 def test_trees_may_come_in_any_order(large, monkeypatch):
     """The joiner waits for the tree whose turn it is; impure trees make the others full."""
-    monkeypatch.setattr("pellucid.ensemble.forest_joining.LARGE", 1)
+    monkeypatch.setattr("pellucid.ensemble.forest.joining.LARGE", 1)
     X, y = data(400)
     impure = RandomForestRegressor(2, min_samples_leaf=5, random_state=0).fit(X, y).forest_
     trees = [large.forest_.tree(t) for t in range(3)] + [impure.tree(0)]

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from pellucid import RandomForestRegressor
 from pellucid.ensemble import ForestCalibration
-from pellucid.ensemble.forest_intervals import score_at
+from pellucid.ensemble.forest.intervals import score_at
 
 
 def uneven(n, seed):

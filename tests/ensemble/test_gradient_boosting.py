@@ -14,7 +14,7 @@ from pellucid import (
     Ridge,
 )
 from pellucid.ensemble import EarlyStopping, Huber, Quantile
-from pellucid.ensemble.gradient_losses import Leaves, class_loss, number_loss
+from pellucid.ensemble.boosting.gradient_losses import Leaves, class_loss, number_loss
 
 rng = np.random.default_rng(0)
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile"]

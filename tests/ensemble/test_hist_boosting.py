@@ -18,8 +18,9 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from pellucid.core.threads import limit_threads
-from pellucid.ensemble import Growth, boosted_trees
+from pellucid.core.runtime.threads import limit_threads
+from pellucid.ensemble import Growth
+from pellucid.ensemble.boosting import boosted_trees
 
 
 def table(n=600, p=5, seed=0, missing=0.0):

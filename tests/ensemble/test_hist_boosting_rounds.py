@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 import pellucid
 from pellucid import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from pellucid.ensemble import Growth
-from pellucid.ensemble.boosted_trees import Trees, check_trees
+from pellucid.ensemble.boosting.boosted_trees import Trees, check_trees
 
 
 def noisy(n=800, seed=0):
@@ -199,5 +199,5 @@ def test_a_scale_beyond_numbers_stops_with_a_warning():
     X, _ = noisy(100)
     y = np.where(X[:, 0] > 0, 1e300, 0.0)
     model = HistGradientBoostingRegressor("poisson", learning_rate=1e3, max_iter=5)
-    with pytest.warns(pellucid.core.iterate.DivergenceWarning, match="diverged"):
+    with pytest.warns(pellucid.core.loops.iterate.DivergenceWarning, match="diverged"):
         model.fit(X, y)

@@ -8,7 +8,7 @@ from sklearn.ensemble._iforest import _average_path_length
 from sklearn.metrics import roc_auc_score
 
 from pellucid import IsolationForest
-from pellucid.ensemble.isolation import average_path_length
+from pellucid.ensemble.forest.isolation import average_path_length
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3))

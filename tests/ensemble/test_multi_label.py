@@ -16,9 +16,9 @@ from sklearn.naive_bayes import GaussianNB as TheirNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import pellucid.ensemble.chain as chain_module
-import pellucid.ensemble.multi_output as multi_output_module
-import pellucid.ensemble.powerset as powerset_module
+import pellucid.ensemble.labels.chain as chain_module
+import pellucid.ensemble.labels.multi_output as multi_output_module
+import pellucid.ensemble.labels.powerset as powerset_module
 from pellucid import (
     ClassifierChain,
     GaussianNB,
@@ -27,8 +27,8 @@ from pellucid import (
     MultinomialNB,
     MultiOutputClassifier,
 )
-from pellucid.ensemble.labels import top_labels
-from pellucid.ensemble.powerset import find_sets
+from pellucid.ensemble.labels.label_matrix import top_labels
+from pellucid.ensemble.labels.powerset import find_sets
 
 ALL = [MultiOutputClassifier, ClassifierChain, LabelPowersetClassifier]
 

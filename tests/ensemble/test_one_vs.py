@@ -26,7 +26,7 @@ from pellucid import (
     OneVsReferenceClassifier,
     OneVsRestClassifier,
 )
-from pellucid.ensemble.one_vs_one import count_votes
+from pellucid.ensemble.labels.one_vs_one import count_votes
 
 
 def table(n=300, K=4, p=3, seed=0):

@@ -14,9 +14,9 @@ from pellucid import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from pellucid.compiled.presort import presort
+from pellucid.compiled.trees.presort import presort
 from pellucid.ensemble import Bootstrap, Disjoint
-from pellucid.ensemble.forest_growing import is_coded
+from pellucid.ensemble.forest.growing import is_coded
 from pellucid.tree.growing import Classes, Growth, grow_tree
 
 rng = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_each_tree_is_the_exact_tree_of_its_bag():
     forest = RandomForestClassifier(3, random_state=1).fit(X, THREE)
     data, target = presort(X), Classes(THREE[:, None], np.array([3]))
     for b in range(3):
-        from pellucid.compiled.tree_search import mix
+        from pellucid.compiled.trees.search import mix
 
         counts = forest.sampler_.counts(b)
         growth = Growth("gini", max_features=2)

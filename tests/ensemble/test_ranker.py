@@ -9,7 +9,7 @@ from sklearn.metrics import ndcg_score
 from sklearn.svm import LinearSVC
 
 from pellucid import GaussianNB, LogisticRegression, PairwiseRanker
-from pellucid.ensemble.ranker import comparable_pairs, concordance, pick_pairs, rank_within
+from pellucid.ensemble.labels.ranker import comparable_pairs, concordance, pick_pairs, rank_within
 
 
 def brute_pairs(y, groups):

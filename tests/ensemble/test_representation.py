@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import PCA, GaussianNB, KMeans, LogisticRegression, RepresentationClassifier, Ridge
-from pellucid.ensemble.representation import is_labelled
+from pellucid.ensemble.semi_supervised.representation import is_labelled
 
 rng = np.random.default_rng(0)
 group = np.arange(200) % 2

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB as PeerNB
 from sklearn.semi_supervised import SelfTrainingClassifier as Peer
 
 from pellucid import GaussianNB, LogisticRegression, Perceptron, SelfTrainingClassifier
-from pellucid.ensemble.self_training import sure_rows
+from pellucid.ensemble.semi_supervised.self_training import sure_rows
 
 rng = np.random.default_rng(0)
 group = rng.integers(3, size=300)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid import HistGradientBoostingClassifier, LinearRegression, RandomForestClassifier
 from pellucid.evaluation import accumulated_effects
-from pellucid.evaluation.accumulated import similarity_order
+from pellucid.evaluation.explain.accumulated import similarity_order
 
 
 class Formula(BaseEstimator):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pellucid.maths
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.evaluation import (
     finite_class_bound,
     finite_class_size,
@@ -22,7 +22,7 @@ from pellucid.evaluation import (
     validation_size,
     vc_bound,
 )
-from pellucid.evaluation.risk_bounds import log_growth
+from pellucid.evaluation.guarantees.risk_bounds import log_growth
 
 rng = np.random.default_rng(0)
 THRESHOLDS = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]]

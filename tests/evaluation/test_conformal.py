@@ -26,10 +26,10 @@ from pellucid import (
     Ridge,
     RidgeCV,
 )
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.evaluation import conformal_quantile
-from pellucid.evaluation.conformal_scores import leave_out_interval
-from pellucid.evaluation.shifted_order import shifted_rank
+from pellucid.evaluation.conformal.conformal_scores import leave_out_interval
+from pellucid.evaluation.conformal.shifted_order import shifted_rank
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))

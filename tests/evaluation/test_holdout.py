@@ -264,7 +264,7 @@ def test_rows_of_a_frame_with_dates_can_be_compared():
 
     import polars as pl
 
-    from pellucid.evaluation.guard import row_keys
+    from pellucid.evaluation.splits.guard import row_keys
 
     day = datetime.date(2024, 1, 1)
     frame = pl.DataFrame({"x": [1.5, 1.5, 2.5], "day": [day, day, day], "c": ["a", "a", "b"]})

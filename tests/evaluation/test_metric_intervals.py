@@ -14,14 +14,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from pellucid import CalibratedClassifierCV
-from pellucid.compiled.resample import CDF, TABLE, unit_counts
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.evaluation import metric_interval, reliability, resolve_metric
-from pellucid.evaluation.bootstrap_intervals import acceleration, bca_limits, make_units
-from pellucid.evaluation.calibrators import fit_isotonic, fit_sigmoid, fit_temperature
-from pellucid.evaluation.delong import delong_variance, mean_auc_variance, ranking
-from pellucid.evaluation.metric_intervals import statistic_of
-from pellucid.evaluation.silhouette import silhouette_scores
+from pellucid.evaluation.calibration.calibrators import fit_isotonic, fit_sigmoid, fit_temperature
+from pellucid.evaluation.intervals.bootstrap_intervals import acceleration, bca_limits, make_units
+from pellucid.evaluation.intervals.kernels import CDF, TABLE, unit_counts
+from pellucid.evaluation.intervals.metric_intervals import statistic_of
+from pellucid.evaluation.metrics.delong import delong_variance, mean_auc_variance, ranking
+from pellucid.evaluation.metrics.silhouette import silhouette_scores
 
 
 def sample(n=60, seed=0):

@@ -30,8 +30,8 @@ from pellucid.evaluation import (
     resolve_metric,
     threshold_curve,
 )
-from pellucid.evaluation.metrics import predictions_for, task_of
-from pellucid.evaluation.registry import METRICS
+from pellucid.evaluation.metrics.metrics import predictions_for, task_of
+from pellucid.evaluation.metrics.registry import METRICS
 
 
 @pytest.fixture(scope="module")

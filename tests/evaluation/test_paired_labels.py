@@ -21,7 +21,7 @@ from pellucid.evaluation import (
     friedman_test,
     mcnemar_test,
 )
-from pellucid.evaluation.folds import half_splits
+from pellucid.evaluation.splits.folds import half_splits
 
 D = [[0.02, 0.04], [0.01, 0.03], [0.03, 0.02], [0.0, 0.02], [0.04, 0.03]]
 rng = np.random.default_rng(0)

@@ -19,10 +19,10 @@ from pellucid import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.ensemble.tree_sums import table_of, tree_sum
 from pellucid.evaluation import tree_shap
-from pellucid.evaluation.tree_shapley import shares
+from pellucid.evaluation.explain.tree_shapley import shares
 
 
 def goes_left(trees, i, x):

@@ -19,8 +19,8 @@ from pellucid.evaluation import (
     complexity_curve,
     nested_cross_validation,
     size_curve,
-    tuned,
 )
+from pellucid.evaluation.selection import tuned
 
 
 def problem(n=120, p=6, noise=2.0):

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction import text as sk
 
 from pellucid import CountVectorizer, TfidfTransformer
-from pellucid.features.words import grams, scan
+from pellucid.features.text.terms import grams, scan
 
 DOCS = [
     "Red red GREEN the a of",

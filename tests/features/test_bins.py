@@ -7,8 +7,8 @@ from scipy.sparse import issparse
 from sklearn import preprocessing
 
 from pellucid import KBinsDiscretizer
-from pellucid.compiled import bins as compiled
-from pellucid.features.bins import METHODS, kmeans_centers
+from pellucid.features.encoding import bin_kernels as compiled
+from pellucid.features.encoding.bins import METHODS, kmeans_centers
 
 rng = np.random.default_rng(0)
 X = np.column_stack([rng.normal(size=400), rng.exponential(size=400), rng.uniform(-5, 5, size=400)])

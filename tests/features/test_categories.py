@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mixed_tables import containers, text
 
-from pellucid.compiled import categories as compiled
-from pellucid.core.columns import frame_columns
-from pellucid.core.threads import limit_threads
-from pellucid.features import categories
-from pellucid.features.categories import (
+from pellucid.core.arrays.columns import frame_columns
+from pellucid.core.runtime.threads import limit_threads
+from pellucid.features.encoding import categories
+from pellucid.features.encoding import category_kernels as compiled
+from pellucid.features.encoding.categories import (
     comparable,
     find_values,
     indicator_matrix,

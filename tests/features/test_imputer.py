@@ -13,7 +13,7 @@ from sklearn import impute
 
 import pellucid
 from pellucid import SimpleImputer
-from pellucid.compiled import missing as compiled
+from pellucid.features.missing import kernels as compiled
 
 STRATEGIES = ["mean", "median", "most_frequent", "constant"]
 

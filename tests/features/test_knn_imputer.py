@@ -7,7 +7,7 @@ from sklearn import impute
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from pellucid import KNNImputer
-from pellucid.features.knn_imputer import donors_by_matrix, donors_of
+from pellucid.features.missing.knn_imputer import donors_by_matrix, donors_of
 
 
 def table(seed, n=120, p=6, share=0.2):

@@ -6,9 +6,9 @@ import sklearn.preprocessing as peer
 from numpy.testing import assert_allclose
 from scipy.special import boxcox
 
-from pellucid.compiled.power import likelihood
 from pellucid.features import PowerTransformer
-from pellucid.features.power import power_cells
+from pellucid.features.scaling.power import power_cells
+from pellucid.features.scaling.power_kernels import likelihood
 
 rng = np.random.default_rng(0)
 n = 2000

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 
 import pellucid
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.features import (
     MinMaxScaler,
     Normalizer,

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from sklearn.pipeline import make_pipeline
 
 import pellucid
-from pellucid.core.splines import end_values, extend_knots, nonzero_splines
 from pellucid.features import SplineTransformer
+from pellucid.features.bases.b_splines import end_values, extend_knots, nonzero_splines
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.data import load_network
 from pellucid.graphical import CPT, DAG, BayesianNetwork, Factor, enumerate_dags, read_network
 

@@ -181,7 +181,7 @@ def test_the_errors_are_true():
 
 
 def test_same_draws_for_any_thread_count():
-    from pellucid.core.threads import limit_threads
+    from pellucid.core.runtime.threads import limit_threads
 
     network = read_network(load_network("child"))
     answers = []

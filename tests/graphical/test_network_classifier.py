@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from pellucid import BayesianNetworkClassifier, CategoricalNB, ScoreBasedStructure, data
 from pellucid.graphical import DAG, DirichletPrior, structure_score
-from pellucid.graphical.structure import edge_matrix
+from pellucid.graphical.structure.structure import edge_matrix
 
 PLAY = """Sunny Hot High Weak No; Sunny Hot High Strong No; Overcast Hot High Weak Yes;
 Rainy Mild High Weak Yes; Rainy Cool Normal Weak Yes; Rainy Cool Normal Strong No;

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 from scipy.special import chdtrc, comb
 
 from pellucid import ConstraintBasedStructure, ModelAveragingStructure, ScoreBasedStructure
-from pellucid.compiled.separating_sets import chi2_tail, separate
 from pellucid.data import load_network
 from pellucid.graphical import (
     CPDAG,
@@ -23,12 +22,13 @@ from pellucid.graphical import (
     read_network,
     structure_score,
 )
-from pellucid.graphical.consensus import consensus_graph, marks_of, neighbours
-from pellucid.graphical.counts import encode_table
-from pellucid.graphical.independence import count_test
-from pellucid.graphical.knowledge import constraints_of
-from pellucid.graphical.scores import SIZES, likeliest_size, make_score, parents_of
-from pellucid.graphical.structure_chain import draw_graphs
+from pellucid.graphical.learning.counts import encode_table
+from pellucid.graphical.structure.consensus import consensus_graph, marks_of, neighbours
+from pellucid.graphical.structure.independence import count_test
+from pellucid.graphical.structure.knowledge import constraints_of
+from pellucid.graphical.structure.scores import SIZES, likeliest_size, make_score, parents_of
+from pellucid.graphical.structure.separating_kernels import chi2_tail, separate
+from pellucid.graphical.structure.structure_chain import draw_graphs
 
 
 def distance(one, other):

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from pellucid import ConstraintBasedStructure, ModelAveragingStructure, ScoreBasedStructure
-from pellucid.core.iterate import History
+from pellucid.core.loops.iterate import History
 from pellucid.data import load_network
 from pellucid.graphical import (
     CPDAG,
@@ -25,14 +25,14 @@ from pellucid.graphical import (
     read_network,
     structure_score,
 )
-from pellucid.graphical.constraint_based import extend, nearest_dag
-from pellucid.graphical.counts import encode_table
-from pellucid.graphical.exact_search import graph_bits
-from pellucid.graphical.hill_climbing import REBUILD, Climber, n_colliders, shake
-from pellucid.graphical.knowledge import constraints_of
-from pellucid.graphical.scores import make_score
-from pellucid.graphical.structure_chain import draw_graphs
-from pellucid.graphical.trees import spanning_forest
+from pellucid.graphical.learning.counts import encode_table
+from pellucid.graphical.structure.constraint_based import extend, nearest_dag
+from pellucid.graphical.structure.exact_search import graph_bits
+from pellucid.graphical.structure.hill_climbing import REBUILD, Climber, n_colliders, shake
+from pellucid.graphical.structure.knowledge import constraints_of
+from pellucid.graphical.structure.scores import make_score
+from pellucid.graphical.structure.structure_chain import draw_graphs
+from pellucid.graphical.structure.trees import spanning_forest
 
 PLAY = """Sunny Hot High Weak No; Sunny Hot High Strong No; Overcast Hot High Weak Yes;
 Rainy Mild High Weak Yes; Rainy Cool Normal Weak Yes; Rainy Cool Normal Strong No;

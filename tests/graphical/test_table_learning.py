@@ -12,15 +12,15 @@ from numpy.testing import assert_allclose
 from scipy.stats import beta
 
 from pellucid.graphical import CPT, BayesianNetwork, DirichletPrior
-from pellucid.graphical.completion import (
+from pellucid.graphical.learning.completion import (
     expected_counts,
     log_densities,
     plan_groups,
     posteriors,
 )
-from pellucid.graphical.counts import CodedTable, encode_table, family_counts
-from pellucid.graphical.em import fit_em, gather, random_tables
-from pellucid.graphical.learn_tables import learn_table, prior_exponent, table_intervals
+from pellucid.graphical.learning.counts import CodedTable, encode_table, family_counts
+from pellucid.graphical.learning.em import fit_em, gather, random_tables
+from pellucid.graphical.learning.learn_tables import learn_table, prior_exponent, table_intervals
 
 PARENTS = [(), (0,), (0, 1), (2,), (2, 3), ()]
 CARD = np.array([2, 3, 2, 2, 3, 2])

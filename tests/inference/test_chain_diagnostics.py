@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pellucid.inference import effective_sample_size, rhat
-from pellucid.inference.diagnostics import autocovariance, normal_ranks, split_chains
+from pellucid.inference.sampling.diagnostics import autocovariance, normal_ranks, split_chains
 
 
 def autoregression(m, n, phi, seed=0):

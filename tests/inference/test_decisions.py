@@ -19,7 +19,7 @@ from pellucid.inference import (
     get_loss,
     optimal_prediction,
 )
-from pellucid.inference.losses import LINKS
+from pellucid.inference.decisions.losses import LINKS
 
 LOSSES = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [10.0, 1.0, 0.0]])
 

@@ -31,7 +31,7 @@ from pellucid.inference import (
     maximum_likelihood,
     study_estimator,
 )  # fmt: skip
-from pellucid.inference.information import CLOSED, expected_square
+from pellucid.inference.estimation.information import CLOSED, expected_square
 from pellucid.solvers import LBFGS
 
 X5 = np.array([2.5, 3.0, 4.5, 5.0, 6.0])

@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import rbf_kernel
 
 import pellucid
-from pellucid.core.threads import limit_threads
-from pellucid.kernel import smo
-from pellucid.kernel.smo import Gram, PrecomputedKernel
+from pellucid.core.runtime.threads import limit_threads
+from pellucid.kernel.svm import smo
+from pellucid.kernel.svm.smo import Gram, PrecomputedKernel
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 3))

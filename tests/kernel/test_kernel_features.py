@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from sklearn.model_selection import cross_val_score
 
 from pellucid import KernelRidge, LinearSVC, Nystroem, RandomFourierFeatures
-from pellucid.compiled.cosines import shifted_cosines
 from pellucid.kernel import GaussianKernel, LaplacianKernel, LinearKernel, PolynomialKernel
-from pellucid.kernel.nystroem import inverse_root
+from pellucid.kernel.approximation.kernels import shifted_cosines
+from pellucid.kernel.approximation.nystroem import inverse_root
 
 KERNELS = ["linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "chi2",
            "additive_chi2"]  # fmt: skip

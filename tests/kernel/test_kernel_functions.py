@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
 
 from pellucid import SVC
-from pellucid.core.kernels import kernel_from
+from pellucid.core.functions.kernels import kernel_from
 from pellucid.kernel import (
     FunctionKernel,
     GaussianKernel,

@@ -9,10 +9,10 @@ from sklearn.svm import LinearSVC as SklearnSVC
 from sklearn.svm import LinearSVR as SklearnSVR
 
 from pellucid import LinearSVC, LinearSVR, SGDClassifier
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.kernel import hinge_risk
-from pellucid.kernel.margin_newton import newton_step, start
-from pellucid.kernel.margin_problem import (
+from pellucid.kernel.linear_svm.margin_newton import newton_step, start
+from pellucid.kernel.linear_svm.margin_problem import (
     FreeRows,
     Smoothing,
     _plain,
@@ -21,7 +21,7 @@ from pellucid.kernel.margin_problem import (
     make_loss,
     make_problem,
 )
-from pellucid.kernel.sparse_rows import SparseRows
+from pellucid.kernel.linear_svm.sparse_rows import SparseRows
 
 SIX = np.array([[0, 0], [1, 0], [0, 1], [2, 2], [3, 2], [3, 3]], dtype=float)
 

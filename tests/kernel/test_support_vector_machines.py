@@ -15,8 +15,9 @@ from sklearn.model_selection import cross_val_score
 
 import pellucid
 from pellucid import SVC, SVR, MaximumMarginClassifier, NuSVC, NuSVR, OneClassSVM
-from pellucid.core.threads import limit_threads
-from pellucid.kernel import GaussianKernel, LinearKernel, smo
+from pellucid.core.runtime.threads import limit_threads
+from pellucid.kernel import GaussianKernel, LinearKernel
+from pellucid.kernel.svm import smo
 
 rng = np.random.default_rng(0)
 IRIS = load_iris(return_X_y=True)
@@ -258,7 +259,7 @@ def test_rows_of_any_kernel_on_demand(monkeypatch):
     monkeypatch.setattr(smo, "MANY", 50)
     rows = SVC(kernel=GaussianKernel(1.0) + LinearKernel(), tol=1e-7, cache_size=0.1).fit(X, y)
     assert_allclose(rows.decision_function(X), whole.decision_function(X), atol=1e-5)
-    monkeypatch.setattr("pellucid.kernel.svm_base.DENSE_CELLS", 10)
+    monkeypatch.setattr("pellucid.kernel.svm.svm_model.DENSE_CELLS", 10)
     sparse = SVC(tol=1e-7).fit(csr_array(X), y)
     dense = SVC(tol=1e-7).fit(X, y)
     assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-5)

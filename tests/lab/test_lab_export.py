@@ -12,7 +12,7 @@ from lab_example import NASTY, example_page, example_trace
 
 from pellucid.lab import export
 from pellucid.lab.exporting import MOST_BYTES, SCRIPTS, content, page_html, static
-from pellucid.lab.pages._control_parts import make_world, values_panel
+from pellucid.lab.pages.control.parts import make_world, values_panel
 from pellucid.lab.scene import graph
 
 

@@ -16,9 +16,9 @@ from pellucid import (
 from pellucid.inference import BetaBernoulli
 from pellucid.lab.page import LabData, hold_out, make_trace
 from pellucid.lab.pages import page_of
-from pellucid.lab.pages._margins_parts import lifted, smo_words
-from pellucid.lab.pages._trees_splits import divisions
-from pellucid.lab.pages._trees_table import grow
+from pellucid.lab.pages.decision_trees.splits import divisions
+from pellucid.lab.pages.decision_trees.table import grow
+from pellucid.lab.pages.margins.parts import lifted, smo_words
 from pellucid.lab.scene import DIGITS, lattice
 
 

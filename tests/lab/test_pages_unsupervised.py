@@ -17,14 +17,14 @@ from pellucid import (
 from pellucid.graphical import BayesianNetwork
 from pellucid.lab.page import make_trace
 from pellucid.lab.pages import page_of
-from pellucid.lab.pages._bayesian_parts import PLACES, make_network
-from pellucid.lab.pages._clusters_parts import _kmeans_verdict
-from pellucid.lab.pages._clusters_trees import _rows
-from pellucid.lab.pages._control_agents import agent_trace
-from pellucid.lab.pages._control_parts import make_world
+from pellucid.lab.pages.bayesian_networks.parts import PLACES, make_network
+from pellucid.lab.pages.clusters.parts import _kmeans_verdict
+from pellucid.lab.pages.clusters.trees import _rows
+from pellucid.lab.pages.control.agents import agent_trace
+from pellucid.lab.pages.control.parts import make_world
 from pellucid.lab.scene import points
 from pellucid.reinforcement import QLearning, ValueIteration
-from pellucid.reinforcement.worlds import Watched
+from pellucid.reinforcement.worlds.worlds import Watched
 
 
 def preset(page, name):
@@ -380,7 +380,7 @@ def test_the_m_step_with_a_prior_adds_up():
 
 def test_a_round_of_em_has_its_counts():
     """A model seen at a step of EM holds the expected counts, like the fitted one."""
-    from pellucid.plots.replay import watched
+    from pellucid.plots.panels.replay import watched
 
     rows = [["a", "x"], ["a", None], ["b", "y"], [None, "y"]]
     model = BayesianNetwork([(0, 1)], random_state=0, max_iter=3, tol=0)

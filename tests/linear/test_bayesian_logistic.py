@@ -10,11 +10,11 @@ from scipy.integrate import quad
 from scipy.special import expit, log_softmax, logsumexp, ndtr
 
 import pellucid
-from pellucid.compiled import walks
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.inference import Normal, laplace_approximation
 from pellucid.linear import BayesianLogisticRegression, Hyperplane
-from pellucid.linear.averaged_sigmoid import log_averages, normal_points
+from pellucid.linear.bayes import walk_kernels as walks
+from pellucid.linear.bayes.averaged_sigmoid import log_averages, normal_points
 
 X5, y5 = np.arange(6.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
 QUERY = [[2.5], [10.0], [30.0]]

@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Lasso, Ridge
 
 from pellucid import BridgeRegression
-from pellucid.compiled.bridge import bridge_minimum, bridge_value
 from pellucid.linear import Budget
+from pellucid.linear.penalties.bridge_kernels import bridge_minimum, bridge_value
 
 R = np.array(
     [(1, 2, 1), (2, 1, 0), (3, 4, 1), (4, 3, 1), (5, 6, 0), (6, 5, 2), (7, 8, 1), (8, 6, 3)], float

@@ -13,7 +13,7 @@ from test_lasso import T, data
 from test_least_squares import R, Y, parameters
 
 from pellucid.linear import Budget, ElasticNet, LinearRegression, Ridge, convert_penalty
-from pellucid.linear import penalised_fit as engine
+from pellucid.linear.lasso import fit as engine
 
 
 @pytest.fixture(params=["sums", "rows"])

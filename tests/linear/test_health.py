@@ -10,7 +10,7 @@ from statsmodels.stats.stattools import durbin_watson as peer_durbin_watson
 from test_least_squares import data
 
 from pellucid.linear import LinearRegression, Ridge, residual_health
-from pellucid.linear.health import (
+from pellucid.linear.diagnostics.residuals import (
     autocorrelated,
     durbin_watson,
     heteroscedastic,

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from test_least_squares import data
 
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import limit_threads
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import HuberRegressor, LinearRegression
 
 

@@ -10,9 +10,9 @@ from sklearn.model_selection import GridSearchCV
 
 import pellucid
 from pellucid import LinearRegression, Ridge
-from pellucid.core.statistics import Rows
+from pellucid.core.loops.statistics import Rows
 from pellucid.linear import Budget
-from pellucid.linear.iterative import fit_iterative_lasso
+from pellucid.linear.solver_fit import fit_iterative_lasso
 from pellucid.solvers import (
     LBFGS,
     CoordinateDescent,

@@ -11,12 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from test_least_squares import Blocks, R, Y
 
-from pellucid.core.leastsquares import compact_rows, joint_moments
-from pellucid.core.statistics import LEAF_ROWS, Rows, unit_weights
-from pellucid.core.threads import map_threads
+from pellucid.core.algebra.least_squares import compact_rows, joint_moments
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, unit_weights
+from pellucid.core.runtime.threads import map_threads
 from pellucid.linear import Lars, LassoLars, LassoLarsIC, LinearRegression, lars_path
-from pellucid.linear.lars_problem import compact_problems, sums_problems
-from pellucid.linear.least_angle import Rule, walk_path
+from pellucid.linear.lars.least_angle import Rule, walk_path
+from pellucid.linear.lars.problem import compact_problems, sums_problems
 
 FIFTEEN = (
     np.array([[1, 2, -2], [0, 0, -1], [0, 0, 0], [2, 2, 1], [1, 2, 1], [-1, -2, 0]], float),

@@ -14,13 +14,13 @@ from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import ConvergenceWarning
 from test_least_squares import Blocks, R, Y, parameters
 
-from pellucid.compiled.coordinate import duality_gap, exact_step, solve_gram
-from pellucid.core.statistics import LEAF_ROWS, unit_weights
-from pellucid.core.threads import limit_threads
+from pellucid.compiled.epochs.coordinate import duality_gap, exact_step, solve_gram
+from pellucid.core.loops.statistics import LEAF_ROWS, unit_weights
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import Budget, ElasticNet, Lasso, LinearRegression, convert_penalty
-from pellucid.linear import penalised_fit as engine
-from pellucid.linear.penalised_rows import RowsProblem
-from pellucid.linear.penalised_sums import SumsProblem
+from pellucid.linear.lasso import fit as engine
+from pellucid.linear.lasso.rows import RowsProblem
+from pellucid.linear.lasso.sums import SumsProblem
 
 T = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 4.0])
 
@@ -167,9 +167,9 @@ def test_an_exact_step_stops_where_a_coefficient_reaches_zero():
 def test_the_two_routes_agree():
     X, y = data(200, 30)
     kinds = {"unknowns": "centred", "weights": np.ones(30), "positive": np.zeros(30, bool)}
-    from pellucid.core.leastsquares import joint_moments
-    from pellucid.core.statistics import Rows
-    from pellucid.core.threads import map_threads
+    from pellucid.core.algebra.least_squares import joint_moments
+    from pellucid.core.loops.statistics import Rows
+    from pellucid.core.runtime.threads import map_threads
 
     total = joint_moments(Rows(X, y, unit_weights(200)), map_threads)
     sums = SumsProblem(total, 30, **kinds)

@@ -12,11 +12,11 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesS
 from test_lasso import data
 from test_least_squares import Blocks
 
-from pellucid.core.leastsquares import leaf_moments
-from pellucid.core.statistics import LEAF_ROWS, Moments, Rows, unit_weights
-from pellucid.core.threads import limit_threads
+from pellucid.core.algebra.least_squares import leaf_moments
+from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, unit_weights
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import ElasticNetCV, Lasso, LassoCV
-from pellucid.linear.lasso_folds import CrossValidated, choose, contiguous_moments, others
+from pellucid.linear.lasso.folds import CrossValidated, choose, contiguous_moments, others
 
 SHAPES = [(80, 8), (50, 90)]
 

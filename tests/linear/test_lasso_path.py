@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from test_lasso import data
 from test_least_squares import Blocks
 
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import limit_threads
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import Lasso, LinearRegression, Ridge, enet_path, lasso_path
 
 SHAPES = [(80, 10), (40, 150), (60, 60)]

@@ -16,8 +16,8 @@ from scipy.linalg import LinAlgWarning
 from scipy.optimize import nnls
 from sklearn.callback import ProgressBar
 
-from pellucid.core.statistics import LEAF_ROWS, MemorySpan, Rows, unit_weights
-from pellucid.core.threads import limit_threads
+from pellucid.core.loops.statistics import LEAF_ROWS, MemorySpan, Rows, unit_weights
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import LinearRegression
 
 rng = np.random.default_rng(0)

@@ -14,14 +14,14 @@ from sklearn.linear_model import LogisticRegression as Sklearn
 from sklearn.model_selection import train_test_split
 
 from pellucid import LogisticRegression
-from pellucid.compiled.logistic import exponential
-from pellucid.core.penalties import L1L2
-from pellucid.core.statistics import Rows
-from pellucid.core.threads import limit_threads
+from pellucid.compiled.epochs.logistic import exponential
+from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.statistics import Rows
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import SeparationWarning
-from pellucid.linear.logistic_newton import lift_null_space, solve_curvature
-from pellucid.linear.logistic_solver import SoftmaxObjective
-from pellucid.linear.logistic_sums import leaf_sums
+from pellucid.linear.logistic.newton import lift_null_space, solve_curvature
+from pellucid.linear.logistic.solver_objects import SoftmaxObjective
+from pellucid.linear.logistic.sums import leaf_sums
 from pellucid.solvers import GradientDescent, Newton, ProximalGradient, SubgradientDescent
 
 
@@ -460,7 +460,7 @@ def test_ordinary_fits_pay_nothing_for_separation(monkeypatch):
     def forbidden(*_args, **_kw):
         raise AssertionError("a linear programme for an ordinary fit")
 
-    monkeypatch.setattr("pellucid.linear.logistic_outcome.separate", forbidden)
+    monkeypatch.setattr("pellucid.linear.logistic.outcome.separate", forbidden)
     for K in (2, 3):
         X, y = rows(300, 4, K)
         assert LogisticRegression(C=np.inf).fit(X, y).separation_ == "none"

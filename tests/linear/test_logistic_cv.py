@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegressionCV as Peer
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 import pellucid
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import LogisticRegressionCV
-from pellucid.linear.logistic_folds import present_classes
-from pellucid.linear.logistic_proximal import fit_proximal_newton
+from pellucid.linear.logistic.folds import present_classes
+from pellucid.linear.logistic.proximal import fit_proximal_newton
 
 
 def data(load):
@@ -173,7 +173,7 @@ def test_groups_are_routed():
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("gone", [0, 1])
 def test_a_class_without_training_rows_in_a_fold(K, gone):
-    from pellucid.linear.logistic_folds import Task
+    from pellucid.linear.logistic.folds import Task
 
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(90, 3)), np.arange(90) % K

@@ -10,13 +10,17 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 
-import pellucid.linear.logistic_proximal as proximal
-from pellucid.compiled.logistic_coordinate import logistic_entropy, logistic_rows, solve_model
-from pellucid.core.threads import limit_threads
+import pellucid.linear.logistic.proximal as proximal
+from pellucid.compiled.epochs.logistic_coordinate import (
+    logistic_entropy,
+    logistic_rows,
+    solve_model,
+)
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import logistic_path
-from pellucid.linear.logistic_columns import BufferedColumns, SparseColumns, WholeColumns
-from pellucid.linear.logistic_proximal import ProximalNewton, fit_proximal_newton
-from pellucid.linear.logistic_ridge_paths import fit_ridge_path
+from pellucid.linear.logistic.columns import BufferedColumns, SparseColumns, WholeColumns
+from pellucid.linear.logistic.proximal import ProximalNewton, fit_proximal_newton
+from pellucid.linear.logistic.ridge_paths import fit_ridge_path
 
 
 def standardised(load):
@@ -295,7 +299,7 @@ def test_an_l2_path_is_the_proximal_fit_without_l1(shape, K, intercept):
 
 
 def test_many_unknowns_go_to_lbfgs(monkeypatch):
-    import pellucid.linear.logistic_ridge_paths as ridge_paths
+    import pellucid.linear.logistic.ridge_paths as ridge_paths
 
     X, codes, w = problem(200, 8, 3)
     exact = fit_ridge_path(X, codes, 3, w, np.array([0.1, 1.0]), fit_intercept=True, tol=1e-8,

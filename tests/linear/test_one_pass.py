@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import pellucid
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.data import blocks
 
 N, P = 5 * LEAF_ROWS + 300, 6

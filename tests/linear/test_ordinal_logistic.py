@@ -9,10 +9,10 @@ from scipy.special import expit, ndtr
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from pellucid import LogisticRegressionCV
-from pellucid.core.statistics import Rows
-from pellucid.core.threads import limit_threads
+from pellucid.core.loops.statistics import Rows
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import OrdinalLogisticRegression
-from pellucid.linear.ordinal import (
+from pellucid.linear.logistic.ordinal import (
     LINKS,
     Problem,
     density_slope,

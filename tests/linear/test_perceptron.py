@@ -12,7 +12,7 @@ from sklearn.linear_model import Perceptron as Peer
 from sklearn.linear_model import SGDClassifier as PeerSGD
 
 from pellucid import Perceptron
-from pellucid.linear.perceptron import novikoff_bound
+from pellucid.linear.perceptron.perceptron import novikoff_bound
 
 AND_X, AND_Y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 0, 1])
 SIX_X = np.array([[0, 0], [1, 0], [0, 1], [2, 2], [3, 2], [3, 3]])

@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn.cross_decomposition import PLSRegression as SklearnPLS
 from test_least_squares import Blocks, R, Y
 
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import LinearRegression, PLSRegression, PrincipalComponentRegression
-from pellucid.linear.pls import fit_latent
+from pellucid.linear.components.pls import fit_latent
 
 ATTRIBUTES = (
     "x_weights_", "y_weights_", "x_loadings_", "y_loadings_", "x_scores_", "y_scores_",

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 
 from pellucid import QuantileRegressor
-from pellucid.compiled.quantile_simplex import reach_zero
+from pellucid.linear.robust.quantile_kernels import reach_zero
 
 
 def data(n=80, p=3, seed=0):

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from test_least_squares import Blocks, R, Y, data, parameters
 
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import limit_threads
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import Budget, LinearRegression, Ridge
 from pellucid.linear.budget import ridge_multiplier
 
@@ -158,7 +158,7 @@ def test_sparse_equals_dense():
 
 
 def test_wide_sparse_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.setattr("pellucid.linear.base.SPARSE_COLUMNS", 3)
+    monkeypatch.setattr("pellucid.linear.linear_model.SPARSE_COLUMNS", 3)
     X, y = data()
     with pytest.raises(ValueError, match="at most 3 columns here, got 4"):
         Ridge().fit(sparse.csr_matrix(X), y)

@@ -13,10 +13,10 @@ from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from test_least_squares import Blocks, data
 
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import limit_threads
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import LinearRegression, Ridge, RidgeCV, ridge_path
-from pellucid.linear.ridge_folds import without
+from pellucid.linear.ridge.folds import without
 
 ALPHAS = np.logspace(-3, 3, 13)
 SHAPES = [(40, 4), (8, 20), (12, 12)]
@@ -168,7 +168,7 @@ def test_a_scorer_sees_a_fitted_ridge():
 
 
 def test_moments_without_a_fold():
-    from pellucid.core.statistics import moments
+    from pellucid.core.loops.statistics import moments
 
     g = np.random.default_rng(0)
     Z, w = g.normal(size=(50, 3)) + 5, g.uniform(0, 2, size=50)

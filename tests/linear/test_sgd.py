@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDRegressor as Peer
 
 from pellucid import SGDRegressor
-from pellucid.compiled.visits import plan_visits
+from pellucid.compiled.epochs.visits import plan_visits
 from pellucid.linear import LinearRegression
 from pellucid.solvers import LBFGS, Adam, DivergenceWarning, GradientDescent, InverseScaling
 

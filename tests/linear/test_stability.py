@@ -12,7 +12,7 @@ from sklearn.feature_selection import RFE
 from test_lars import data
 
 from pellucid.linear import Lars, LassoLars, stability_selection
-from pellucid.linear.stability import chosen_columns, error_bounds, halves
+from pellucid.linear.subsets.stability import chosen_columns, error_bounds, halves
 
 
 class Odd(BaseEstimator):

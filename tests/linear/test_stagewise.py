@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from test_lars import data, unit
 from test_least_squares import Blocks, R, Y
 
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.linear import Lars, LinearRegression, StagewiseRegression, stagewise
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.linear import Lars, LinearRegression, StagewiseRegression
+from pellucid.linear.lars import stagewise
 
 
 def textbook(X, y, epsilon=None, tol=1e-10, max_iter=10_000):

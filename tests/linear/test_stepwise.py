@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import LinAlgWarning
 from test_least_squares import Blocks, R, Y
 
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import BestSubsetRegression, LinearRegression, StepwiseRegression
 
 

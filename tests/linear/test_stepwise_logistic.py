@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from pellucid.linear import StepwiseLogisticRegression
-from pellucid.linear.stepwise_logistic import Search, bounds, candidates, fit_terms
+from pellucid.linear.subsets.stepwise_logistic import Search, bounds, candidates, fit_terms
 from pellucid.solvers import SeparationWarning
 
 

@@ -8,11 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from test_least_squares import Blocks, R, Y
 
-from pellucid.compiled import subsets as kernels
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import BestSubsetRegression, LinearRegression
-from pellucid.linear.folds import folds
-from pellucid.linear.subsets import search
+from pellucid.linear.subsets import kernels
+from pellucid.linear.subsets.subsets import search
+from pellucid.linear.sum_folds import folds
 
 TABLE = {  # example 11: RSS, AIC
     (): (111.5, 23.076664), (0,): (10.904762, 6.478064), (1,): (12.448845, 7.537490),
@@ -313,8 +313,8 @@ def test_cross_validation_searches_in_every_fold():
 
 
 def test_folds_by_sums_and_by_rows_agree():
-    from pellucid.core.statistics import Rows, unit_weights
-    from pellucid.core.threads import map_threads
+    from pellucid.core.loops.statistics import Rows, unit_weights
+    from pellucid.core.runtime.threads import map_threads
 
     X, y = make("correlated", 60, 4)
     rows = Rows(X, y, unit_weights(60))

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid.core.relations import exact_relations
+from pellucid.core.algebra.relations import exact_relations
 from pellucid.features import add_dummy_feature
 from pellucid.maths import conditioning
 
@@ -50,7 +50,7 @@ def test_advice():
     assert conditioning(X * [1, 1e5, 1]).advice[0].startswith("scale")
     near = np.column_stack([X, X[:, 0] + 1e-5 * g.normal(size=50)])
     assert conditioning(near).advice[0].startswith("ridge")
-    from pellucid.maths.condition import _advice
+    from pellucid.maths.matrices.condition import _advice
 
     assert "iterative" in _advice(10**7, 50_000, (), 1.0, 1.0)[0]
 

@@ -17,7 +17,7 @@ from pellucid.maths import (
     inclusion_exclusion,
     limit_theorems,
 )
-from pellucid.maths.limits import kolmogorov
+from pellucid.maths.chance.limits import kolmogorov
 
 g = np.random.default_rng(0)
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture as Peer
 
 from pellucid import BayesianGaussianMixture
-from pellucid.mixture.gaussians import STRUCTURES
+from pellucid.mixture.gaussian.gaussians import STRUCTURES
 
 KINDS = ("dirichlet_process", "dirichlet_distribution")
 PARTS = (

@@ -14,9 +14,9 @@ from sklearn.mixture import GaussianMixture as Peer
 
 import pellucid
 from pellucid import GaussianMixture, KMeans
-from pellucid.core.statistics import LEAF_ROWS
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.mixture import MixtureStart
-from pellucid.mixture.gaussians import STRUCTURES, full_covariances, shape_of
+from pellucid.mixture.gaussian.gaussians import STRUCTURES, full_covariances, shape_of
 
 TEN = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905])
 SIX = np.array([[1.0], [2.0], [3.0], [10.0], [11.0], [12.0]])

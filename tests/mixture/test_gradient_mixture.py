@@ -7,14 +7,14 @@ from sklearn.exceptions import ConvergenceWarning
 from test_gaussian_mixture import TEN, three_groups
 
 from pellucid import GaussianMixture, GradientGaussianMixture
-from pellucid.core.derivatives import numerical_gradient
-from pellucid.core.iterate import DivergenceWarning
-from pellucid.core.statistics import Rows
-from pellucid.core.threads import map_threads
+from pellucid.core.algebra.derivatives import numerical_gradient
+from pellucid.core.loops.iterate import DivergenceWarning
+from pellucid.core.loops.statistics import Rows
+from pellucid.core.runtime.threads import map_threads
 from pellucid.mixture import MixtureStart
-from pellucid.mixture.em import Climb
-from pellucid.mixture.gaussians import STRUCTURES, Gaussians, expectation, factors_of
-from pellucid.mixture.unconstrained import MixtureFit
+from pellucid.mixture.gaussian.em import Climb
+from pellucid.mixture.gaussian.gaussians import STRUCTURES, Gaussians, expectation, factors_of
+from pellucid.mixture.gaussian.unconstrained import MixtureFit
 from pellucid.solvers import Backtracking, GradientDescent, InverseScaling
 
 

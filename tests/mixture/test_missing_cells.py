@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 import pellucid
 from pellucid import GaussianMixture, GradientGaussianMixture
 from pellucid.mixture import MixtureStart
-from pellucid.mixture.gaussians import STRUCTURES, full_covariances
+from pellucid.mixture.gaussian.gaussians import STRUCTURES, full_covariances
 
 TRUTH = GaussianMixture.from_parameters(
     [0.4, 0.6],

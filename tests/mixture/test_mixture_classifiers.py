@@ -13,7 +13,7 @@ from pellucid import (
     QuadraticDiscriminantAnalysis,
     SemiSupervisedMixture,
 )
-from pellucid.mixture.gaussians import STRUCTURES
+from pellucid.mixture.gaussian.gaussians import STRUCTURES
 
 
 def two_sided(n=300, seed=0):

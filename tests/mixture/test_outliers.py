@@ -9,14 +9,14 @@ from sklearn.covariance import EllipticEnvelope as Peer
 from sklearn.neighbors import KernelDensity
 
 from pellucid import DensityOutlier, EllipticEnvelope, GaussianMixture
-from pellucid.mixture.determinant import (
+from pellucid.mixture.outliers.determinant import (
     c_step,
     half_of,
     minimum_determinant,
     shortest_window,
     small_starts,
 )
-from pellucid.mixture.exchange import best_exchange, determinant_ratios
+from pellucid.mixture.outliers.exchange import best_exchange, determinant_ratios
 
 
 def with_odd_rows(n=200, odd=20, p=3, seed=0):

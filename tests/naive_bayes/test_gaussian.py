@@ -13,9 +13,9 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from pellucid import GaussianNB
-from pellucid.compiled.moments import class_moments, merge_class_moments
-from pellucid.core.statistics import LEAF_ROWS, Rows, unit_weights
-from pellucid.core.threads import limit_threads
+from pellucid.compiled.counts.moments import class_moments, merge_class_moments
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, unit_weights
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.naive_bayes import UnseenFeatureWarning, ZeroVarianceWarning
 from pellucid.naive_bayes.gaussian import (
     check_priors,

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from pellucid.compiled.neighbours_brute import direct_nearest, filtered_nearest, warm
-from pellucid.core.threads import limit_threads
+from pellucid.compiled.distances.brute import direct_nearest, filtered_nearest, warm
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import KDTree, NearestNeighbors
-from pellucid.neighbors.metrics import resolve
-from pellucid.neighbors.search import Index, build_tree, pack_rows, query_scores
+from pellucid.neighbors.search.metrics import resolve
+from pellucid.neighbors.search.search import Index, build_tree, pack_rows, query_scores
 
 
 def ranked(D, k):

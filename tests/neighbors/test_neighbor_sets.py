@@ -139,7 +139,7 @@ def test_rows_meet_as_often_as_theory_says(family):
     rows = rng.normal(size=(2, 30)) if family == "cosine" else rng.integers(0, 2, size=(2, 30))
     rows = rows.astype(float)
     from pellucid.neighbors import pairwise_similarities
-    from pellucid.neighbors.hashing import draw_hashes, table_keys
+    from pellucid.neighbors.search.hashing import draw_hashes, table_keys
 
     name = {"hamming": "matching"}.get(family, family)
     s = pairwise_similarities(rows, metric=name)[0, 1]

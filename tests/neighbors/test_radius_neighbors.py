@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn import neighbors as theirs
 
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import (
     RadiusNeighborsClassifier,
     RadiusNeighborsRegressor,
     pairwise_distances,
 )
-from pellucid.neighbors.metrics import resolve
-from pellucid.neighbors.search import Index
+from pellucid.neighbors.search.metrics import resolve
+from pellucid.neighbors.search.search import Index
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 3))

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 from sklearn.datasets import load_iris
 
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.neural import (
     Dense,
     Dropout,
@@ -18,7 +18,7 @@ from pellucid.neural import (
     initial_weights,
     train,
 )
-from pellucid.neural.backprop import backprop, batch_gradient, cut
+from pellucid.neural.training.backprop import backprop, batch_gradient, cut
 from pellucid.solvers import AdamW, Clipped, GradientDescent
 
 rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from sklearn.neural_network import MLPClassifier as TheirClassifier
 from sklearn.neural_network import MLPRegressor as TheirRegressor
 
 from pellucid import PCA, Autoencoder, MLPClassifier, MLPRegressor
-from pellucid.core.iterate import ConvergenceWarning, DivergenceWarning
+from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
 from pellucid.neural import BatchNorm, CollapsedWarning, Dense, EarlyStopping, Network
 from pellucid.solvers import L1, Adam, GradientDescent
 

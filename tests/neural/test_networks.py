@@ -25,8 +25,8 @@ from pellucid.neural import (
     output_head,
     softmax,
 )
-from pellucid.neural.activations import ACTIVATIONS, get_activation
-from pellucid.neural.backprop import batch_gradient
+from pellucid.neural.layers.activations import ACTIVATIONS, get_activation
+from pellucid.neural.training.backprop import batch_gradient
 
 ATOL = 1e-9
 rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pellucid.neural import BatchNorm, Dense, Dropout, HeInit, Network, initial_weights, train
-from pellucid.neural.backprop import backprop
+from pellucid.neural.training.backprop import backprop
 from pellucid.solvers import (
     AdaGrad,
     Adam,

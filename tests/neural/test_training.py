@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.compiled.adam import adam_pass
-from pellucid.compiled.epochs import ADAM, update
-from pellucid.core.iterate import ConvergenceWarning, DivergenceWarning
-from pellucid.core.threads import limit_threads
+from pellucid.compiled.epochs.epochs import ADAM, update
+from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.neural import (
     BatchNorm,
     BinaryCrossEntropy,
@@ -20,6 +19,7 @@ from pellucid.neural import (
     next_error,
     train,
 )
+from pellucid.neural.training.adam_kernels import adam_pass
 from pellucid.solvers import (
     L1,
     L2,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from pellucid.neural import Value, boolean_network
-from pellucid.neural.activations import ACTIVATIONS
+from pellucid.neural.layers.activations import ACTIVATIONS
 
 
 def test_example_gradient_of_the_course():

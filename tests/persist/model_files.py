@@ -24,7 +24,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pellucid.core.iterate import History
+from pellucid.core.loops.iterate import History
 from pellucid.core.records import Card, Summary
 from pellucid.persist import (
     ModelFileError,

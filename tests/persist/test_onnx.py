@@ -16,11 +16,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import pellucid as pl
 from pellucid.neural import Activation, BatchNorm, Dense, Dropout
-from pellucid.neural.activations import get_activation
-from pellucid.persist import onnx_graph, to_onnx
-from pellucid.persist.onnx_export import PREDICTORS, onnx_bytes
-from pellucid.persist.onnx_networks import ACTIVATIONS
-from pellucid.persist.onnx_transformers import TRANSFORMERS
+from pellucid.neural.layers.activations import get_activation
+from pellucid.persist import to_onnx
+from pellucid.persist.onnx import graph as onnx_graph
+from pellucid.persist.onnx.export import PREDICTORS, onnx_bytes
+from pellucid.persist.onnx.networks import ACTIVATIONS
+from pellucid.persist.onnx.transformers import TRANSFORMERS
 
 rng = np.random.default_rng(7)
 X = rng.normal(size=(80, 4)) * [1.0, 10.0, 0.1, 3.0] + [0.0, 5.0, 0.0, -2.0]

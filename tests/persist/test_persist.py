@@ -57,16 +57,10 @@ from sklearn.preprocessing import (
 )
 
 import pellucid
-from pellucid.core import atomic
-from pellucid.core.iterate import History
+from pellucid.core.loops.iterate import History
 from pellucid.core.records import Card, Summary
-from pellucid.persist import (
-    ModelFileError,
-    inspect,
-    load,
-    migrate,
-    save,
-)
+from pellucid.core.runtime import atomic
+from pellucid.persist import ModelFileError, inspect, load, migrate, save
 from pellucid.persist import format as model_format
 
 # --- round trips ---------------------------------------------------------------------------------
@@ -464,7 +458,7 @@ def test_inspect(path):
     assert found["card"]["representation"] == "a constant"
     assert found["classes"] == [
         "pellucid.Mean",
-        "pellucid.core.iterate.History",
+        "pellucid.core.loops.iterate.History",
         "pellucid.toys.mean.ToyFit",
         "sklearn.compose.ColumnTransformer",
         "sklearn.impute.SimpleImputer",

@@ -37,14 +37,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pellucid.persist import (
-    ModelFileError,
-    allowed,
-    container,
-    inspect,
-    load,
-    save,
-)
+from pellucid.persist import ModelFileError, allowed, container, inspect, load, save
 from pellucid.persist.container import Member, seal_comment, skeleton
 from pellucid.persist.format import MAX_DEPTH, SEAL_LENGTH
 from pellucid.persist.npy import Layout, header
@@ -378,13 +371,13 @@ def test_missing_manifest_fields(path):
         "pellucid._HOME",
         "pellucid.__version__",
         "pellucid.base.Estimator",
-        "pellucid.core.iterate.iterate",
-        "pellucid.core.iterate.np",
-        "pellucid.core.iterate.Sequence",
-        "pellucid.core.iterate.FitContext",
+        "pellucid.core.loops.iterate.iterate",
+        "pellucid.core.loops.iterate.np",
+        "pellucid.core.loops.iterate.Sequence",
+        "pellucid.core.loops.iterate.FitContext",
         "pellucid.core.records.Card.to_dict",
         "pellucid.core.nothing.Thing",
-        "pellucid.cli.common.Thing",
+        "pellucid.cli.shared.options.Thing",
         "pellucid.cli.__main__.Thing",
         "pellucid.core.__init__.Card",
         "pellucid.toys.mean.Rate",
@@ -446,9 +439,9 @@ def test_abstract_classes_are_refused():
         (thing("pellucid.Mean", state={"_metadata_request": 3}), "where a dict belongs"),
         (thing("pellucid.core.records.Card", state={"representation": ""}), "has the fields"),
         (thing("pellucid.core.records.Card", {"a": 1}), "has no parameters"),
-        (thing("pellucid.core.iterate.History"), "has the fields"),
-        (thing("pellucid.core.iterate.History", state={"_rows": [3]}), "cannot hold"),
-        (thing("pellucid.core.iterate.History", state={"_rows": "x"}), "cannot hold"),
+        (thing("pellucid.core.loops.iterate.History"), "has the fields"),
+        (thing("pellucid.core.loops.iterate.History", state={"_rows": [3]}), "cannot hold"),
+        (thing("pellucid.core.loops.iterate.History", state={"_rows": "x"}), "cannot hold"),
     ],
 )
 def test_objects(tree, words, path):

@@ -39,7 +39,7 @@ from pellucid import (
     StandardScaler,
     plots,
 )
-from pellucid.core.iterate import History
+from pellucid.core.loops.iterate import History
 from pellucid.data import load_iris, load_penguins, load_play_ball
 from pellucid.discriminant import GaussianDensity
 from pellucid.evaluation import size_curve

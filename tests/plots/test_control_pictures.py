@@ -9,8 +9,8 @@ from matplotlib.text import Text
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import plots
-from pellucid.plots.pictures.mdp_graph import action_angles
-from pellucid.plots.steps import Steps
+from pellucid.plots.panels.steps import Steps
+from pellucid.plots.pictures.control.mdp_graph import action_angles
 from pellucid.reinforcement import (
     MDP,
     SARSA,

@@ -45,7 +45,7 @@ from pellucid.evaluation import (
     validation_bound,
 )
 from pellucid.plots import svg
-from pellucid.plots.ranked import rows_behind
+from pellucid.plots.panels.ranked import rows_behind
 
 
 @pytest.fixture(autouse=True)

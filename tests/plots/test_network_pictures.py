@@ -12,7 +12,14 @@ from numpy.testing import assert_allclose
 
 from pellucid import ModelAveragingStructure, ScoreBasedStructure, plots
 from pellucid.graphical import CPT, DAG, BayesianNetwork, LinearGaussianCPD, structure_score
-from pellucid.plots.graphs import crossings, edge_of, layered, layers_of, sorted_layers, spread
+from pellucid.plots.panels.graphs import (
+    crossings,
+    edge_of,
+    layered,
+    layers_of,
+    sorted_layers,
+    spread,
+)
 
 ASIA = [
     ("asia", "tub"), ("smoke", "lung"), ("smoke", "bronc"), ("tub", "either"), ("lung", "either"),

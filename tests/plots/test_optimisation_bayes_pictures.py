@@ -265,7 +265,7 @@ def test_descent_path_holds_the_textbook_iterates():
     ids=lambda m: type(m).__name__,
 )
 def test_descent_path_contours_are_what_the_fit_minimises(model):
-    from pellucid.plots.pictures.descent_path import fitted_objective, slice_values
+    from pellucid.plots.pictures.descent.descent_path import fitted_objective, slice_values
 
     X, y = table(30, 2)
     model.fit(X, y)

@@ -33,7 +33,7 @@ from pellucid import (
     StepwiseRegression,
     plots,
 )
-from pellucid.core.selection import gaussian_criteria
+from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.features import PolynomialFeatures, SequentialFeatureSelector
 from pellucid.linear import Budget, InverseGamma, enet_path, lars_path, lasso_path, ridge_path
 

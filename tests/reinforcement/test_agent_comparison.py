@@ -8,7 +8,7 @@ from agents_shared import book_world, loop_world
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from pellucid.evaluation.multiple import adjust_p_values
+from pellucid.evaluation.hypotheses.multiple import adjust_p_values
 from pellucid.reinforcement import (
     MDP,
     SARSA,

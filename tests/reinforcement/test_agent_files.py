@@ -20,8 +20,8 @@ from pellucid.reinforcement import (
     TDLearning,
     TileCoding,
 )
-from pellucid.reinforcement.policies import cumulative_policy
-from pellucid.reinforcement.worlds import Simulation
+from pellucid.reinforcement.learning.policies import cumulative_policy
+from pellucid.reinforcement.worlds.worlds import Simulation
 from pellucid.solvers import InverseScaling, LinearDecay
 
 POLICY = np.array([1, 1, 1, 0, 0, 0, 0, 0, 3, 3, 3])

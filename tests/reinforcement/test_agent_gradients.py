@@ -17,8 +17,8 @@ from pellucid.reinforcement import (
     ValueIteration,
     grid_world,
 )
-from pellucid.reinforcement.replay import draw, empty_memory, remember
-from pellucid.reinforcement.value_network import ValueNetwork
+from pellucid.reinforcement.approximation.replay import draw, empty_memory, remember
+from pellucid.reinforcement.approximation.value_network import ValueNetwork
 
 # --- the network -----------------------------------------------------------------------------
 

@@ -7,9 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import pellucid
-from pellucid.compiled.agents import SARSA as SARSA_TARGET
-from pellucid.compiled.agents import Control, run_control, run_evaluation
-from pellucid.compiled.windows import run_windows
 from pellucid.reinforcement import (
     MDP,
     SARSA,
@@ -20,8 +17,11 @@ from pellucid.reinforcement import (
     QLearning,
     TDLearning,
 )
-from pellucid.reinforcement.policies import cumulative_policy
-from pellucid.reinforcement.worlds import Simulation, random_words
+from pellucid.reinforcement.learning.agent_kernels import SARSA as SARSA_TARGET
+from pellucid.reinforcement.learning.agent_kernels import Control, run_control, run_evaluation
+from pellucid.reinforcement.learning.policies import cumulative_policy
+from pellucid.reinforcement.learning.window_kernels import run_windows
+from pellucid.reinforcement.worlds.worlds import Simulation, random_words
 
 NONE, UNSEEN = np.zeros(0), np.zeros(0, bool)
 

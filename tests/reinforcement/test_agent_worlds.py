@@ -8,7 +8,7 @@ from agents_shared import book_world, loop_world
 from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid
-from pellucid.core.iterate import DivergenceWarning
+from pellucid.core.loops.iterate import DivergenceWarning
 from pellucid.reinforcement import (
     MDP,
     SARSA,

@@ -153,7 +153,7 @@ def test_compiled_run_equals_step_by_step_run(cls):
 
 
 def _uniform_policy(place):
-    from pellucid.reinforcement.policies import cumulative_policy
+    from pellucid.reinforcement.learning.policies import cumulative_policy
 
     return cumulative_policy(None, place)
 

@@ -13,8 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import pellucid
-from pellucid.compiled import mdp_sweeps
-from pellucid.core.threads import limit_threads
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.reinforcement import (
     MDP,
     FiniteHorizon,
@@ -24,7 +23,8 @@ from pellucid.reinforcement import (
     grid_world,
     policy_evaluation,
 )
-from pellucid.reinforcement.value_iteration import (
+from pellucid.reinforcement.planning import sweep_kernels as mdp_sweeps
+from pellucid.reinforcement.planning.value_iteration import (
     State,
     plain_sweeps,
     rows_of_mdp,
@@ -312,7 +312,7 @@ def test_permuting_the_states_permutes_the_answer():
 
 
 def test_threads_do_not_change_the_bits(monkeypatch):
-    monkeypatch.setattr("pellucid.reinforcement.value_iteration.THREADED", 1)
+    monkeypatch.setattr("pellucid.reinforcement.planning.value_iteration.THREADED", 1)
     mdp = random_mdp(14, S=200)
     for order in (False, "marked"):
         with limit_threads(1):
@@ -332,7 +332,7 @@ def test_marked_visits_far_fewer_states():
 
 
 def test_the_history_keeps_values_within_bounds(monkeypatch):
-    monkeypatch.setattr("pellucid.reinforcement.value_iteration.KEPT", 36)
+    monkeypatch.setattr("pellucid.reinforcement.planning.value_iteration.KEPT", 36)
     history = ValueIteration().fit(random_mdp(15)).history_
     assert sum("values" in row for row in history) == 3
     assert len(history["change"]) > 3

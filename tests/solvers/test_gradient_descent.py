@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import pellucid
-from pellucid.core.losses import LOSSES
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import limit_threads
+from pellucid.core.functions.losses import LOSSES
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.solvers import (
     L1,
     L1L2,
@@ -151,7 +151,7 @@ def test_batches_are_unbiased():
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("scale", ["sum", "mean", "half_sum", "half_mean"])
 def test_linear_objective_derivatives(loss, scale):
-    from pellucid.core.derivatives import numerical_jacobian
+    from pellucid.core.algebra.derivatives import numerical_jacobian
 
     f = LinearObjective(
         X, TARGETS[LOSSES[loss].target], loss, Lq(0.2, 1.5), scale, (1,), intercept=True

@@ -12,9 +12,9 @@ import pellucid
 from pellucid import (
     SGDRegressor,
 )
-from pellucid.compiled.epochs import update
-from pellucid.core.backtrack import backtrack, fell
-from pellucid.core.two_loop import Pair, remember, two_loop
+from pellucid.compiled.epochs.epochs import update
+from pellucid.core.algebra.two_loop import Pair, remember, two_loop
+from pellucid.core.loops.backtrack import backtrack, fell
 from pellucid.neural import Dense, Network, train
 from pellucid.solvers import (
     L2,

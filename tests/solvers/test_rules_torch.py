@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid.core.two_loop import remember, two_loop
+from pellucid.core.algebra.two_loop import remember, two_loop
 from pellucid.solvers import (
     AdaGrad,
     Adam,

@@ -19,8 +19,8 @@ from pellucid import (
     LogisticRegression,
     Ridge,
 )
-from pellucid.core.backtrack import backtrack, halved
-from pellucid.core.line_minimum import line_minimum
+from pellucid.core.loops.backtrack import backtrack, halved
+from pellucid.kernel.linear_svm.line_minimum import line_minimum
 from pellucid.solvers import (
     LBFGS,
     Adam,

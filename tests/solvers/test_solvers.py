@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgWarning
 from scipy.optimize import minimize
 
-from pellucid.core.iterate import ConvergenceWarning
+from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.solvers import (
     L1,
     L1L2,

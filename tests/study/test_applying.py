@@ -6,10 +6,10 @@ import pytest
 
 import pellucid
 from pellucid.study import Plan
-from pellucid.study.applying import Application, Asked, QuestionError, probabilities
-from pellucid.study.calibrating import calibration_scores, label_sets, limits
-from pellucid.study.judging import as_labels, change_of, judge
+from pellucid.study.judging.confidence import calibration_scores, label_sets, limits
 from pellucid.study.records import Task
+from pellucid.study.saved.judgement import as_labels, change_of, judge
+from pellucid.study.saved.prediction import Application, Asked, QuestionError, probabilities
 
 NUMBERS = Task("regression", ("y",), (), None, "rmse", False, 0, "")
 CLASSES = Task("binary", ("y",), ("a", "b"), "b", "accuracy", True, 0, "")

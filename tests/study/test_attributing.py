@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pellucid.study import attributing
-from pellucid.study.attributing import every_set, random_orders, shapley
+from pellucid.study.saved import attribution as attributing
+from pellucid.study.saved.attribution import every_set, random_orders, shapley
 
 
 def model(Z):

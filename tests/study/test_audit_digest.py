@@ -7,7 +7,7 @@ import pytest
 
 from pellucid.data import load_table
 from pellucid.study import audit
-from pellucid.study.equality import first_equal
+from pellucid.study.reading.equality import first_equal
 
 
 def digest(data):

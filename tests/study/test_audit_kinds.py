@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from pellucid.data import load_penguins
-from pellucid.study.checks_data import is_identifier
-from pellucid.study.dating import read_dates
-from pellucid.study.numeric import ordered, robust_scale, sentinels
-from pellucid.study.profiles import read_column, read_columns
+from pellucid.study.checks.data import is_identifier
+from pellucid.study.reading.dates import read_dates
+from pellucid.study.reading.numeric import ordered, robust_scale, sentinels
+from pellucid.study.reading.profiles import read_column, read_columns
 
 rng = np.random.default_rng(0)
 floats = [f"{v:.3f}" for v in rng.normal(size=100)]

@@ -7,7 +7,7 @@ from scipy.stats import rankdata, spearmanr
 from sklearn.metrics import roc_auc_score
 
 from pellucid.study import audit, detect_task
-from pellucid.study.checks_leaks import (
+from pellucid.study.checks.leaks import (
     average_ranks,
     coded_auc,
     exact_sum,
@@ -16,8 +16,8 @@ from pellucid.study.checks_leaks import (
     smallest_sum,
     weighted_auc,
 )
-from pellucid.study.checks_target import read_targets
-from pellucid.study.profiles import read_columns
+from pellucid.study.checks.target import read_targets
+from pellucid.study.reading.profiles import read_columns
 
 rng = np.random.default_rng(0)
 N = 400

@@ -10,7 +10,7 @@ from sklearn import datasets
 
 from pellucid.data import load_table
 from pellucid.study import FINDINGS, Plan, audit, audit_table, detect_task, make_split
-from pellucid.study.checks_leaks import selection_finding
+from pellucid.study.checks.leaks import selection_finding
 
 N = 300
 

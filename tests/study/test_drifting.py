@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from pellucid.study import TableFeatures
-from pellucid.study.drifting import (
+from pellucid.study.saved.drift import (
     POINTS,
     chi_squared,
     compare_columns,

@@ -16,8 +16,8 @@ from pellucid import (
     load,
 )
 from pellucid.study import Plan, Study
-from pellucid.study.insights import explain
-from pellucid.study.products import ProductClassifier, ProductRegressor
+from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
+from pellucid.study.verdict.insights import explain
 
 
 def codes(record):
@@ -201,7 +201,7 @@ def said_of(model, X, y):
     """Codes that a study would report of this network."""
     from types import SimpleNamespace
 
-    from pellucid.study.network_checks import network_findings
+    from pellucid.study.checks.network import network_findings
 
     part = SimpleNamespace(Z_learn=X, y_learn=y)
     shop = SimpleNamespace(outer_part=lambda i, features: part)
@@ -214,7 +214,7 @@ def said_of(model, X, y):
 def test_networks_say_what_went_wrong():
     """PEL408: rates on both sides of the bound; PEL413: twelve logistic layers."""
     from pellucid import MLPClassifier, MLPRegressor
-    from pellucid.study.network_checks import sharpness
+    from pellucid.study.checks.network import sharpness
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3)) * [3.0, 1.0, 1.0]

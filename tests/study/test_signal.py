@@ -13,10 +13,10 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
 from pellucid import GaussianNB, KNeighborsClassifier, LogisticRegression, Ridge
-from pellucid.study.guessing import GuessClassifier, GuessRegressor
-from pellucid.study.records import Candidate, Task
-from pellucid.study.scoring import make_scorer
-from pellucid.study.signal import (
+from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.candidates.training import Tried, Workshop, run_candidate
+from pellucid.study.judging.measure import make_scorer
+from pellucid.study.judging.signal import (
     balanced_p_value,
     better_than_guessing,
     long_run_variance,
@@ -25,7 +25,7 @@ from pellucid.study.signal import (
     rank_p_value,
     signal_p_values,
 )
-from pellucid.study.training import Tried, Workshop, run_candidate
+from pellucid.study.records import Candidate, Task
 
 LEVEL = 0.05
 

@@ -8,12 +8,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import pellucid
 from pellucid import Ridge, TableFeatures
-from pellucid.core.threads import single_threaded_blas
-from pellucid.study.candidates import REGISTRY, Setting, find_candidates, public
-from pellucid.study.guessing import GuessClassifier, GuessRegressor
-from pellucid.study.records import Candidate, Task
-from pellucid.study.scoring import make_scorer, mean_gain
-from pellucid.study.training import (
+from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.study.candidates.candidates import REGISTRY, Setting, find_candidates, public
+from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.candidates.training import (
     Outcome,
     Tried,
     Workshop,
@@ -23,6 +21,8 @@ from pellucid.study.training import (
     train_all,
     tune,
 )
+from pellucid.study.judging.measure import make_scorer, mean_gain
+from pellucid.study.records import Candidate, Task
 
 BINARY = Task("binary", ("y",), ("a", "b"), "b", "accuracy", True, 0, "")
 NUMBER = Task("regression", ("y",), (), None, "rmse", False, 0, "")
@@ -223,7 +223,7 @@ def test_one_fold_is_judged_in_parts():
 
 
 def test_many_rows_are_tuned_on_a_sample_and_it_is_said(monkeypatch):
-    monkeypatch.setattr("pellucid.study.training.TUNING_ROWS", 60)
+    monkeypatch.setattr("pellucid.study.candidates.training.TUNING_ROWS", 60)
     rng = np.random.default_rng(5)
     X = rng.normal(size=(200, 2))
     shop = workshop(pl.DataFrame(X), X[:, 0], NUMBER)

@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pellucid
 from pellucid import NaturalSplineBasis, TableFeatures, TargetEncoder
-from pellucid.study.cell_values import kind_of
-from pellucid.study.treatments import date_parts
+from pellucid.study.columns.treatments import date_parts
+from pellucid.study.reading.cell_values import kind_of
 
 RNG = np.random.default_rng(0)
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from pellucid.study import detect_task
-from pellucid.study.tasks import rare_share
+from pellucid.study.reading.tasks import rare_share
 
 rng = np.random.default_rng(0)
 

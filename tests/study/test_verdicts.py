@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pellucid.evaluation import Interval
-from pellucid.study.findings import finding
+from pellucid.study.checks.findings import finding
 from pellucid.study.records import LeaderboardRow, Task
-from pellucid.study.verdicts import Case, figure, percent, reach_verdict
+from pellucid.study.verdict.verdict import Case, figure, percent, reach_verdict
 
 ACCURACY = Task("multiclass", ("species",), ("a", "b", "c"), None, "accuracy", True, 0, "")
 RMSE = Task("regression", ("price",), (), None, "rmse", False, 0, "")

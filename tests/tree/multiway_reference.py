@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.impurities import class_impurity
-from pellucid.core.typing import Array, BoolArray
-from pellucid.tree.multiway_record import MultiwayTree
+from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.functions.impurities import class_impurity
+from pellucid.tree.multiway.record import MultiwayTree
 
 TIE = 1e-12  # a question must be better by this much to displace an earlier column
 

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
-from pellucid.compiled.presort import presort
-from pellucid.core.impurities import class_impurity, number_impurity
-from pellucid.core.threads import limit_threads
+from pellucid.compiled.trees.presort import presort
+from pellucid.core.functions.impurities import class_impurity, number_impurity
+from pellucid.core.runtime.threads import limit_threads
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, SplitSearch, best_split
 from pellucid.tree.growing import Classes, Growth, grow_tree
 

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid
 from pellucid import DecisionTreeClassifier, DecisionTreeRegressor
-from pellucid.compiled.presort import presort
-from pellucid.core.impurities import class_impurity, number_impurity
+from pellucid.compiled.trees.presort import presort
+from pellucid.core.functions.impurities import class_impurity, number_impurity
 from pellucid.tree import export_dnf, export_rules, export_text, reduced_error_prune
 from pellucid.tree.growing import Classes, Growth, grow_tree
 
@@ -235,7 +235,7 @@ def test_large_tables_and_threads(options):
     y = np.sin(X[:, 0]) + X[:, 1] + rng.normal(size=9000)
     found = []
     for n in (1, 2):
-        with pellucid.core.threads.limit_threads(n):
+        with pellucid.core.runtime.threads.limit_threads(n):
             model = DecisionTreeRegressor(
                 min_samples_leaf=20, categorical_features=[0], random_state=0, **options
             ).fit(X, y)

@@ -5,10 +5,10 @@ import pytest
 from multiway_reference import grow_multiway as reference_growth
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.compiled.multiway_growth import room_for
-from pellucid.compiled.multiway_search import sort_places
 from pellucid.tree import MultiwayTreeClassifier, MultiwayTreeRegressor
-from pellucid.tree.multiway import Attributes, Rules, grow_multiway
+from pellucid.tree.multiway.growth_kernels import room_for
+from pellucid.tree.multiway.multiway import Attributes, Rules, grow_multiway
+from pellucid.tree.multiway.search_kernels import sort_places
 
 EXACT = ("parent", "feature", "threshold", "branch", "default", "n_node_samples")
 CLOSE = ("share", "impurity", "gain", "weighted_n_node_samples")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pellucid.core.backend import check_backend, default_backend
+from pellucid.core.runtime.backend import check_backend, default_backend
 
 
 @contextmanager
@@ -12,7 +12,7 @@ def use(backend: Any) -> Iterator[Any]:
     """Make ``backend`` the default inside the block, in this thread or task only.
 
     >>> from pellucid.backends import Serial, use
-    >>> from pellucid.core.backend import default_backend
+    >>> from pellucid.core.runtime.backend import default_backend
     >>> with use(Serial()):
     ...     default_backend.get()
     Serial()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from pellucid import __version__
-from pellucid.cli.common import Code, code_of, nearest, sentence
+from pellucid.cli.shared.options import Code, code_of, nearest, sentence
 
 
 class Entry(NamedTuple):

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import common, console, grid, print_json
-from pellucid.cli.tables import check_columns, read_table
+from pellucid.cli.shared.options import common, console, grid, print_json
+from pellucid.cli.shared.tables import check_columns, read_table
 
 FILES = ("report.html", "report.json", "anomalies.csv")
 SHOWN = 12  # rows on the terminal
@@ -38,18 +38,18 @@ def anomalies(
 
     Leaves a folder with report.html, report.json and anomalies.csv (every row with its score).
     """
-    from pellucid.cli.outputs import check_files, command_line, default_folder, write_folder
+    from pellucid.cli.shared.outputs import check_files, command_line, default_folder, write_folder
 
     folder = out if out is not None else default_folder(data, "anomalies")
     check_files(folder, FILES, overwrite)
-    from pellucid.cli.unusual import find_detector, find_unusual
+    from pellucid.study.tables.anomalies import find_detector, find_unusual
 
     find_detector(method)
     frame = read_table(data, sql)
     check_columns(frame, drop)
-    from pellucid.cli.anomaly_page import anomaly_page, row_reasons, verdict
-    from pellucid.cli.inputs import about, open_inputs
-    from pellucid.cli.pages import render_page
+    from pellucid.report.tables.anomaly_page import anomaly_page, row_reasons, verdict
+    from pellucid.report.tables.pages import render_page
+    from pellucid.study.tables.numbers import about, open_inputs
 
     inputs = open_inputs(frame, drop=drop, reference=True)
     found = find_unusual(inputs, method, share, seed)
@@ -77,7 +77,7 @@ def show(record: dict[str, Any], paths: list[Path]) -> None:
     """Verdict, the oddest rows with reasons, files."""
     from rich.text import Text
 
-    from pellucid.cli.anomaly_page import row_reasons
+    from pellucid.report.tables.anomaly_page import row_reasons
 
     screen = console()
     said = record["verdict"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, check_output, common, console, grid, print_json
-from pellucid.cli.tables import check_columns, read_table
+from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.cli.shared.tables import check_columns, read_table
 
 COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 NAME, LEVELS = 24, 30  # the widest cells of the table of columns
@@ -56,7 +56,7 @@ def keep(record: Any, out: Path) -> None:
     """The record as a JSON file."""
     import json
 
-    from pellucid.core.atomic import replacing
+    from pellucid.core.runtime.atomic import replacing
 
     text = json.dumps(record.to_dict(), ensure_ascii=False, allow_nan=False)
     with replacing(str(out)) as file:

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, common, console, grid, print_json
-from pellucid.cli.tables import check_columns, read_table
+from pellucid.cli.shared.options import Code, Stop, common, console, grid, print_json
+from pellucid.cli.shared.tables import check_columns, read_table
 
 FILES = ("report.html", "report.json", "clusters.csv", "model.pellucid")
 DISTANCES = ("euclidean", "manhattan", "cosine")
@@ -35,17 +35,23 @@ def cluster(
 
     Leaves a folder with report.html, report.json, clusters.csv and model.pellucid.
     """
-    from pellucid.cli.outputs import check_files, command_line, default_folder, write_folder
+    from pellucid.cli.shared.outputs import check_files, command_line, default_folder, write_folder
 
     folder = out if out is not None else default_folder(data, "clusters")
     check_files(folder, FILES, overwrite)
-    from pellucid.cli.grouping import describe, find_method, group_rows, memberships, read_counts
+    from pellucid.study.tables.groups import (
+        describe,
+        find_method,
+        group_rows,
+        memberships,
+        read_counts,
+    )
 
     if find_method(method).dense is not None and counts != "auto":
         raise Stop(Code.USAGE, f"{method} finds the number of groups itself; leave out --k")
     frame = read_table(data, sql)
     check_columns(frame, drop)
-    from pellucid.cli.inputs import about, open_inputs
+    from pellucid.study.tables.numbers import about, open_inputs
 
     inputs = open_inputs(frame, drop=drop, scale=not no_scale)
     listed = read_counts(counts, len(inputs.Z))
@@ -57,8 +63,8 @@ def cluster(
         )  # fmt: skip
     from sklearn.pipeline import Pipeline
 
-    from pellucid.cli.cluster_page import cluster_page, verdict
-    from pellucid.cli.pages import render_page
+    from pellucid.report.tables.cluster_page import cluster_page, verdict
+    from pellucid.report.tables.pages import render_page
 
     labels = found.chosen.labels
     sure = memberships(found.chosen.model, inputs.Z, labels)
@@ -95,8 +101,8 @@ def show(record: dict[str, Any], findings: Any, paths: list[Path]) -> None:
     """Verdict, criteria by k, groups, findings, files."""
     from rich.text import Text
 
-    from pellucid.cli.cluster_page import group_rows
     from pellucid.cli.learn import finding_row
+    from pellucid.report.tables.cluster_page import group_rows
     from pellucid.report.words import fixed, number
 
     screen = console()

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import (
+from pellucid.cli.shared.options import (
     Code,
     Stop,
     check_json,
@@ -16,7 +16,7 @@ from pellucid.cli.common import (
     grid,
     print_json,
 )
-from pellucid.cli.tables import check_columns, read_table
+from pellucid.cli.shared.tables import check_columns, read_table
 
 TESTS = ("corrected_t", "paired_t", "5x2cv", "mcnemar")
 CORRECTIONS = ("holm", "bonferroni", "sidak", "benjamini_hochberg")
@@ -61,7 +61,7 @@ def compare(
         raise Stop(Code.USAGE, f"--models needs at least two names, got {models!r}")
     frame = read_table(data, sql)
     check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
-    from pellucid.cli.contestants import contestants, open_table
+    from pellucid.study.tables.contestants import contestants, open_table
 
     table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed,
                        groups=groups, time=time_column)  # fmt: skip
@@ -113,7 +113,7 @@ def split_words(table: Any) -> dict[str, str]:
 
 def about(data: str, target: str) -> dict[str, Any]:
     """What a record says of its table and its command."""
-    from pellucid.cli.outputs import command_line
+    from pellucid.cli.shared.outputs import command_line
 
     source = data if "://" not in data else "a database"
     return {"source": source, "target": target, "command": command_line(data)}
@@ -141,7 +141,7 @@ def show(record: Any, ropes: list[dict[str, Any]], rope: float | None, table: An
     from rich.text import Text
 
     from pellucid.report.words import fixed, places_for
-    from pellucid.study.scoring import BOUNDS
+    from pellucid.study.judging.measure import BOUNDS
 
     screen = console()
     screen.print(Text(record.sentence, style="bold"))

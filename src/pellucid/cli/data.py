@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import check_output, common, console, grid, nearest, print_json
+from pellucid.cli.shared.options import check_output, common, console, grid, nearest, print_json
 
 WIDTH = 100  # of a shown table; columns that do not fit are named below it
 CELL = 24  # the widest cell

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import (
+from pellucid.cli.shared.options import (
     Code,
     Stop,
     check_output,
@@ -32,7 +32,7 @@ def demo(
     """
     if out is not None:
         check_output(out, overwrite)
-    from pellucid.cli.demos import all_demos, run_demo
+    from pellucid.study.examples.examples import all_demos, run_demo
 
     demos = all_demos()
     if only_list or (method is None and not everything):
@@ -80,7 +80,7 @@ def show(outcome: Any) -> None:
     """One example: computed and expected one under the other, so that digits line up."""
     from rich.text import Text
 
-    from pellucid.cli.demos import figures
+    from pellucid.study.examples.examples import figures
 
     screen = console()
     screen.print(Text(f"{outcome.demo.name}: {outcome.demo.what}", style="bold"))

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import click
 
 from pellucid import __version__
-from pellucid.cli.common import Code, common, console, grid, print_json
-from pellucid.cli.golden import BROKEN, cases, run_case
+from pellucid.cli.shared.options import Code, common, console, grid, print_json
 from pellucid.cli.warm import import_all, is_cached
+from pellucid.study.examples.golden import BROKEN, cases, run_case
 
 
 class Package(NamedTuple):
@@ -89,7 +89,7 @@ def numba_state() -> dict[str, Any]:
     import numba
 
     _, skipped = import_all()
-    from pellucid.core.jit import KERNELS
+    from pellucid.core.runtime.jit import KERNELS
 
     folders = sorted({str(kernel.stats.cache_path) for kernel in KERNELS})
     return {
@@ -158,7 +158,7 @@ def examine(self_test: bool) -> dict[str, Any]:
 
 
 def threads() -> dict[str, int]:
-    from pellucid.core.threads import thread_count
+    from pellucid.core.runtime.threads import thread_count
 
     return {"pellucid": thread_count(), "cores": os.cpu_count() or 1}
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pellucid.cli.audit import keep, short
-from pellucid.cli.common import (
+from pellucid.cli.shared.options import (
     Code,
     Stop,
     check_json,
@@ -17,7 +17,13 @@ from pellucid.cli.common import (
     print_json,
     sentence,
 )
-from pellucid.cli.tables import check_columns, load_model, need_columns, read_costs, read_table
+from pellucid.cli.shared.tables import (
+    check_columns,
+    load_model,
+    need_columns,
+    read_costs,
+    read_table,
+)
 
 MOST_CLASSES = 8  # of a confusion table on the terminal
 SUMS = ("rss", "log_loss_sum")  # they grow with the rows; the JSON has them
@@ -50,9 +56,9 @@ def evaluate(
     shown = without_password(data)
     if frame.height == 0:
         raise Stop(Code.TASK, f"{shown} has no rows")
-    from pellucid.study.applying import needed_columns, take_apart
-    from pellucid.study.judging import judge
     from pellucid.study.learning import TaskError
+    from pellucid.study.saved.judgement import judge
+    from pellucid.study.saved.prediction import needed_columns, take_apart
 
     names = list(targets or take_apart(fitted).about.get("target") or [])
     if not names:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pellucid.cli.audit import short
-from pellucid.cli.common import (
+from pellucid.cli.shared.options import (
     Code,
     Stop,
     check_output,
@@ -16,7 +16,7 @@ from pellucid.cli.common import (
     print_json,
     sentence,
 )
-from pellucid.cli.tables import check_columns, load_model, need_columns, read_table
+from pellucid.cli.shared.tables import check_columns, load_model, need_columns, read_table
 
 MOST_ROWS, BAR = 20, 24  # of a table on the terminal; the widest bar
 MOST_RULES, MOST_POINTS = 30, 9
@@ -67,10 +67,10 @@ def ask(
     feature: str | None, seed: int,
 ) -> Any:  # fmt: skip
     """The explanation, or one sentence about what is wrong with the data."""
-    from pellucid.cli.common import nearest
+    from pellucid.cli.shared.options import nearest
     from pellucid.data.sql import without_password
-    from pellucid.study.applying import needed_columns
-    from pellucid.study.explaining import explain_model, machine_of
+    from pellucid.study.saved.explanation import explain_model, machine_of
+    from pellucid.study.saved.prediction import needed_columns
 
     columns = machine_of(fitted).columns
     if feature is not None and feature not in columns:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pellucid.cli.common import (
+from pellucid.cli.shared.options import (
     Code,
     Stop,
     check_output,
@@ -118,7 +118,7 @@ def open_lab(
     """Serve until Ctrl-C, which is how a server ends: exit code 0."""
     frame = None
     if data is not None:
-        from pellucid.cli.tables import read_table
+        from pellucid.cli.shared.tables import read_table
 
         frame = read_table(data, sql)
     from pellucid.lab import serve

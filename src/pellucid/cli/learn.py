@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, common, console, grid, print_json
-from pellucid.cli.tables import check_columns, read_costs, read_table
+from pellucid.cli.shared.options import Code, common, console, grid, print_json
+from pellucid.cli.shared.tables import check_columns, read_costs, read_table
 from pellucid.report.folders import check_folder
 
 SHOWN = 12  # findings on the terminal; the report has them all
@@ -73,8 +73,8 @@ def learn(
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
     check_columns(frame, named)
-    from pellucid.cli.ahead import compiling_ahead
-    from pellucid.cli.outputs import command_line
+    from pellucid.cli.shared.ahead import compiling_ahead
+    from pellucid.cli.shared.outputs import command_line
     from pellucid.data.sql import without_password
     from pellucid.report.writing import write  # heavy: what cannot work has ended by now
     from pellucid.study import Plan, Study

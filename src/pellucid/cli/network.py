@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, common, console, grid, print_json
+from pellucid.cli.shared.options import Code, Stop, common, console, grid, print_json
 
 
 @click.command()

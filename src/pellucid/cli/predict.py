@@ -9,8 +9,16 @@ from typing import Any, BinaryIO
 
 import click
 
-from pellucid.cli.common import Code, Stop, check_output, common, console, print_json, sentence
-from pellucid.cli.tables import load_model, need_columns, open_rows
+from pellucid.cli.shared.options import (
+    Code,
+    Stop,
+    check_output,
+    common,
+    console,
+    print_json,
+    sentence,
+)
+from pellucid.cli.shared.tables import load_model, need_columns, open_rows
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 UNLIKE = ("sequential", "groups")  # splits whose rows are not exchangeable
@@ -38,7 +46,7 @@ def predict(
     if out is not None:
         check_output(out, overwrite)
     from pellucid.data.sql import without_password
-    from pellucid.study.applying import Application, Asked
+    from pellucid.study.saved.prediction import Application, Asked
 
     shown = without_password(data)
     application = Application(load_model(model), Asked(proba, interval, threshold, sets))
@@ -68,7 +76,7 @@ def run(
     application: Any, table: Any, copy: tuple[str, ...], shown: str, write: Any, *, quiet: bool
 ) -> Any:
     """Predict block by block; what goes wrong with a block is a fault of the data (exit 3)."""
-    from pellucid.study.applying import QuestionError, Tally, predict_blocks
+    from pellucid.study.saved.prediction import QuestionError, Tally, predict_blocks
 
     tally = Tally()
     with progress(table.n_rows, quiet) as advance, warnings.catch_warnings():
@@ -88,7 +96,7 @@ def run(
 @contextmanager
 def sink(out: Path | None) -> Iterator[Any]:
     """A function that writes blocks as CSV; a file appears whole or not at all."""
-    from pellucid.core.atomic import replacing
+    from pellucid.core.runtime.atomic import replacing
 
     if out is None:
         yield csv_writer(sys.stdout.buffer)

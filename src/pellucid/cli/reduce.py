@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import common, console, grid, print_json
-from pellucid.cli.tables import check_columns, read_table
+from pellucid.cli.shared.options import common, console, grid, print_json
+from pellucid.cli.shared.tables import check_columns, read_table
 
 FILES = ("report.html", "report.json", "scores.csv", "loadings.csv", "model.pellucid")
 SHOWN = 12  # features on the terminal
@@ -29,20 +29,20 @@ def reduce(
 
     Leaves a folder with report.html, report.json, scores.csv, loadings.csv and model.pellucid.
     """
-    from pellucid.cli.outputs import check_files, command_line, default_folder, write_folder
+    from pellucid.cli.shared.outputs import check_files, command_line, default_folder, write_folder
 
     folder = out if out is not None else default_folder(data, "components")
     check_files(folder, FILES, overwrite)
-    from pellucid.cli.reducing import find_method, read_components, reduce_rows
+    from pellucid.study.tables.reduction import find_method, read_components, reduce_rows
 
     find_method(method)
     frame = read_table(data, sql)
     check_columns(frame, drop)
     from sklearn.pipeline import Pipeline
 
-    from pellucid.cli.inputs import about, open_inputs
-    from pellucid.cli.pages import render_page
-    from pellucid.cli.reduce_page import reduce_page, verdict
+    from pellucid.report.tables.pages import render_page
+    from pellucid.report.tables.reduce_page import reduce_page, verdict
+    from pellucid.study.tables.numbers import about, open_inputs
 
     inputs = open_inputs(frame, drop=drop, scale=not no_scale)
     wanted = read_components(components, min(inputs.Z.shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, check_output, common, print_json
+from pellucid.cli.shared.options import Code, Stop, check_output, common, print_json
 
 STUDY = "pellucid-report/1"
 PAGES = {  # schema -> the function that makes a page of the record
@@ -54,10 +54,10 @@ def render_record(data: dict[str, Any]) -> str:
         from pellucid.report import render
 
         return render(data)
-    from pellucid.cli.pages import render_page
+    from pellucid.report.tables.pages import render_page
 
     module, function = PAGES[data["schema"]].split(":")
-    return render_page(getattr(import_module(f"pellucid.cli.{module}"), function)(data))
+    return render_page(getattr(import_module(f"pellucid.report.tables.{module}"), function)(data))
 
 
 def read_report(file: Path) -> dict[str, Any]:

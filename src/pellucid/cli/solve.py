@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
 
 METHODS = ("value", "policy", "modified", "linear")
 SHOWN = 40  # states in the table on the screen

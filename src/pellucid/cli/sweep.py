@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.common import (
+from pellucid.cli.shared.options import (
     Code,
     Stop,
     check_json,
@@ -16,7 +16,7 @@ from pellucid.cli.common import (
     grid,
     print_json,
 )
-from pellucid.cli.tables import check_columns, read_table
+from pellucid.cli.shared.tables import check_columns, read_table
 
 MODELS = 50  # training sets of --bias-variance
 KEPT = 0.3  # share of the rows at which bias and variance are measured
@@ -54,7 +54,7 @@ def sweep(
     frame = read_table(data, sql)
     check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
     from pellucid.cli.compare import about, split_words
-    from pellucid.cli.contestants import contestant, open_table
+    from pellucid.study.tables.contestants import contestant, open_table
 
     table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed,
                        groups=groups, time=time_column)  # fmt: skip
@@ -102,8 +102,8 @@ def what_to_sweep(
     table: Any, name: str, pipeline: Any, parameter: str | None, values: str | None
 ) -> tuple[str, list[Any]]:
     """The parameter and its values, as asked or as a study would tune them."""
-    from pellucid.cli.common import nearest
-    from pellucid.cli.contestants import own_space
+    from pellucid.cli.shared.options import nearest
+    from pellucid.study.tables.contestants import own_space
 
     own = own_space(table, name)
     known = list(pipeline["model"].get_params())

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import click
 
 import pellucid
-from pellucid.cli.common import Code, Stop, common, console, print_json
+from pellucid.cli.shared.options import Code, Stop, common, console, print_json
 
 OPTIONAL = ("torch",)  # what modules of an extra import at their head
 
@@ -74,7 +74,7 @@ def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
     """Call every ``warm()``; ``say(module, kernels ready, kernels in all)`` before each."""
     began = time.perf_counter()
     modules, skipped = import_all()
-    from pellucid.core.jit import KERNELS
+    from pellucid.core.runtime.jit import KERNELS
 
     def ready() -> int:
         return sum(is_ready(kernel) for kernel in KERNELS)

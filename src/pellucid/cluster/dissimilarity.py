@@ -1,6 +1,6 @@
 """The matrix of distances between all rows, for the methods that need it whole.
 
-Rows are mapped so that a Minkowski sum decides (``core.metrics``) and compared by compiled code in
+Rows are mapped so that a Minkowski sum decides (``core.functions.metrics``) and compared by compiled code in
 threads; metrics without such a form are computed pair by pair. Memory: 8 n^2 bytes, announced.
 """
 
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.neighbours_brute import direct_distances
-from pellucid.core.metrics import Metric, resolve
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array
+from pellucid.compiled.distances.brute import direct_distances
+from pellucid.core.arrays.typing import Array
+from pellucid.core.functions.metrics import Metric, resolve
+from pellucid.core.runtime.threads import map_threads
 
 SMALL_WORK = 1 << 20  # products below which threads cost more than they save
 ROWS = 32  # rows of the matrix that are computed and finished together

@@ -13,8 +13,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, has_fit_parameter, validate_data
 
-from pellucid.core.frames import indexable_frame, is_frame
-from pellucid.core.typing import Array
+from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.typing import Array
 
 
 def check_inner(owner: Any, estimator: Any, *methods: str) -> None:

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from pellucid.core import check
-from pellucid.core.frames import column_vector
-from pellucid.core.statistics import LEAF_ROWS, Rows
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import column_vector
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.data.loader import describe, known_columns, name_list
 from pellucid.data.opening import is_array, open_table, to_matrix
 from pellucid.data.table import FrameTable

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid.core import check
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
 
 
 def legacy(random_state: Any) -> np.random.RandomState:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.typing import IntArray
+from pellucid.core.arrays.typing import IntArray
+from pellucid.core.loops.statistics import LEAF_ROWS
 
 CHUNK_BYTES = 1 << 23
 QUOTE, NEWLINE, RETURN = 34, 10, 13

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.core import check
+from pellucid.core.arrays import check
 from pellucid.data.opening import open_table
 
 Names = str | Sequence[str]

@@ -10,8 +10,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import polars as pl
 
-from pellucid.core import check
-from pellucid.core.frames import is_frame
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import is_frame
 from pellucid.data.delimited import CsvTable, open_csv, unify
 from pellucid.data.findings import unique_names
 from pellucid.data.jsonlines import json_frame, open_json, open_json_lines

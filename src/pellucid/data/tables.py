@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from pellucid.core import check
+from pellucid.core.arrays import check
 from pellucid.data.loader import load
 
 NIST = ("longley", "norris", "wampler1", "wampler2", "wampler3")

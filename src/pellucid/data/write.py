@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from pellucid.core.atomic import replacing
+from pellucid.core.runtime.atomic import replacing
 from pellucid.data.opening import to_frame
 
 FORMULA = r"^[=+\-@]"

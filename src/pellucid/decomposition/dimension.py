@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
 
 SMALL = 1e-15  # an eigenvalue below it leaves the evidence without meaning
 

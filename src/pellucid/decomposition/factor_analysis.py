@@ -22,12 +22,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Map
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.row_sums import by_leaves, leaf_moments
 from pellucid.decomposition.spectrum import by_eigen
 

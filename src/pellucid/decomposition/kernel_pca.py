@@ -29,14 +29,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.graph import product, row_chunks
-from pellucid.core.iterate import FitContext
-from pellucid.core.kernels import Kernel, gamma_number, kernel_from
-from pellucid.core.krylov import leading
+from pellucid.core.algebra.graph import product, row_chunks
+from pellucid.core.algebra.krylov import leading
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.functions.kernels import Kernel, gamma_number, kernel_from
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.spectrum import with_signs
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")

@@ -23,11 +23,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
-from pellucid.core.records import Card
-from pellucid.core.statistics import (
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import (
     Moments,
     Rows,
     Source,
@@ -36,8 +35,9 @@ from pellucid.core.statistics import (
     merge_moments,
     reduce_rows,
 )
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Map
+from pellucid.core.records import Card
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.dimension import check_components, enough, most_probable
 from pellucid.decomposition.row_sums import (
     by_leaves,

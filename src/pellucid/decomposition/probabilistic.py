@@ -25,15 +25,15 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.gaps import filled
-from pellucid.core.iterate import FitContext
-from pellucid.core.linalg import EPS
-from pellucid.core.random import generator
+from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays import check
+from pellucid.core.arrays.gaps import filled
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Map, Rng
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.dimension import most_probable
 from pellucid.decomposition.probabilistic_missing import (
     GapState,

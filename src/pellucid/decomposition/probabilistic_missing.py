@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.core.gaps import by_pattern
-from pellucid.core.linalg import EPS
-from pellucid.core.statistics import Rows, Source, Statistic, reduce_rows
-from pellucid.core.typing import Array, IntArray, Map
+from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays.gaps import by_pattern
+from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.decomposition.spectrum import by_eigen
 
 LOG_2PI = float(np.log(2 * np.pi))

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.core import gram
-from pellucid.core.statistics import LEAF_ROWS, Moments, Rows, Source, is_unit, moments
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array
+from pellucid.core.algebra import gram
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, Source, is_unit, moments
+from pellucid.core.runtime.threads import map_threads
 
 FEW_CELLS = 1 << 22  # cells up to which the rows are read once more for their lengths
 

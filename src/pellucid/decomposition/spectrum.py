@@ -23,10 +23,10 @@ import numpy as np
 from scipy.linalg import lu
 from scipy.sparse.linalg import LinearOperator, svds
 
-from pellucid.core.iterate import History, iterate
-from pellucid.core.linalg import EPS
-from pellucid.core.statistics import is_unit
-from pellucid.core.typing import Array, Rng
+from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.loops.iterate import History, iterate
+from pellucid.core.loops.statistics import is_unit
 
 SQUARINGS = 120  # 2^120 power rounds: two doubles that differ at all have parted long before
 GREEDY_GAP = 1e-12

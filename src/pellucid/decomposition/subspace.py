@@ -22,11 +22,11 @@ import numpy as np
 from sklearn.utils import check_array
 
 from pellucid.base import find_nonfinite
-from pellucid.core import check
-from pellucid.core.random import generator, stream
-from pellucid.core.statistics import Rows, Statistic, merge_moments, reduce_rows
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows
+from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.row_sums import leaf_moments
 from pellucid.decomposition.spectrum import Spectrum, Table, by_eigen, by_svd
 

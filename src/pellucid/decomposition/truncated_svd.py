@@ -27,14 +27,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.linalg import triangle
-from pellucid.core.random import generator
+from pellucid.core.algebra.linalg import triangle
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows, unit_weights
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, Statistic, merge_moments, reduce_rows, unit_weights
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, Rng
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.row_sums import by_leaves, leaf_moments, leaf_spread, merge_spread
 from pellucid.decomposition.spectrum import with_signs
 

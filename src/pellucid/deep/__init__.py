@@ -6,23 +6,23 @@ The names import without PyTorch; whatever computes with it says in one sentence
 from pellucid._lazy import lazy_names
 
 _HOME = {
-    "ConvolutionalClassifier": "convolutional",
-    "ConvolutionalRegressor": "convolutional",
+    "ConvolutionalClassifier": "convolution.convolutional",
+    "ConvolutionalRegressor": "convolution.convolutional",
     "EarlyStopping": "shared",
-    "GenerativeAdversarialNetwork": "adversarial",
-    "GraphNeuralNetworkClassifier": "graph_network",
-    "ModeCollapseWarning": "adversarial",
-    "QNetwork": "q_network",
-    "RecurrentClassifier": "recurrent",
-    "RecurrentRegressor": "recurrent",
+    "GenerativeAdversarialNetwork": "adversaries.adversarial",
+    "GraphNeuralNetworkClassifier": "graphs.graph_network",
+    "ModeCollapseWarning": "adversaries.adversarial",
+    "QNetwork": "values.q_network",
+    "RecurrentClassifier": "recurrence.recurrent",
+    "RecurrentRegressor": "recurrence.recurrent",
     "Training": "training",
-    "TransformerClassifier": "transformer_classifier",
-    "TransformerSequenceModel": "transformer_sequence",
-    "attention": "attending",
-    "causal_mask": "attending",
-    "convolve": "images",
-    "message_pass": "messages",
-    "pool": "images",
+    "TransformerClassifier": "transformers.transformer_classifier",
+    "TransformerSequenceModel": "transformers.transformer_sequence",
+    "attention": "transformers.attending",
+    "causal_mask": "transformers.attending",
+    "convolve": "convolution.images",
+    "message_pass": "graphs.messages",
+    "pool": "convolution.images",
 }
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng
 
 MOST_VISITS = 1e9
 

@@ -8,9 +8,9 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pellucid.base import Classifier, Regressor, check_weights, with_callbacks
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.runtime.random import generator
 from pellucid.deep.batches import Visits, hold_out, plan_visits
 from pellucid.deep.engine import count_weights, find_device, one_session, require_torch
 from pellucid.deep.model import DeepModel, Inputs

@@ -1,4 +1,4 @@
-"""One epoch of mini-batches as a step of ``core.iterate``.
+"""One epoch of mini-batches as a step of ``core.loops.iterate``.
 
     for every batch B:   g = gradient of  sum_B s_i l_i / sum_B s_i m_i
                          w = solver(w, g)
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from pellucid.core.early_stopping import EarlyStopping
-from pellucid.core.iterate import History
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.early_stopping import EarlyStopping
+from pellucid.core.loops.iterate import History
 from pellucid.deep.engine import all_finite, check_precision, make_solver
 from pellucid.deep.training import Training
 from pellucid.solvers.minimum import runs_away

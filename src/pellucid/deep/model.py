@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
+from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
-from pellucid.core.typing import Array
 from pellucid.deep.engine import (
     count_weights,
     find_device,

@@ -5,9 +5,9 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from pellucid.core import check
-from pellucid.core.early_stopping import EarlyStopping
-from pellucid.core.tell import tell
+from pellucid.core.arrays import check
+from pellucid.core.loops.early_stopping import EarlyStopping
+from pellucid.core.runtime.tell import tell
 
 SOLVERS = ("adam", "adamw", "sgd", "rmsprop", "adagrad")
 PRECISIONS = ("float32", "bfloat16")

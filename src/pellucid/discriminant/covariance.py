@@ -18,10 +18,10 @@ from scipy.linalg import eigh
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.core import check
-from pellucid.core.linalg import EPS
-from pellucid.core.statistics import Rows, is_unit
-from pellucid.core.typing import Array
+from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.statistics import Rows, is_unit
 
 
 class Sphere(NamedTuple):

@@ -10,12 +10,12 @@ from numpy.linalg import LinAlgError
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
-from pellucid.core import check
-from pellucid.core.random import generator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.statistics import moments
 from pellucid.core.records import Card
-from pellucid.core.statistics import moments
-from pellucid.core.threads import single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.discriminant.covariance import sphere
 from pellucid.discriminant.quadratic import squared_distances
 

@@ -15,13 +15,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Classifier, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, is_unit
-from pellucid.core.typing import Array, ArrayLike
-from pellucid.discriminant.base import checked_priors, log_posterior, log_prior
+from pellucid.core.runtime.random import generator
+from pellucid.discriminant.gaussian_rules import checked_priors, log_posterior, log_prior
 
 
 class GenerativeClassifier(Classifier):

@@ -1,5 +1,5 @@
-"""The hyperplane of ``core.hyperplane``, where users of discriminant analysis look for it."""
+"""The hyperplane of ``core.algebra.hyperplane``, where users of discriminant analysis look for it."""
 
-from pellucid.core.hyperplane import Hyperplane
+from pellucid.core.algebra.hyperplane import Hyperplane
 
 __all__ = ["Hyperplane"]

@@ -26,14 +26,14 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_array
 
 from pellucid.base import check_labels, encode_labels, find_nonfinite
-from pellucid.core import check
-from pellucid.core.frames import frame_matrix, is_frame
-from pellucid.core.random import generator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.selection import one_standard_error
+from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.records import html_table, plain, text_table, wrapped
-from pellucid.core.selection import one_standard_error
-from pellucid.core.statistics import Rows, unit_weights
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import map_threads
 from pellucid.discriminant.covariance import sphere
 from pellucid.discriminant.moments import ClassScatter, pooled, sum_classes
 from pellucid.discriminant.rda import rule_parameters

@@ -25,12 +25,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.hyperplane import Hyperplane
+from pellucid.core.algebra.hyperplane import Hyperplane
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, Source
-from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
-from pellucid.discriminant.base import GaussianDiscriminant, Scores, log_prior
 from pellucid.discriminant.covariance import (
     Sphere,
     check_shrinkage,
@@ -42,6 +41,7 @@ from pellucid.discriminant.covariance import (
     sphere,
     sphere_rows,
 )
+from pellucid.discriminant.gaussian_rules import GaussianDiscriminant, Scores, log_prior
 from pellucid.discriminant.moments import (
     ClassScatter,
     between,

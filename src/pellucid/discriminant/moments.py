@@ -3,7 +3,7 @@ r"""Weight, mean and scatter matrix of every class: all that discriminant analys
     W_k = sum w_i,    m_k = sum w_i x_i / W_k,    S_k = sum w_i (x_i - m_k)(x_i - m_k)'
 
 over the rows of class k. A leaf is put in the order of its classes once, and each class summed by
-the tiles of ``core.gram``; leaves are merged by Chan, Golub & LeVeque (1979):
+the tiles of ``core.algebra.gram``; leaves are merged by Chan, Golub & LeVeque (1979):
 
     m = m1 + (m2 - m1) W2/W,     S = S1 + S2 + (m2 - m1)(m2 - m1)' W1 W2/W.
 
@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core import gram
-from pellucid.core.jit import jit
-from pellucid.core.statistics import (
+from pellucid.core.algebra import gram
+from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.statistics import (
     Moments,
     Rows,
     Source,
@@ -30,7 +30,7 @@ from pellucid.core.statistics import (
     reduce_rows,
     unit_weights,
 )
-from pellucid.core.typing import Array, Map
+from pellucid.core.runtime.jit import jit
 
 FEW_CLASSES = 16  # up to which the classes of a leaf are summed one by one, without a centred copy
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core import check
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, Source
-from pellucid.core.typing import Array, Map
 from pellucid.discriminant.covariance import (
     check_shrinkage,
     deviations,

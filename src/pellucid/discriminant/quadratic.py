@@ -15,10 +15,10 @@ from numpy.linalg import LinAlgError
 from scipy.linalg import eigh
 
 from pellucid.base import with_callbacks
-from pellucid.core.statistics import Source
-from pellucid.core.typing import Array, ArrayLike, IntArray, Map, Rng
-from pellucid.discriminant.base import GaussianDiscriminant, Scores, log_prior
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.loops.statistics import Source
 from pellucid.discriminant.covariance import sphere
+from pellucid.discriminant.gaussian_rules import GaussianDiscriminant, Scores, log_prior
 from pellucid.discriminant.moments import ClassScatter
 
 

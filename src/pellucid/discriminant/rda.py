@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core import check
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.statistics import Source
-from pellucid.core.typing import Array, Map
 from pellucid.discriminant.covariance import sphere
 from pellucid.discriminant.moments import ClassScatter, pooled
 from pellucid.discriminant.quadratic import QuadraticRule

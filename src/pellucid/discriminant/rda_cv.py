@@ -24,15 +24,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.selection import one_standard_error
+from pellucid.core.loops.statistics import Rows, is_unit, unit_weights
 from pellucid.core.records import Card
-from pellucid.core.selection import one_standard_error
-from pellucid.core.statistics import Rows, is_unit, unit_weights
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike, IntArray
-from pellucid.discriminant.base import checked_priors, log_prior
+from pellucid.core.runtime.threads import map_threads
 from pellucid.discriminant.covariance import sphere
+from pellucid.discriminant.gaussian_rules import checked_priors, log_prior
 from pellucid.discriminant.moments import ClassScatter, merge_class_scatter, sum_classes
 from pellucid.discriminant.quadratic import squared_distances
 from pellucid.discriminant.rda import (

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
 
 
 class Scatter(NamedTuple):

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.compiled.bin_codes import encode_rows, take_columns
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.runtime.threads import map_threads
+from pellucid.ensemble.bin_kernels import encode_rows, take_columns
 
 SAMPLE = 200_000
 ROWS = 16_384  # of one task of the thread pool

@@ -20,14 +20,14 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels
-from pellucid.core import check
-from pellucid.core.frames import indexable_frame, is_frame
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.typing import BoolArray, IntArray
 from pellucid.core.records import plain
-from pellucid.core.typing import BoolArray, IntArray
-from pellucid.ensemble.forest_base import ForestEstimator
-from pellucid.tree.base import CartTree
-from pellucid.tree.multiway_base import MultiwayBase
-from pellucid.tree.pessimistic import pessimistic_errors
+from pellucid.ensemble.forest.forest_model import ForestEstimator
+from pellucid.tree.cart import CartTree
+from pellucid.tree.multiway.multiway_model import MultiwayBase
+from pellucid.tree.multiway.pessimistic import pessimistic_errors
 from pellucid.tree.rules import Condition, Rule, conjunction, export_rules
 
 MOST = 1000  # candidates with the greatest support that a pruned list chooses from

@@ -14,14 +14,14 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.compiled.path_shares import preorder
-from pellucid.core.typing import Array
+from pellucid.compiled.trees.path_shares import preorder
+from pellucid.core.arrays.typing import Array
 from pellucid.ensemble.bins import encode
-from pellucid.ensemble.forest_base import ForestEstimator
-from pellucid.ensemble.gradient_base import BestConstant, GradientBoosting
-from pellucid.ensemble.hist_base import HistGradientBoosting
-from pellucid.ensemble.hist_table import open_table
-from pellucid.tree.base import CartTree
+from pellucid.ensemble.boosting.gradient_model import BestConstant, GradientBoosting
+from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
+from pellucid.ensemble.boosting.hist_table import open_table
+from pellucid.ensemble.forest.forest_model import ForestEstimator
+from pellucid.tree.cart import CartTree
 from pellucid.tree.record import set_rows
 
 ACCEPTED = "a decision tree, random forest, gradient boosting or histogram boosting of Pellucid"

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core import check
-from pellucid.evaluation.cv_scores import judge, metric_for
-from pellucid.evaluation.metrics import Metric
+from pellucid.core.arrays import check
+from pellucid.evaluation.metrics.metrics import Metric
+from pellucid.evaluation.validation.cv_scores import judge, metric_for
 
 logger = logging.getLogger("pellucid")
 NOTHING = object()

@@ -10,9 +10,9 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from pellucid.core.iterate import CallbackSupportMixin, FitContext, with_callbacks
-from pellucid.core.random import generator, stream
-from pellucid.core.typing import Rng
+from pellucid.core.arrays.typing import Rng
+from pellucid.core.loops.iterate import CallbackSupportMixin, FitContext, with_callbacks
+from pellucid.core.runtime.random import generator, stream
 
 
 class TaskRun(CallbackSupportMixin, BaseEstimator):

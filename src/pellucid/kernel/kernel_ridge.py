@@ -17,14 +17,14 @@ from scipy.linalg import cho_factor, cho_solve, lapack, lstsq
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.kernels import Kernel, LinearKernel, PrecomputedKernel
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import Card
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike
-from pellucid.kernel.named import named_kernel
+from pellucid.core.runtime.threads import map_threads
+from pellucid.kernel.functions.named import named_kernel
 
 STEADY = 1e-6  # alpha relative to |X|^2 from which the ridge weights lose no digits that matter
 

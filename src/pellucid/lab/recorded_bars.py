@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
 from pellucid.lab.scene import Panel, bars, plane, text
 
 MOST_BARS, MOST_SETS = 40, 8

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import pellucid
-from pellucid.core.frames import is_frame
+from pellucid.core.arrays.frames import is_frame
 from pellucid.lab.drawing import literal
 
 MOST_CELLS = 600  # written out; larger tables are left to the reader

@@ -13,11 +13,11 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.utils import get_tags
 
-from pellucid.core.frames import frame_matrix, is_frame
-from pellucid.core.typing import Array
+from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import Array
 from pellucid.lab.scene import Mark, Panel, heat, lattice, line, plane, points, regions, segments
 from pellucid.lab.scene import around as box_of
-from pellucid.plots.planes import View, view_of
+from pellucid.plots.panels.planes import View, view_of
 
 MOST_ROWS = 2000  # drawn
 SIDE, SMALL_SIDE = 40, 28  # cells of a plane; with many frames

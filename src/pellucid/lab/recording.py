@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pellucid.core import check
+from pellucid.core.arrays import check
 from pellucid.core.records import Card, plain
 from pellucid.evaluation.callbacks import FitWatcher, is_step
 from pellucid.lab.drawing import number

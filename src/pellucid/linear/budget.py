@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pellucid.core import check
-from pellucid.core.typing import Array
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,6 +1,6 @@
-"""The linear rules of ``inference.linear_rule``, shared with the kernel machines."""
+"""The linear rules of ``inference.decisions.linear_rule``, shared with the kernel machines."""
 
-from pellucid.inference.linear_rule import (
+from pellucid.inference.decisions.linear_rule import (
     Explanation,
     LinearClassifier,
     class_weights,

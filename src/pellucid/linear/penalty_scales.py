@@ -13,7 +13,7 @@ Everything passes through ``rss``.
 
 from typing import Any, NamedTuple
 
-from pellucid.core import check
+from pellucid.core.arrays import check
 
 SCALES = ("sklearn", "rss", "half_rss", "mse")
 PENALTIES = ("l2", "l1", "elastic_net")

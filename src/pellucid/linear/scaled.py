@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Regressor, with_callbacks
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import is_unit
 from pellucid.core.records import Card
-from pellucid.core.statistics import is_unit
-from pellucid.core.typing import Array, ArrayLike
 from pellucid.features import StandardScaler
-from pellucid.features.column_scaler import ColumnScaler
-from pellucid.linear.ridge import Ridge
+from pellucid.features.scaling.column_scaler import ColumnScaler
+from pellucid.linear.ridge.ridge import Ridge
 
 
 class ScaledRegressor(Regressor):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core import check
-from pellucid.core.linalg import EPS
-from pellucid.core.matrices import numeric_matrix
-from pellucid.core.typing import Array
+from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays import check
+from pellucid.core.arrays.matrices import numeric_matrix
+from pellucid.core.arrays.typing import Array
 
 
 def vector(x: Any, name: str, size: int | None = None) -> Array:

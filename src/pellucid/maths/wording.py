@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
 
 WIDTH = 92  # columns of a sentence
 SHOWN = 6  # entries of a list before the dots

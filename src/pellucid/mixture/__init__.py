@@ -3,19 +3,19 @@
 from pellucid._lazy import lazy_names
 
 _HOME = {
-    "BayesianGaussianMixture": "bayesian_mixture",
+    "BayesianGaussianMixture": "gaussian.bayesian_mixture",
     "BernoulliComponent": "components",
     "CategoricalComponent": "components",
-    "DensityOutlier": "density_outlier",
-    "EllipticEnvelope": "elliptic_envelope",
+    "DensityOutlier": "outliers.density_outlier",
+    "EllipticEnvelope": "outliers.elliptic_envelope",
     "ExponentialComponent": "components",
     "GaussianComponent": "components",
-    "GaussianMixture": "gaussian_mixture",
-    "GradientGaussianMixture": "gradient_mixture",
+    "GaussianMixture": "gaussian.gaussian_mixture",
+    "GradientGaussianMixture": "gaussian.gradient_mixture",
     "Mixture": "general_mixture",
     "MixtureDiscriminantAnalysis": "mixture_discriminant",
-    "MixtureGradient": "gradients",
-    "MixtureStart": "starts",
+    "MixtureGradient": "gaussian.gradients",
+    "MixtureStart": "gaussian.starts",
     "PoissonComponent": "components",
     "SemiSupervisedMixture": "semi_supervised",
 }

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from pellucid.core.statistics import moments
-from pellucid.core.threads import single_threaded_blas
-from pellucid.core.typing import Array, Rng
-from pellucid.mixture.gaussians import Gaussians, factors_of, log_joint
+from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.loops.statistics import moments
+from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.mixture.gaussian.gaussians import Gaussians, factors_of, log_joint
 
 TABLE = 10_000  # counts whose log factorials are looked up
 

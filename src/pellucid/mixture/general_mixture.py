@@ -20,16 +20,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.cluster.seeding import kmeans_plusplus
-from pellucid.core import check
-from pellucid.core.distances import sqeuclidean
-from pellucid.core.iterate import ConvergenceWarning, FitContext, Iteration, iterate
-from pellucid.core.random import generator
+from pellucid.cluster.kmeans.seeding import kmeans_plusplus
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.functions.distances import sqeuclidean
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows
-from pellucid.core.typing import Array, ArrayLike, IntArray, Rng
-from pellucid.mixture.base import MixtureModel, log_sum, posterior
-from pellucid.mixture.starts import checked_weights
+from pellucid.core.runtime.random import generator
+from pellucid.mixture.gaussian.starts import checked_weights
+from pellucid.mixture.mixture_model import MixtureModel, log_sum, posterior
 
 SOFT = 0.5  # share of a row that the start gives to all components alike
 METHODS = ("log_density", "fit", "sample")

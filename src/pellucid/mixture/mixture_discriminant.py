@@ -13,15 +13,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator, stream
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows
-from pellucid.core.typing import Array, ArrayLike
-from pellucid.discriminant.base import checked_priors, log_posterior, log_prior
-from pellucid.mixture.gaussian_mixture import GaussianMixture
-from pellucid.mixture.gaussians import STRUCTURES
+from pellucid.core.runtime.random import generator, stream
+from pellucid.discriminant.gaussian_rules import checked_priors, log_posterior, log_prior
+from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
+from pellucid.mixture.gaussian.gaussians import STRUCTURES
 
 
 class MixtureDiscriminantAnalysis(Classifier):

@@ -19,14 +19,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Moments, Rows, moments
 from pellucid.core.records import Card
-from pellucid.core.statistics import Moments, Rows, moments
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike, IntArray
-from pellucid.mixture.gaussian_mixture import GaussianMixture
-from pellucid.mixture.gaussians import (
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
+from pellucid.mixture.gaussian.gaussians import (
     STRUCTURES,
     CollapseError,
     Factors,

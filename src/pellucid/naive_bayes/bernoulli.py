@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.compiled.counts import ClassCounts
-from pellucid.core import check
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, BoolArray, IntArray, Rng
+from pellucid.naive_bayes.count_kernels import ClassCounts
 from pellucid.naive_bayes.counts import CountNB, LogTables, log_shares
 
 

@@ -25,20 +25,26 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, check_weights, with_callbacks
-from pellucid.compiled.counts import count_categories, score_categories
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray, Map, Rng
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, Source, Statistic, reduce_rows
-from pellucid.core.typing import Array, IntArray, Map, Rng
-from pellucid.features.categories import Found, find_values, look_up, sorted_values, value_matrix
-from pellucid.naive_bayes.base import NaiveBayes
+from pellucid.features.encoding.categories import (
+    Found,
+    find_values,
+    look_up,
+    sorted_values,
+    value_matrix,
+)
+from pellucid.naive_bayes.count_kernels import count_categories, score_categories
 from pellucid.naive_bayes.counts import (
     LEAST_ALPHA,
     ZeroCountWarning,
     log_class_prior,
     log_shares,
 )
+from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 
 class CategoryCounts(NamedTuple):

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.counts import ClassCounts
-from pellucid.core import check
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, BoolArray, IntArray, Rng
+from pellucid.naive_bayes.count_kernels import ClassCounts
 from pellucid.naive_bayes.counts import CountNB, LogTables, check_alpha
 from pellucid.naive_bayes.multinomial import draw_counts, fit_multinomial
 

@@ -1,7 +1,7 @@
 r"""What the naive Bayes classifiers of counts share: the statistic, smoothing, linear scores.
 
 Statistic    n_k = sum of the weights of class k,   N_kj = sum of w_i x_ij over its rows
-             (``compiled.counts``; two sets of rows merge by addition)
+             (``naive_bayes.count_kernels``; two sets of rows merge by addition)
 Score        log p(x, k) = log pi_k + sum_j [x_j on_kj + (1 - x_j) off_kj]
              multinomial, complement: off = 0;   Bernoulli: x_j in {0, 1}
 Smoothing    alpha pseudo-counts, a number, one per feature (p,) or one per class and feature
@@ -28,7 +28,12 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, with_callbacks
-from pellucid.compiled.counts import (
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Map
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
+from pellucid.core.runtime.threads import map_threads
+from pellucid.naive_bayes.count_kernels import (
     RAW,
     ClassCounts,
     Entries,
@@ -38,12 +43,7 @@ from pellucid.compiled.counts import (
     merge_class_counts,
     score_entries,
 )
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.statistics import Rows, Source, Statistic, reduce_rows
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike, BoolArray, Map
-from pellucid.naive_bayes.base import NaiveBayes
+from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 LEAST_ALPHA = 1e-10  # what ``force_alpha=False`` raises smaller pseudo-counts to
 SPARSE_PARTS = 8  # at most so many sums of the size (K, p) at a time

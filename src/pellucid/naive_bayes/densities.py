@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from pellucid.core.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
 from pellucid.naive_bayes.kernel_density import bandwidth, draw_kernels, log_kernel_density
 
 LOG_2PI = float(np.log(2 * np.pi))

@@ -33,15 +33,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, with_callbacks
-from pellucid.compiled.moments import ClassMoments, class_moments, merge_class_moments
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.jit import jit
+from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map, Rng
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, Source, Statistic, reduce_rows
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, ArrayLike, BoolArray, IntArray, Map, Rng
-from pellucid.naive_bayes.base import NaiveBayes
+from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.threads import map_threads
+from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 TINY = float(np.finfo(np.float64).tiny)  # 1 / TINY is still finite
 RESOLUTION = float(np.finfo(np.float64).eps)

@@ -11,8 +11,8 @@ Reference: Silverman (1986), Density Estimation, section 3.4.
 
 import numpy as np
 
-from pellucid.core.jit import jit
-from pellucid.core.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.runtime.jit import jit
 
 REACH = 45.0  # terms below e^-REACH of the largest are left out
 

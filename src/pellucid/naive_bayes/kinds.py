@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core import check
-from pellucid.core.columns import Coded, Text, plain_column
-from pellucid.core.typing import Array
+from pellucid.core.arrays import check
+from pellucid.core.arrays.columns import Coded, Text, plain_column
+from pellucid.core.arrays.typing import Array
 from pellucid.naive_bayes.densities import find_family
 
 NUMBERS = ("gaussian", "bernoulli", "poisson", "exponential")

@@ -26,16 +26,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, check_weights, with_callbacks
-from pellucid.compiled.counts import score_categories
-from pellucid.compiled.moments import ClassMoments, class_moments, merge_class_moments
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Map, Rng
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
-from pellucid.core.statistics import Rows, Source, Statistic, reduce_rows
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, BoolArray, IntArray, Map, Rng
-from pellucid.features.categories import Found, find_values, look_up
-from pellucid.naive_bayes.base import NaiveBayes
+from pellucid.core.runtime.threads import map_threads
+from pellucid.features.encoding.categories import Found, find_values, look_up
 from pellucid.naive_bayes.categorical import (
     CategoryCounts,
     category_counts,
@@ -43,6 +41,7 @@ from pellucid.naive_bayes.categorical import (
     is_absent,
     merge_categories,
 )
+from pellucid.naive_bayes.count_kernels import score_categories
 from pellucid.naive_bayes.counts import ZeroCountWarning, log_class_prior, log_shares
 from pellucid.naive_bayes.densities import (
     EstimatorColumn,
@@ -74,6 +73,7 @@ from pellucid.naive_bayes.kinds import (
     refuse_outside,
     resolve,
 )
+from pellucid.naive_bayes.naive_bayes import NaiveBayes
 from pellucid.naive_bayes.places import places
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.counts import ClassCounts
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, BoolArray, IntArray, Rng
+from pellucid.naive_bayes.count_kernels import ClassCounts
 from pellucid.naive_bayes.counts import CountNB, LogTables, log_shares
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pellucid.core.jit import jit
-from pellucid.core.statistics import LEAF_ROWS
-from pellucid.core.threads import map_threads
-from pellucid.core.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.threads import map_threads
 
 
 @jit

@@ -22,17 +22,17 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
-from pellucid.compiled.words import count_words
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.compiled.counts.words import count_words
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import Array
-from pellucid.features.count_vectorizer import given_vocabulary
-from pellucid.features.words import Terms, grams, scan
-from pellucid.naive_bayes.base import encode_known
+from pellucid.features.text.count_vectorizer import given_vocabulary
+from pellucid.features.text.terms import Terms, grams, scan
 from pellucid.naive_bayes.bernoulli import BernoulliNB
 from pellucid.naive_bayes.complement import ComplementNB
 from pellucid.naive_bayes.multinomial import MultinomialNB
+from pellucid.naive_bayes.naive_bayes import encode_known
 
 MODELS = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB, "complement": ComplementNB}
 LETTERS = 2  # a word is two or more word characters

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.typing import Array
-from pellucid.neighbors.base import NeighborsModel
-from pellucid.neighbors.weights import check_rule
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import FitContext
+from pellucid.neighbors.neighbor_model import NeighborsModel
+from pellucid.neighbors.search.weights import check_rule
 
 
 class Local(Protocol):

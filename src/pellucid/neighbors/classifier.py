@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.nearest_search import NearestQuestions
+from pellucid.neighbors.search.nearest_search import NearestQuestions
+from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.neighbors.voting import VotingModel, by_nearest, decide, vote_totals
-from pellucid.neighbors.weights import neighbour_weights
 
 
 class NeighborVote(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.core.iterate import FitContext
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.neighbors.nearest_search import NearestQuestions
-from pellucid.neighbors.radius_search import RadiusQuestions
+from pellucid.neighbors.search.nearest_search import NearestQuestions
+from pellucid.neighbors.search.radius_search import RadiusQuestions
 
 
 class NearestNeighbors(NearestQuestions, RadiusQuestions):

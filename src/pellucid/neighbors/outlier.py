@@ -19,11 +19,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.nearest_search import NearestQuestions
+from pellucid.neighbors.search.nearest_search import NearestQuestions
 
 SMALL = 1e-10  # keeps the density of repeated rows finite, as in scikit-learn
 

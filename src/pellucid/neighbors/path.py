@@ -18,14 +18,14 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from pellucid.base import encode_labels
-from pellucid.core import check
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.metrics import resolve
-from pellucid.neighbors.pairwise import pairwise_distances
-from pellucid.neighbors.search import Index
-from pellucid.neighbors.similarities import matrix
-from pellucid.neighbors.weights import check_rule, neighbour_weights
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.runtime.random import generator
+from pellucid.neighbors.search.metrics import resolve
+from pellucid.neighbors.search.pairwise import pairwise_distances
+from pellucid.neighbors.search.search import Index
+from pellucid.neighbors.search.similarities import matrix
+from pellucid.neighbors.search.weights import check_rule, neighbour_weights
 
 DRAWS = 25  # bootstrap samples
 ROWS = 1000  # whose pairwise distances show the concentration

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core import check
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.base import METHODS
-from pellucid.neighbors.radius_search import Found, RadiusQuestions, pair_weights
+from pellucid.neighbors.neighbor_model import METHODS
+from pellucid.neighbors.search.radius_search import Found, RadiusQuestions, pair_weights
 from pellucid.neighbors.voting import VotingModel, by_nearest
 
 

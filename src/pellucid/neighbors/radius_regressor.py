@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core import check
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
-from pellucid.core.typing import Array
 from pellucid.neighbors.averaging import AveragingModel
-from pellucid.neighbors.base import METHODS
-from pellucid.neighbors.radius_search import Found, RadiusQuestions, pair_weights
+from pellucid.neighbors.neighbor_model import METHODS
+from pellucid.neighbors.search.radius_search import Found, RadiusQuestions, pair_weights
 
 
 def local_means(values: Array, weights: Array | None, found: Found) -> Array:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
-from pellucid.core.typing import Array
 from pellucid.neighbors.averaging import AveragingModel
-from pellucid.neighbors.nearest_search import NearestQuestions
-from pellucid.neighbors.weights import neighbour_weights
+from pellucid.neighbors.search.nearest_search import NearestQuestions
+from pellucid.neighbors.search.weights import neighbour_weights
 
 
 def weighted_mean(values: Array, weights: Array | None) -> Array:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array, IntArray
-from pellucid.neighbors.metrics import resolve
-from pellucid.neighbors.search import Index
-from pellucid.neighbors.similarities import matrix
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.neighbors.search.metrics import resolve
+from pellucid.neighbors.search.search import Index
+from pellucid.neighbors.search.similarities import matrix
 
 MARGIN = 0.1  # of the points' range, around them
 PIXELS = 200  # of the raster along each side

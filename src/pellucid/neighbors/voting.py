@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
-from pellucid.core import check
-from pellucid.core.frames import is_frame
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, IntArray, Rng
-from pellucid.neighbors.base import NeighborsModel
-from pellucid.neighbors.weights import check_rule
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.runtime.random import generator
+from pellucid.neighbors.neighbor_model import NeighborsModel
+from pellucid.neighbors.search.weights import check_rule
 
 TIES = ("lowest", "random", "nearest")
 

@@ -12,20 +12,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
-from pellucid.core import check
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, ArrayLike
-from pellucid.neural.backprop import infer
-from pellucid.neural.batches import plan_data
-from pellucid.neural.dense import Dense
+from pellucid.core.runtime.random import generator
+from pellucid.neural.layers.dense import Dense
 from pellucid.neural.network import Network
-from pellucid.neural.quasi_newton import lbfgs_run
-from pellucid.neural.settings import batch_rows, check_keywords, get_alpha, hidden_layers
-from pellucid.neural.train_state import Settings, TrainState
-from pellucid.neural.trainer import Trainer, warn_unfinished
-from pellucid.neural.training import descent_settings
+from pellucid.neural.training.backprop import infer
+from pellucid.neural.training.batches import plan_data
+from pellucid.neural.training.quasi_newton import lbfgs_run
+from pellucid.neural.training.settings import batch_rows, check_keywords, get_alpha, hidden_layers
+from pellucid.neural.training.train_state import Settings, TrainState
+from pellucid.neural.training.trainer import Trainer, warn_unfinished
+from pellucid.neural.training.training import descent_settings
 from pellucid.solvers.gradient_descent import GradientDescent
 from pellucid.solvers.rules import Adam, Momentum, Rule
 from pellucid.solvers.schedules import Constant

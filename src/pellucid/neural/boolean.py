@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.network import Network
 
 TOKEN = re.compile(r"\s*(\(|\)|[A-Za-z_]\w*)")

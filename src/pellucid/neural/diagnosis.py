@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.network import Network
 
 VANISHING, EXPLODING, MANY_DEAD = 1e-3, 1e3, 0.5

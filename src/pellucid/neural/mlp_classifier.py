@@ -18,10 +18,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
-from pellucid.core.statistics import Rows
-from pellucid.core.typing import Array
-from pellucid.neural.objectives import Head, output_head
-from pellucid.neural.perceptron import MultilayerPerceptron
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.statistics import Rows
+from pellucid.neural.mlp_model import MultilayerPerceptron
+from pellucid.neural.training.objectives import Head, output_head
 
 
 def descends(model: Any) -> bool:

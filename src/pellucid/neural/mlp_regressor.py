@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
-from pellucid.core import check
-from pellucid.core.statistics import Rows
-from pellucid.core.typing import Array
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.statistics import Rows
 from pellucid.neural.mlp_classifier import descends
-from pellucid.neural.objectives import Head, PoissonDeviance, output_head
-from pellucid.neural.perceptron import MultilayerPerceptron
-from pellucid.neural.training import mean_r2
+from pellucid.neural.mlp_model import MultilayerPerceptron
+from pellucid.neural.training.objectives import Head, PoissonDeviance, output_head
+from pellucid.neural.training.training import mean_r2
 
 
 class MLPRegressor(Regressor, MultilayerPerceptron):

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, ArrayLike
-from pellucid.neural.activate import Activate
-from pellucid.neural.activations import get_activation
-from pellucid.neural.backprop import Plan, backprop, infer, make_plan, training_value
-from pellucid.neural.dense import Affine, Dense
-from pellucid.neural.layer import Layer
-from pellucid.neural.objectives import CrossEntropy, get_loss
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.runtime.random import generator
+from pellucid.neural.layers.activate import Activate
+from pellucid.neural.layers.activations import get_activation
+from pellucid.neural.layers.dense import Affine, Dense
+from pellucid.neural.layers.layer import Layer
+from pellucid.neural.training.backprop import Plan, backprop, infer, make_plan, training_value
+from pellucid.neural.training.objectives import CrossEntropy, get_loss
 
 STEP = 1e-6  # of the central differences, relative to the parameter
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.neural.activations import ACTIVATIONS, LOG, Activation, power
-from pellucid.neural.dense import product_by_left, product_by_right
+from pellucid.neural.layers.activations import ACTIVATIONS, LOG, Activation, power
+from pellucid.neural.layers.dense import product_by_left, product_by_right
 
 
 class Node(NamedTuple):

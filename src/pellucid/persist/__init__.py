@@ -9,7 +9,7 @@ training left behind. Loading runs no code that the file names: a class must be 
 
 from pellucid.persist.copies import predict_only
 from pellucid.persist.format import ModelFileError
-from pellucid.persist.onnx_export import to_onnx
+from pellucid.persist.onnx.export import to_onnx
 from pellucid.persist.reader import inspect, load
 from pellucid.persist.writer import save
 

@@ -67,7 +67,7 @@ def _is_selection(value: Any) -> bool:
 
 # Plain records that are neither estimator nor NamedTuple: their attributes and what these accept.
 RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "pellucid.core.iterate.History": {"_rows": _is_rows},
+    "pellucid.core.loops.iterate.History": {"_rows": _is_rows},
     "pellucid.core.records.Summary": {
         "title": _is(str),
         "names": _is(tuple),

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import pellucid
-from pellucid.core import check
-from pellucid.core.atomic import replacing
+from pellucid.core.arrays import check
+from pellucid.core.runtime.atomic import replacing
 from pellucid.persist.container import Member, seal_comment, skeleton
 from pellucid.persist.encode import Encoder
 from pellucid.persist.format import (

@@ -6,7 +6,7 @@ The study's ``advise`` reads the same table (topic ``control``).
 from typing import Any
 
 from pellucid.core.records import Advice
-from pellucid.reinforcement.gym import make_environment
+from pellucid.reinforcement.worlds.gym import make_environment
 
 CONTROL = {
     "known_model": ("value or policy iteration", "the decision process is known: solve it"),

@@ -22,11 +22,11 @@ import numpy as np
 from scipy.special import stdtrit
 from sklearn.base import clone
 
-from pellucid.core import check
-from pellucid.core.random import generator, stream
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
 from pellucid.core.records import text_table
-from pellucid.core.typing import Array
-from pellucid.reinforcement.agents import Agent
+from pellucid.core.runtime.random import generator, stream
+from pellucid.reinforcement.learning.agents import Agent
 
 EXACT = 16  # seeds up to which all signs are flipped
 FLIPS = 20_000  # random ones beyond

@@ -6,7 +6,7 @@ _HOME = {
     "render": "rendering",
     "script": "scripts",
     "to_json": "rendering",
-    "to_source": "source",
+    "to_source": "source.source",
     "write": "writing",
 }
 

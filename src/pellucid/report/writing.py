@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pellucid.core.atomic import replacing
+from pellucid.core.runtime.atomic import replacing
 from pellucid.report.folders import FILES, check_folder
 from pellucid.report.rendering import render, to_json
 from pellucid.report.scripts import script

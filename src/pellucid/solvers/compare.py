@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pellucid.core import check
+from pellucid.core.arrays import check
 from pellucid.core.records import text_table
 
 COLUMNS = (

@@ -17,12 +17,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 
-from pellucid.compiled.epochs import coordinate_sweep
-from pellucid.core import check
-from pellucid.core.iterate import iterate
-from pellucid.core.penalties import L1L2
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, IntArray
+from pellucid.compiled.epochs.epochs import coordinate_sweep
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.iterate import iterate
+from pellucid.core.runtime.random import generator
 from pellucid.solvers.minimum import (
     Minimum,
     bottomless,

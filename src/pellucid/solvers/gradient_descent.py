@@ -6,7 +6,7 @@ An iteration is an epoch: one pass over the rows in a new random order. With a c
 whose gradient has Lipschitz constant L the batch method converges for every rate below 2/L; a
 stochastic one needs a falling rate (``Schedule.robbins_monro``) to settle.
 
-Linear objectives with L1/L2 penalties run their epochs compiled (``compiled.epochs``).
+Linear objectives with L1/L2 penalties run their epochs compiled (``compiled.epochs.epochs``).
 
 ``average`` returns the mean of the points instead of the last one: with a rate that falls more
 slowly than 1/t it has the smallest possible asymptotic variance.
@@ -22,12 +22,12 @@ import numpy as np
 from scipy.linalg.blas import ddot
 from sklearn.base import BaseEstimator
 
-from pellucid.compiled.epochs import rule_epoch
-from pellucid.core import check
-from pellucid.core.iterate import History, iterate
-from pellucid.core.penalties import L1L2
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, Rng
+from pellucid.compiled.epochs.epochs import rule_epoch
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.iterate import History, iterate
+from pellucid.core.runtime.random import generator
 from pellucid.solvers.line_search import LineSearch
 from pellucid.solvers.minimum import (
     Minimum,

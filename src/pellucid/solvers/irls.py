@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core import check
-from pellucid.core.losses import get_loss
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.functions.losses import get_loss
 from pellucid.solvers.minimum import SeparationWarning
 
 VANISHED = 1e-10  # weights below this say nothing any more

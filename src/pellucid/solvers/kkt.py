@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq, nnls
 
-from pellucid.core import check
-from pellucid.core.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.solvers.objective import Objective
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator
 
-from pellucid.core import check
-from pellucid.core.iterate import ConvergenceWarning, DivergenceWarning, History, Iteration
-from pellucid.core.random import generator
-from pellucid.core.typing import Array
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning, History, Iteration
+from pellucid.core.runtime.random import generator
 from pellucid.solvers.minimum import (
     Minimum,
     bottomless,
@@ -45,7 +45,7 @@ def lbfgsb(
 ) -> Any:  # fmt: skip
     """SciPy's L-BFGS-B: f returns value and gradient (jac=False: the value alone).
 
-    Every L-BFGS of the library without a preconditioner of its own (``core.two_loop``) is here.
+    Every L-BFGS of the library without a preconditioner of its own (``core.algebra.two_loop``) is here.
 
     >>> lbfgsb(lambda x: ((x[0] - 3) ** 2, 2 * (x - 3)), np.zeros(1), bounds=[(0, 2)]).x
     array([2.])

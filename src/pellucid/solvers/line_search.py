@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import line_search
 from sklearn.base import BaseEstimator
 
-from pellucid.core import check
-from pellucid.core.backtrack import backtrack
-from pellucid.core.typing import Array
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.backtrack import backtrack
 
 
 class LineSearch(BaseEstimator, ABC):

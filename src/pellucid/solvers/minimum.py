@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.critical import CriticalPoint, certify
-from pellucid.core.iterate import ConvergenceWarning, History, Iteration
-from pellucid.core.typing import Array
+from pellucid.core.algebra.critical import CriticalPoint, certify
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration
 
 CERTIFY_UP_TO = 300  # parameters; a larger Hessian costs more than the certificate is worth
 RUNAWAY = 1e10  # a value this many times the start's is divergence

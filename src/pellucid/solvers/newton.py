@@ -17,12 +17,12 @@ import numpy as np
 from scipy.linalg import LinAlgWarning, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
-from pellucid.core import check
-from pellucid.core.backtrack import halved
-from pellucid.core.derivatives import numerical_gradient
-from pellucid.core.iterate import ConvergenceWarning, History, iterate
-from pellucid.core.random import generator
-from pellucid.core.typing import Array
+from pellucid.core.algebra.derivatives import numerical_gradient
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.backtrack import halved
+from pellucid.core.loops.iterate import ConvergenceWarning, History, iterate
+from pellucid.core.runtime.random import generator
 from pellucid.solvers.minimum import (
     Minimum,
     conclude,

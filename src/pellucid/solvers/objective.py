@@ -21,12 +21,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from pellucid.core import check
-from pellucid.core.derivatives import numerical_gradient, numerical_hessian, numerical_jacobian
-from pellucid.core.losses import Loss, get_loss
-from pellucid.core.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
-from pellucid.core.threads import map_threads, single_threaded_blas
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.algebra.derivatives import (
+    numerical_gradient,
+    numerical_hessian,
+    numerical_jacobian,
+)
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.functions.losses import Loss, get_loss
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.solvers.minimum import norm_of
 
 SEARCH_CELLS = 200_000  # of X, up to which a linear program looks for a separating hyperplane
@@ -134,7 +138,7 @@ def _rows(rows: Any) -> tuple[Any, ...]:
 def shortest(g: Array, x: Array, penalty: Any, price: Any) -> Array:
     """The shortest subgradient: at x_j = 0 an L1 penalty can take off up to its weight.
 
-    >>> from pellucid.core.penalties import L1L2
+    >>> from pellucid.core.functions.penalties import L1L2
     >>> shortest(np.array([0.5, -3.0]), np.zeros(2), L1L2(1.0, 0.0), 1.0)
     array([ 0., -2.])
     """
@@ -154,7 +158,7 @@ class LinearObjective(Objective):
     y : array of shape (n,)
         Numbers; 0 and 1 for "logistic"; -1 and +1 for the hinges, "perceptron", "exponential".
     loss : str or Loss, default="squared"
-        A name of ``pellucid.core.losses``: squared, absolute, huber, epsilon_insensitive, poisson,
+        A name of ``pellucid.core.functions.losses``: squared, absolute, huber, epsilon_insensitive, poisson,
         logistic, hinge, squared_hinge, modified_huber, perceptron, exponential.
     penalty : L1, L2, Lq, a sum of L1 and L2, or None
     scale : {"sum", "mean", "half_sum", "half_mean"}, default="mean"

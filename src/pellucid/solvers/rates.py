@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 class LearningRates(NamedTuple):

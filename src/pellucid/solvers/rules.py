@@ -9,7 +9,7 @@ r"""Update rules: how a gradient g and a rate eta move the parameters w.
     AdamW      w <- (1 - eta decay) w first, then Adam: the decay does not pass through r
     Clipped    g <- g min(1, c / |g|) first, then any of these
 
-The formulas are in ``compiled.epochs.update``, which these records, the compiled epochs and the
+The formulas are in ``compiled.epochs.epochs.update``, which these records, the compiled epochs and the
 neural families share.
 
 References: Polyak (1964); Nesterov (1983); Duchi, Hazan & Singer (2011); Tieleman & Hinton (2012);
@@ -21,9 +21,17 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.compiled.epochs import ADAGRAD, ADAM, MOMENTUM, NESTEROV, PLAIN, RMSPROP, update
-from pellucid.core import check
-from pellucid.core.typing import Array
+from pellucid.compiled.epochs.epochs import (
+    ADAGRAD,
+    ADAM,
+    MOMENTUM,
+    NESTEROV,
+    PLAIN,
+    RMSPROP,
+    update,
+)
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
 
 
 class Memory(NamedTuple):

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.core import check
-from pellucid.core.typing import Array
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
 
 
 class Schedule(BaseEstimator, ABC):

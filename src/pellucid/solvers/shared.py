@@ -1,8 +1,8 @@
 """Names of ``core`` that users of the solvers look for here."""
 
-from pellucid.core.critical import CriticalPoint
-from pellucid.core.iterate import DivergenceWarning, History, Iteration, iterate
-from pellucid.core.penalties import L1, L1L2, L2, Lq
+from pellucid.core.algebra.critical import CriticalPoint
+from pellucid.core.functions.penalties import L1, L1L2, L2, Lq
+from pellucid.core.loops.iterate import DivergenceWarning, History, Iteration, iterate
 
 __all__ = [
     "CriticalPoint", "DivergenceWarning", "History", "Iteration", "L1", "L1L2", "L2", "Lq",

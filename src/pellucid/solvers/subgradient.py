@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.core import check
-from pellucid.core.iterate import iterate
-from pellucid.core.random import generator
-from pellucid.core.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.loops.iterate import iterate
+from pellucid.core.runtime.random import generator
 from pellucid.solvers.gradient_descent import get_rate
 from pellucid.solvers.line_search import LineSearch
 from pellucid.solvers.minimum import (

@@ -18,16 +18,21 @@ from typing import Any
 import numpy as np
 
 import pellucid
-from pellucid.core import check
-from pellucid.core.threads import single_threaded_blas
+from pellucid.core.arrays import check
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.data import load
 from pellucid.data.loader import known_columns, name_list
-from pellucid.study.assessing import Evaluation
-from pellucid.study.auditing import audit_table
-from pellucid.study.candidates import EFFORTS, Setting, Tried, find_candidates
-from pellucid.study.concluding import Ground, conclude
-from pellucid.study.findings import code_set, sorted_findings
-from pellucid.study.leaderboard import compare_outcomes, leaderboard_rows
+from pellucid.study.candidates.candidates import EFFORTS, Setting, Tried, find_candidates
+from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_rows
+from pellucid.study.candidates.training import Trained, Workshop, choose_outcome, train_all
+from pellucid.study.checks.audit import audit_table
+from pellucid.study.checks.findings import code_set, sorted_findings
+from pellucid.study.judging.measure import Scorer, make_scorer
+from pellucid.study.judging.signal import signal_p_values
+from pellucid.study.judging.test_score import Evaluation
+from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
+from pellucid.study.reading.targets import CLASSES, labelled_rows, target_array
+from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import (
     Audit,
     Candidate,
@@ -40,14 +45,9 @@ from pellucid.study.records import (
     StudyRecord,
     Task,
 )
-from pellucid.study.refusing import extreme_cell, nothing_left, one_role, only_names
-from pellucid.study.scoring import Scorer, make_scorer
-from pellucid.study.signal import signal_p_values
-from pellucid.study.splitting import make_split
-from pellucid.study.targets import CLASSES, labelled_rows, target_array
-from pellucid.study.tasks import detect_task
-from pellucid.study.training import Trained, Workshop, choose_outcome, train_all
-from pellucid.study.verdicts import Case, reach_verdict
+from pellucid.study.splits.split import make_split
+from pellucid.study.verdict.conclusion import Ground, conclude
+from pellucid.study.verdict.verdict import Case, reach_verdict
 
 Progress = Callable[[str, int, int, str], None]
 STAGES = ("formalise", "split", "audit", "features", "train", "evaluate", "verdict")

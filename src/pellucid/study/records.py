@@ -15,8 +15,8 @@ show stands here first. ``to_dict`` gives JSON-safe copies (NaN becomes null).
 
 from typing import Any, NamedTuple
 
+from pellucid.core.arrays.typing import IntArray
 from pellucid.core.records import plain
-from pellucid.core.typing import IntArray
 from pellucid.evaluation import Comparison, Diagnosis, Interval, MetricTable
 
 KINDS = (
@@ -400,7 +400,7 @@ class StudyRecord(NamedTuple):
 
     def _inputs(self, table: Any) -> Any:
         from pellucid.data import load
-        from pellucid.study.applying import missing_columns, needed_columns
+        from pellucid.study.saved.prediction import missing_columns, needed_columns
 
         rows = load(table)
         needed = needed_columns(self.model)

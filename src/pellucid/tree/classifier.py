@@ -2,7 +2,7 @@ r"""Classification trees (CART): greedy, binary, axis-parallel.
 
 Model        a tree of questions x_j <= t; a leaf answers the class shares of its examples
 Splitting    at each node the question of least W_L I(L) + W_R I(R); I is gini, entropy or
-             misclassification (``core.impurities``)
+             misclassification (``core.functions.impurities``)
 Stopping     a pure node, or the limits (pre-pruning); ``ccp_alpha`` cuts afterwards (``pruning``)
 Algorithm    columns are sorted once; every level of the tree costs O(n d).
 
@@ -17,12 +17,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
-from pellucid.core.frames import is_frame
-from pellucid.core.impurities import CLASS_CRITERIA
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import ArrayLike, IntArray
+from pellucid.core.functions.impurities import CLASS_CRITERIA
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import ArrayLike, IntArray
-from pellucid.tree.base import CartTree
+from pellucid.tree.cart import CartTree
 from pellucid.tree.growing import Classes
 from pellucid.tree.record import Tree
 

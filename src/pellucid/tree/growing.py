@@ -1,6 +1,6 @@
 r"""From a table to a tree: whole-number targets and weights, growth, then the values of the nodes.
 
-The grower (``compiled.tree_growth``) compares questions by sums of whole numbers, so that ties
+The grower (``compiled.trees.growth``) compares questions by sums of whole numbers, so that ties
 are exact. Values and impurities of the nodes are computed afterwards from the data themselves:
 class weights and means from the leaves up, sums of squares by
 
@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from pellucid.compiled import tree_search as search
-from pellucid.compiled.presort import Presorted, presort, sorted_keys
-from pellucid.compiled.tree_growth import Nodes, grow
-from pellucid.compiled.tree_levels import fill_sets
-from pellucid.compiled.tree_search import Limits, Problem
-from pellucid.compiled.tree_walk import leaf_of_rows, merge_spreads, sum_up
-from pellucid.core.impurities import class_impurity
-from pellucid.core.typing import Array
+from pellucid.compiled.trees import search
+from pellucid.compiled.trees.growth import Nodes, grow
+from pellucid.compiled.trees.levels import fill_sets
+from pellucid.compiled.trees.presort import Presorted, presort, sorted_keys
+from pellucid.compiled.trees.search import Limits, Problem
+from pellucid.compiled.trees.walk import leaf_of_rows, merge_spreads, sum_up
+from pellucid.core.arrays.typing import Array
+from pellucid.core.functions.impurities import class_impurity
 from pellucid.tree.record import LEAF, UNDEFINED, Tree
 
 CRITERIA = {
@@ -217,7 +217,7 @@ def score_factor(P: Problem, total_weight: float) -> float:
 def grow_tree(data: Presorted, target: Any, w: Array, growth: Growth, seed: int = 0) -> Tree:
     """Grow one tree on presorted columns; ``w`` may be weights or bootstrap counts.
 
-    >>> from pellucid.compiled.presort import presort
+    >>> from pellucid.compiled.trees.presort import presort
     >>> data = presort(np.array([[1.0], [2.0], [3.0]]))
     >>> y = np.array([[0.0], [0.0], [6.0]])
     >>> grow_tree(data, y, np.ones(3), Growth("squared_error")).threshold.tolist()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core import check
+from pellucid.core.arrays import check
 
 MOST_CELLS = 2**25  # of a table of states
 SHORT = {"no_interactions": 1, "pairwise": 2}

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.jit import jit
-from pellucid.core.typing import Array
+from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.jit import jit
 from pellucid.tree.record import LEAF, UNDEFINED, Tree
 
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from pellucid.compiled.tree_walk import leaves_of, mark_paths, node_depths
-from pellucid.core.typing import Array
+from pellucid.compiled.trees.walk import leaves_of, mark_paths, node_depths
+from pellucid.core.arrays.typing import Array
 
 LEAF = -1  # as a child
 UNDEFINED = -2  # feature and threshold of a leaf

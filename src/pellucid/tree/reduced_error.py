@@ -23,15 +23,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
-from pellucid.core import check
-from pellucid.core.frames import indexable_frame, is_frame
-from pellucid.core.iterate import FitContext
-from pellucid.core.random import generator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, Rng
-from pellucid.tree.base import CartTree
-from pellucid.tree.multiway_base import MultiwayBase
-from pellucid.tree.multiway_record import MultiwayTree
+from pellucid.core.runtime.random import generator
+from pellucid.tree.cart import CartTree
+from pellucid.tree.multiway.multiway_model import MultiwayBase
+from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.pruning import make_leaves
 from pellucid.tree.record import Tree
 

@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.base import Regressor, with_callbacks
-from pellucid.core.iterate import FitContext
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.core.typing import Array, ArrayLike
-from pellucid.tree.base import CartTree
+from pellucid.tree.cart import CartTree
 from pellucid.tree.record import Tree
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.arrays.typing import Array
 from pellucid.core.records import show
-from pellucid.core.typing import Array
-from pellucid.tree.multiway_record import MultiwayTree
+from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.record import Tree
 
 

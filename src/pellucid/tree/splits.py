@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.base import encode_labels
-from pellucid.compiled.presort import presort
-from pellucid.core import check
-from pellucid.core.impurities import (
+from pellucid.compiled.trees.presort import presort
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.functions.impurities import (
     CLASS_CRITERIA,
     NUMBER_CRITERIA,
     class_impurity,
     number_impurity,
 )
-from pellucid.core.typing import Array
 from pellucid.tree.growing import Classes, Growth, grow_tree
 
 THRESHOLDS = ("midpoint", "label_change", "observed")

@@ -59,4 +59,4 @@ def page_of(name: str) -> Any:
     """The page of that name, or a sentence."""
     if name not in PAGES:
         raise ValueError(f"there is no page {name!r} in the lab; there are: {', '.join(PAGES)}")
-    return import_module(f"pellucid.lab.pages.{name}").PAGE
+    return import_module(f"pellucid.lab.pages.{name}.page").PAGE

@@ -1,0 +1,45 @@
+"""A second process compiles the last candidates' kernels while the first candidates are fitted.
+
+On the first run after an installation nothing is in the on-disk cache, and forests, support
+vectors and boosting are half of what a study compiles. The study finds their kernels in the cache
+when it gets there; what is not ready by then it compiles itself.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+MODULES = ("forest_growth", "histograms", "leafwise", "smo")  # in the order of the candidates
+
+
+def names(modules: tuple[str, ...] = MODULES) -> list[str]:
+    return [f"pellucid.compiled.{module}" for module in modules]
+
+
+def is_cold(modules: tuple[str, ...] = MODULES) -> bool:
+    """Whether the cache holds nothing of the last of these modules."""
+    from pellucid.cli.warm import is_cached
+    from pellucid.core.runtime.jit import KERNELS
+
+    last = names(modules)[-1]
+    import_module(last)
+    return not any(is_cached(k) for k in KERNELS if k.py_func.__module__ == last)
+
+
+@contextmanager
+def compiling_ahead(modules: tuple[str, ...] = MODULES) -> Iterator[None]:
+    """Compile these modules beside the work inside; nothing where they are compiled already."""
+    if (os.cpu_count() or 1) < 2 or not is_cold(modules):
+        yield
+        return
+    code = f"from importlib import import_module as get\nfor m in {names(modules)}: get(m).warm()"
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=quiet, stderr=quiet)
+    try:
+        yield
+    finally:
+        process.kill()  # files appear in the cache whole or not at all
+        process.wait()

@@ -1,0 +1,59 @@
+"""Folders of the commands without a target: refused if full, each file whole or not at all."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pellucid.cli.shared.options import Code, Stop
+
+
+def default_folder(data: str, what: str) -> Path:
+    """
+    >>> default_folder("tables/sales.csv", "clusters")
+    PosixPath('pellucid-sales-clusters')
+    """
+    from pellucid.cli.learn import stem
+
+    return Path(f"pellucid-{stem(data)}-{what}")
+
+
+def check_files(folder: Path, names: Sequence[str], overwrite: bool) -> None:
+    """Refuse to replace an earlier answer, before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise Stop(Code.OUTPUT_EXISTS, f"{folder} is a file; give the name of a folder")
+    there = [name for name in names if (folder / name).exists()]
+    if there and not overwrite:
+        text = f"{folder} holds {there[0]} already; --overwrite replaces it"
+        raise Stop(Code.OUTPUT_EXISTS, text)
+
+
+def write_folder(
+    folder: Path, page: str, record: dict[str, Any], tables: dict[str, Any], model: Any
+) -> list[Path]:
+    """report.html, report.json, the CSV files and the model."""
+    import pellucid
+    from pellucid.data import write_csv
+    from pellucid.report.writing import dump, write_text
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [
+        write_text(folder / "report.html", page),
+        write_text(folder / "report.json", dump(record)),
+    ]
+    for name, columns in tables.items():
+        write_csv(columns, folder / name)
+        written.append(folder / name)
+    if model is not None:
+        pellucid.save(model, folder / "model.pellucid")
+        written.append(folder / "model.pellucid")
+    return written
+
+
+def command_line(data: str) -> str:
+    """The command as it was given; the address of a database without its secrets."""
+    from pellucid.data.sql import without_password
+
+    said = [without_password(word) if word == data else word for word in sys.argv[1:]]
+    return f"pellucid {shlex.join(said)}"

@@ -1,0 +1,247 @@
+r"""Agglomerative clustering: every row is a cluster, and the nearest two merge, again and again.
+
+Model        a tree; cutting it leaves k clusters, for any k
+Evaluation   the linkage, a distance of clusters (``cluster.hierarchy.linkage``), least at every merge: greedy
+Algorithm    spanning tree, nearest-neighbour chain or least of nearest, by linkage; the same
+             merges as by looking at all pairs again and again, in O(n^2) or less
+
+References: Ward (1963); Lance & Williams (1967); Müllner (2011).
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import with_callbacks
+from pellucid.cluster.dissimilarity import (
+    checked_matrix,
+    cross_distances,
+    distances_of,
+    pair_distances,
+    takes_whole_table,
+)
+from pellucid.cluster.hierarchy.cuts import (
+    SAMPLE,
+    Hierarchical,
+    cophenetic_correlation,
+    sampled_rows,
+)
+from pellucid.cluster.hierarchy.linkage import (
+    FROM_CENTRES,
+    LINKAGES,
+    ON_GRAPHS,
+    MergeTree,
+    euclidean_only,
+    graph_of,
+    tree_of_distances,
+    tree_of_rows,
+    tree_on_graph,
+)
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.functions.metrics import resolve
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+
+
+class AgglomerativeClustering(Hierarchical):
+    """Clusters by merging, with the whole tree of merges.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        None where ``distance_threshold`` is given.
+    metric : str or callable, default="euclidean"
+        Any of ``pellucid.neighbors.pairwise_distances``, ``"precomputed"``, a function of two rows
+        or, as in scikit-learn, of the whole table. ward, centroid and median take "euclidean".
+    memory : ignored
+        For compatibility with scikit-learn: the tree is kept, ``cut`` needs no second fit.
+    connectivity : array-like, sparse matrix or callable of X, default=None
+        A graph; only neighbours in it may merge (ward, complete, average, single).
+    compute_full_tree : ignored
+        For compatibility with scikit-learn: the tree is always whole.
+    linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
+        Default ``"ward"``.
+    distance_threshold : float, default=None
+        Clusters at this distance or farther apart are not merged.
+    compute_distances : ignored
+        For compatibility with scikit-learn: ``distances_`` is always there.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Numbered by first row.
+    n_clusters_, n_leaves_, n_connected_components_ : int
+    children_ : ndarray of shape (n_samples - 1, 2)
+        Merge k joins these two nodes to node n_samples + k.
+    distances_ : ndarray of shape (n_samples - 1,)
+        Heights of the merges.
+    linkage_matrix_ : ndarray of shape (n_samples - 1, 4)
+        The same as SciPy writes it.
+    cophenetic_correlation_ : float
+        Of distances and heights at which rows meet (up to 500 rows); NaN if either is constant.
+
+    Examples
+    --------
+    >>> from pellucid import AgglomerativeClustering
+    >>> model = AgglomerativeClustering(2, linkage="single").fit([[0], [1], [5], [6.5], [20]])
+    >>> model.distances_, model.labels_, model.cut(3)
+    (array([ 1. ,  1.5,  4. , 13.5]), array([0, 0, 0, 0, 1]), array([0, 0, 1, 1, 2]))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        memory: Any = None,
+        connectivity: Any = None,
+        compute_full_tree: Any = "auto",
+        linkage: str = "ward",
+        distance_threshold: float | None = None,
+        compute_distances: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.memory = memory
+        self.connectivity = connectivity
+        self.compute_full_tree = compute_full_tree
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+        self.compute_distances = compute_distances
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Build the tree of X and cut it."""
+        self._check_parameters()
+        rows = self._table(X)
+        context = FitContext(self, X=X, attributes=lambda _: self._fitted())
+        self.n_connected_components_ = 1
+        tree = self._grown(rows)
+        self.children_, self.distances_, self.n_leaves_ = tree.children, tree.heights, len(rows)
+        self.labels_ = self._labels()
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.cophenetic_correlation_ = self._correlation(rows, tree)
+        self._say()
+        context.end()
+        return self
+
+    def _check_parameters(self) -> None:
+        check.one_of(LINKAGES, linkage=self.linkage)
+        self._check_cut()
+        check.boolean(compute_distances=self.compute_distances)
+        if self.compute_full_tree != "auto":
+            if isinstance(self.compute_full_tree, str):
+                check.one_of(("auto",), compute_full_tree=self.compute_full_tree)
+            check.boolean(compute_full_tree=self.compute_full_tree)
+            if self.distance_threshold is not None and not self.compute_full_tree:
+                raise ValueError("compute_full_tree must be True if distance_threshold is set")
+        if self.linkage in FROM_CENTRES:
+            euclidean_only(self.metric, self.linkage)
+        if self.connectivity is not None and self.linkage not in ON_GRAPHS:
+            raise ValueError(
+                f"connectivity needs linkage 'ward', 'complete', 'average' or 'single', "
+                f"got {self.linkage!r}"
+            )
+
+    def _grown(self, X: Array) -> MergeTree:
+        if self.connectivity is not None:
+            return self._on_graph(X)
+        if self._by_pairs():
+            D = distances_of(X, self.metric, type(self).__name__)
+            return tree_of_distances(D, self.linkage, own=D is not X and self._owns_matrix())
+        return tree_of_rows(X, self.linkage, resolve(self.metric, X))
+
+    def _by_pairs(self) -> bool:
+        """Whether the distances are given, or by a function."""
+        given = isinstance(self.metric, str) and self.metric == "precomputed"
+        return given or (callable(self.metric) and not hasattr(self.metric, "pairwise"))
+
+    def _owns_matrix(self) -> bool:
+        """Whether the matrix was made here: a function of the table may keep its own."""
+        return callable(self.metric) and not takes_whole_table(self.metric)
+
+    def _on_graph(self, X: Array) -> MergeTree:
+        graph_matrix = self.connectivity(X) if callable(self.connectivity) else self.connectivity
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            checked_matrix(X)
+        graph = graph_of(graph_matrix, len(X), lambda a, b: self._between(X, a, b))
+        self.n_connected_components_ = graph.n_components
+        lengths = pair_distances(X, graph.a, graph.b, self.metric)
+        if self.linkage == "ward":
+            lengths = lengths**2
+        return tree_on_graph(graph, lengths, X, self.linkage)
+
+    def _between(self, X: Array, a: IntArray, b: IntArray) -> Array:
+        """Distances of rows a to rows b."""
+        if not self._by_pairs():
+            return cross_distances(X[a], X[b], self.metric)
+        i, j = np.repeat(a, len(b)), np.tile(b, len(a))
+        return pair_distances(X, i, j, self.metric).reshape(len(a), len(b))
+
+    def _correlation(self, X: Array, tree: MergeTree) -> float:
+        chosen = sampled_rows(len(X))
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            return cophenetic_correlation(tree, chosen, X[np.ix_(chosen, chosen)])
+        return cophenetic_correlation(tree, chosen, self._between(X, chosen, chosen))
+
+    def _falls(self) -> int:
+        """How many merges are lower than the one before."""
+        d = self.distances_
+        return int((np.diff(d) < -1e-12 * d[:-1]).sum())
+
+    def _say(self) -> None:
+        if self.linkage in ("centroid", "median") and (falls := self._falls()):
+            warnings.warn(
+                f"{falls} merge(s) are lower than the one before (inversions, usual with "
+                f"linkage={self.linkage!r}): cuts follow the order of the merges",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _fitted(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+
+    def card(self) -> Card:
+        """What was merged, by what rule, and how well the tree tells the distances."""
+        check_is_fitted(self)
+        rule = {
+            "single": "least distance", "complete": "largest distance",
+            "average": "mean distance", "weighted": "mean of the parts' distances",
+            "centroid": "distance of the centroids", "median": "distance of the midpoints",
+            "ward": "rise of the sum of squares about the centres",
+        }[self.linkage]  # fmt: skip
+        way = {
+            "single": "minimum spanning tree", "ward": "nearest-neighbour chain on centres",
+            "centroid": "least of the nearest centres", "median": "least of the nearest centres",
+        }.get(self.linkage, "nearest-neighbour chain on the distance matrix")  # fmt: skip
+        notes = []
+        if self._falls():
+            notes.append(f"{self._falls()} inversions: a merge lower than the one before")
+        if self.connectivity is not None:
+            way = "heap of the edges of the connectivity graph"
+            notes.append(f"the graph had {self.n_connected_components_} connected part(s)")
+        if self.n_leaves_ > SAMPLE:
+            notes.append(f"the cophenetic correlation is that of {SAMPLE} of the rows")
+        return Card(
+            f"a tree of {self.n_leaves_} rows, cut into {self.n_clusters_} clusters",
+            f"{self.linkage} linkage: the {rule} between two clusters is least at every merge "
+            "(greedy: no merge is undone)",
+            f"{way}; ties go to the lower row",
+            {
+                "clusters": self.n_clusters_,
+                "last height": float(self.distances_[-1]),
+                "height below the cut": self._height(self.n_clusters_),
+                "height above the cut": self._height(self.n_clusters_ - 1),
+                "cophenetic correlation": self.cophenetic_correlation_,
+            },
+            (),
+            tuple(notes),
+        )
+
+    def _height(self, k: int) -> float | None:
+        """The height of the merge that left k clusters."""
+        at = self.n_leaves_ - k - 1
+        return float(self.distances_[at]) if 0 <= at < len(self.distances_) else None

@@ -1,0 +1,492 @@
+r"""k-means.
+
+Model        k centres; a row belongs to the nearest one (lowest index on ties)
+Objective    J = sum_i w_i d(x_i, c(l_i)),       d = |x - c|^2
+Algorithm    E: l_i = argmin_k d(x_i, c_k)       M: c_k = sum_{l_i = k} w_i x_i / sum w_i
+             Neither step can raise J and there are finitely many labellings, so it ends, in a
+             local optimum; several starts look for a better one.    O(n k p) per round at most
+Variants     manhattan: d = |x - c|_1, c_k = coordinate median
+             cosine:    d = 1 - cos(x, c), rows scaled to length 1, c_k = unit mean direction
+             Metric(distance, center) pairs any other two; then J may rise, and the card says so
+Empty        a centre without rows takes the row farthest from its own centre
+
+The rounds are in ``lloyd``, their passes over the rows in ``passes``, the starts in ``seeding``,
+the kernels in ``cluster.kmeans.kernels``.
+
+References: Lloyd (1982); Hamerly (2010); Arthur & Vassilvitskii (2007).
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.cluster.kmeans.lloyd import Run, State, run_lloyd
+from pellucid.cluster.kmeans.passes import (
+    LARGEST,
+    Box,
+    MemoryRows,
+    Passes,
+    SourceRows,
+    Space,
+    dense_rows,
+    leaf_box,
+    merge_boxes,
+    merge_sum,
+    nearest,
+)
+from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.functions.distances import Distance, distance, sqeuclidean, unit_rows
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
+from pellucid.core.loops.statistics import (
+    LEAF_ROWS,
+    Node,
+    Rows,
+    Source,
+    Statistic,
+    merge_nodes,
+    reduce_rows,
+)
+from pellucid.core.records import Card
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import map_threads
+
+DENSE_VALUES = 20_000_000  # a sparse X with fewer values is made dense at once, else by leaves
+TOGETHER = 10  # starts that are drawn in the same passes over the rows
+STOPS = ("shift", "each", "labels")
+STARTS = ("k-means++", "k-means++-distance", "random", "uniform", "farthest")
+
+
+class EmptyClusterWarning(UserWarning):
+    """A centre had lost all its rows and took the row farthest from its own centre."""
+
+
+class Metric(NamedTuple):
+    """A distance and a rule for the centre of a group, for ``KMeans(metric=...)``.
+
+    ``distance``: a name (euclidean, manhattan, cosine, chebyshev, ...; euclidean counts squared
+    in J) or a ``pellucid.core.functions.distances.Distance``. ``center``: mean, median or direction.
+
+    >>> Metric("manhattan", "mean")
+    Metric(distance='manhattan', center='mean')
+    """
+
+    distance: str | Distance = "euclidean"
+    center: str = "mean"
+
+
+def space_of(metric: str | Metric) -> Space:
+    """The space a metric stands for.
+
+    >>> space_of("manhattan").center
+    'median'
+    """
+    if not isinstance(metric, Metric):
+        check.one_of(("euclidean", "manhattan", "cosine"), metric=metric)
+        metric = Metric(metric, {"manhattan": "median", "cosine": "direction"}.get(metric, "mean"))
+    check.one_of(("mean", "median", "direction"), center=metric.center)
+    d = distance(metric.distance)
+    d = sqeuclidean if d.name == "euclidean" else d
+    if metric.center == "direction" and d.name != "cosine":
+        raise ValueError(f"center='direction' needs distance='cosine', got {metric.distance!r}")
+    return Space(d, metric.center)
+
+
+class Problem(NamedTuple):
+    """Rows ready for k-means: what is known of them, and how to pass over them."""
+
+    source: Source
+    map_: Map
+    space: Space
+    box: Box
+    dense: tuple[Array, Array] | None  # rows and weights in memory, where the fast passes apply
+
+    def passes(self) -> Passes:
+        if self.dense is not None:
+            return MemoryRows(*self.dense, self.space, self.box)
+        keep = isinstance(self.source, Rows)
+        return SourceRows(self.source, self.map_, self.space, self.box, keep_labels=keep)
+
+    def starts(self, init: Any, k: int, n_init: int, rng: Rng) -> Iterator[Array]:
+        """Starting centres, ``n_init`` times; each start has a stream of its own."""
+        rngs = [np.random.default_rng(rng.integers(2**63, size=2)) for _ in range(n_init)]
+        if callable(init):
+            yield from (self._called(init, k, own) for own in rngs)
+        elif not isinstance(init, str):
+            yield from (self._given(init, k) for _ in rngs)
+        elif init == "uniform":
+            low, high = self.box.low, self.box.high
+            yield from (self._scaled(own.uniform(low, high, (k, len(low)))) for own in rngs)
+        else:
+            yield from self._drawn(init, k, rngs)
+
+    def _drawn(self, init: str, k: int, rngs: list[Rng]) -> Iterator[Array]:
+        plain = 1.0 if self.space.distance.name == "sqeuclidean" else 2.0  # others are not squared
+        power = {"k-means++": 2.0, "k-means++-distance": plain, "random": 0.0}.get(init, np.inf)
+        trials = default_trials(k) if init == "k-means++" else 1
+        field: Any = (
+            MemoryField(*self.dense, power)
+            if self.dense is not None
+            else SourceField(self.source, self.map_, self.space, power)
+        )
+        for i in range(0, len(rngs), TOGETHER):
+            for start in choose_centers(field, k, trials, rngs[i : i + TOGETHER]):
+                yield start.centers
+
+    def _called(self, init: Callable[..., Any], k: int, rng: Rng) -> Array:
+        if not isinstance(self.source, Rows):
+            raise ValueError("init must not be a function in fit_blocks: X is not in memory")
+        old_style = np.random.RandomState(int(rng.integers(2**32)))  # what scikit-learn passes
+        return self._given(init(self.source.X, k, random_state=old_style), k)
+
+    def _given(self, init: Any, k: int) -> Array:
+        C = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
+        p = len(self.box.mean)
+        if C.shape != (k, p):
+            raise ValueError(
+                f"init must have shape ({k}, {p}) (n_clusters, columns), got {C.shape}"
+            )
+        if not np.abs(C).max() < LARGEST:
+            raise ValueError(f"init holds values beyond {LARGEST:g}: squared distances overflow")
+        return self._scaled(C)
+
+    def _scaled(self, C: Array) -> Array:
+        return unit_rows(C) if self.space.unit else C
+
+
+def problem_of(source: Source, map_: Map, space: Space) -> Problem:
+    """Measure the rows, and bring them into the form the passes want."""
+    if isinstance(source, Rows) and issparse(source.X) and np.prod(source.X.shape) <= DENSE_VALUES:
+        source = source._replace(X=source.X.toarray())
+    if space.center == "median" and not isinstance(source, Rows):
+        raise ValueError(
+            "fit_blocks needs center 'mean' or 'direction', got 'median': a median is no sum over "
+            "blocks; use fit on a sample of the rows"
+        )
+    dense = None
+    if isinstance(source, Rows) and not issparse(source.X) and space.compiled:
+        dense = dense_rows(space, source)
+        source = Rows(dense[0], None, dense[1])
+    box = reduce_rows(
+        Statistic(partial(leaf_box, space if dense is None else RAW), merge_boxes), source, map_
+    )
+    if not box.weight > 0:
+        raise ValueError("the weights are zero for every row; at least one must be positive")
+    return Problem(source, map_, space, box, dense)
+
+
+RAW = Space(sqeuclidean, "mean")  # rows as they are
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BlockEstimator):
+    """k-means clustering.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : str, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
+        ``"k-means++"``, ``"k-means++-distance"`` (plain distance, one draw), ``"random"``
+        (distinct rows), ``"uniform"`` (anywhere in the box of the data), ``"farthest"``, centres,
+        or a function ``init(X, n_clusters, random_state)`` that returns them.
+    n_init : "auto" or int, default="auto"
+        Number of starts; auto is 1 for the ``k-means++`` ones and for given centres, else 10.
+    max_iter : int, default=300
+    tol : float, default=1e-4
+        See ``stop``.
+    verbose : ignored
+        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+    random_state : int, RandomState, Generator or None
+    copy_x : ignored
+        X is never changed.
+    algorithm : {"lloyd", "elkan"}, default="lloyd"
+        Without effect: bounds that skip needless distances are always used.
+    stop : {"shift", "each", "labels"}, default="shift"
+        Stop when the squared moves of all centres sum to at most ``tol`` times the mean variance
+        of the columns (scikit-learn's rule); when every centre moves less than ``tol``; or when
+        no label changes, so that no centre moves at all. The last always stops.
+    metric : {"euclidean", "manhattan", "cosine"} or Metric, default="euclidean"
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of shape (n_samples,)
+        Nearest of ``cluster_centers_`` (after ``fit``; use ``predict_blocks`` over blocks).
+    inertia_ : float
+        J of these labels and centres.
+    n_iter_ : int
+        Rounds of the best run.
+    runs_ : ndarray of shape (n_init,)
+        J of every start.
+    history_ : History
+        One row per round of the best run: objective, after_assignment, after_update, shift,
+        changed, reseeded, and labels and centers while n x rounds <= 1e7.
+
+    Examples
+    --------
+    >>> from pellucid import KMeans
+    >>> model = KMeans(2, random_state=0).fit([[1.0], [2.0], [3.0], [10.0], [11.0], [12.0]])
+    >>> sorted(model.cluster_centers_[:, 0].tolist()), model.inertia_
+    ([2.0, 11.0], 4.0)
+    """
+
+    _accepts_sparse = True
+    _training_state = ("labels_",)
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+        stop: str = "shift",
+        metric: str | Metric = "euclidean",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.stop = stop
+        self.metric = metric
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the centres of X."""
+        self._check_parameters()
+        rows = self._check_training(X, None, sample_weight)
+        self._fit_problem(rows, map_threads, X=X, sample_weight=sample_weight)
+        return self
+
+    @with_callbacks
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        self._fit_problem(rows, map_)
+
+    def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
+        if self.n_clusters > source.n_rows:
+            raise ValueError(
+                f"n_clusters must be at most the number of rows (n_samples={source.n_rows}), "
+                f"got {self.n_clusters}"
+            )
+        problem = problem_of(source, map_, space_of(self.metric))
+        n_init = self._n_starts()
+        context = FitContext(
+            self,
+            max_steps=self.max_iter if n_init == 1 else n_init,
+            attributes=partial(_as_if_stopped, problem),
+            **data,
+        )
+        best, values = self._best_run(problem, n_init, context)
+        self.cluster_centers_, self.inertia_ = best.centers, best.inertia
+        self.n_iter_, self.history_ = best.iteration.n_iter, best.iteration.history
+        self.runs_ = np.array(values)
+        self._end = best.iteration.reason
+        if best.labels is None:
+            self.__dict__.pop("labels_", None)
+        else:
+            self.labels_ = best.labels
+        self._n_features_out = self.n_clusters
+        self._say(best)
+        context.end(best.iteration.state)
+
+    def _best_run(
+        self, problem: Problem, n_init: int, context: FitContext
+    ) -> tuple[Run, list[float]]:
+        rng = generator(self.random_state)
+        starts = problem.starts(self.init, self.n_clusters, n_init, rng)
+        rows = problem.passes()
+        best: Run | None = None
+        values: list[float] = []
+        for i, start in enumerate(starts):
+            task = context if n_init == 1 else context.subtask(f"start {i}", self.max_iter)
+            run = run_lloyd(
+                rows, start, stop=self.stop, max_iter=self.max_iter, tol=self._gap(problem.box),
+                n=problem.box.n_rows, name=type(self).__name__, context=task,
+            )  # fmt: skip
+            values.append(run.inertia)
+            # equal up to rounding is the same clustering under other numbers: keep the first
+            if best is None or run.inertia < best.inertia * (1 - 1e-12):
+                best = run
+            if n_init > 1 and task.end(run.iteration.state):
+                break
+        assert best is not None
+        return best, values
+
+    def _gap(self, box: Box) -> float:
+        """The gap at which the loop stops, in the units of ``run_lloyd``."""
+        if self.stop == "shift":
+            return self.tol * box.variance
+        if self.stop == "each":  # strictly less than tol
+            return float(np.nextafter(self.tol, 0.0))
+        return 0.0
+
+    def _n_starts(self) -> int:
+        given = not isinstance(self.init, str) and not callable(self.init)
+        if self.n_init == "auto":
+            return 1 if given or self.init in ("k-means++", "k-means++-distance") else 10
+        if given and self.n_init != 1:
+            warnings.warn(
+                f"the starting centres are given, so there is one run, not n_init={self.n_init}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return 1
+        return int(self.n_init)
+
+    def _check_parameters(self) -> None:
+        check.whole(n_clusters=self.n_clusters, max_iter=self.max_iter)
+        check.non_negative(tol=self.tol)
+        check.one_of(STOPS, stop=self.stop)
+        check.one_of(("lloyd", "elkan"), algorithm=self.algorithm)
+        check.boolean(copy_x=self.copy_x)
+        if isinstance(self.init, str):
+            check.one_of(STARTS, init=self.init)
+        if self.n_init != "auto":
+            if isinstance(self.n_init, str):
+                raise ValueError(f"n_init must be 'auto' or a whole number, got {self.n_init!r}")
+            check.whole(n_init=self.n_init)
+        space_of(self.metric)
+
+    def _say(self, best: Run) -> None:
+        """Warn of what the user should know of the run that was kept."""
+        run, k = best.iteration, self.n_clusters
+        found = int((best.weights > 0).sum())
+        moved = int(run.history["reseeded"].sum())
+        if found < k:
+            warnings.warn(
+                f"Number of distinct clusters ({found}) found smaller than n_clusters ({k}): "
+                "X may have fewer distinct rows than that",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        if moved:
+            warnings.warn(
+                f"{moved} time(s) a cluster was empty and took the row farthest from its centre; "
+                "see history_['reseeded']",
+                EmptyClusterWarning,
+                stacklevel=5,
+            )
+        if run.reason == "max_iter":
+            warnings.warn(
+                f"KMeans: no convergence in max_iter={self.max_iter} rounds: last gap "
+                f"{run.history[-1]['gap']:.3g} (stop={self.stop!r}, tol={self.tol:g})",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
+
+    def _near(self, X: Any, function: Callable[[Array, Array], Any], w: Any = None) -> list[Any]:
+        """``function(rows, weights)`` of every leaf of checked X, in order."""
+        space = space_of(self.metric)
+        rows = Rows(X, None, np.broadcast_to(np.float64(1.0), X.shape[:1]) if w is None else w)
+        starts = range(0, X.shape[0], LEAF_ROWS)
+        return list(
+            map_threads(
+                lambda start: function(*dense_rows(space, rows.slice(start, start + LEAF_ROWS))),
+                starts,
+            )
+        )
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """The nearest centre of each row."""
+        rows, space = self._check_input(X), space_of(self.metric)
+        C = self.cluster_centers_
+        return np.concatenate(self._near(rows, lambda x, w: nearest(space, x, w, C).labels))
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The distance of each row to each centre (Euclidean distances are not squared here)."""
+        rows, space = self._check_input(X), space_of(self.metric)
+        d = distance("euclidean") if space.distance.name == "sqeuclidean" else space.distance
+        return np.vstack(self._near(rows, lambda x, w: d.pairwise(x, self.cluster_centers_)))
+
+    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+        """``fit(X).labels_``."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Array:
+        """``fit(X).transform(X)``."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus J of X at the fitted centres."""
+        rows, space = self._check_input(X), space_of(self.metric)
+        C = self.cluster_centers_
+        parts = self._near(
+            rows,
+            lambda x, w: float((w * nearest(space, x, w, C).terms).sum()),
+            check_weights(sample_weight, rows),
+        )
+        return -float(merge_nodes([Node(0, i, v) for i, v in enumerate(parts)], merge_sum))
+
+    def card(self) -> Card:
+        """What was minimised, how, and how far it got."""
+        check_is_fitted(self)
+        space, history = space_of(self.metric), self.history_
+        term = {
+            "sqeuclidean": "|x - c|^2",
+            "manhattan": "|x - c|_1",
+            "cosine": "1 - cos(x, c)",
+        }.get(space.distance.name, f"{space.distance.name}(x, c)")
+        values = np.column_stack([history["after_assignment"], history["after_update"]]).ravel()
+        rises = int((np.diff(values) > 0).sum())
+        rule = {
+            "shift": f"squared moves of the centres sum to <= {self.tol:g} x the mean variance",
+            "each": f"every centre moves < {self.tol:g}",
+            "labels": "no label changes",
+        }[self.stop]
+        notes = []
+        if not space.descends:
+            notes.append(f"the {space.center} does not minimise {term}: descent is not guaranteed")
+        if self._end != "converged":
+            notes.append(f"the best run ended by {self._end}, not by the stopping rule")
+        if history["reseeded"].any():
+            notes.append("a cluster was empty and took the farthest row: see history_['reseeded']")
+        reached = int((self.runs_ <= self.inertia_ * (1 + 1e-9)).sum())
+        return Card(
+            f"{self.n_clusters} centres; a row belongs to the nearest",
+            f"J = sum of w {term} to the own centre = {self.inertia_:.6g}",
+            f"Lloyd: nearest centre, then the {space.center} of each group; stops when {rule}, or "
+            f"after {self.max_iter} rounds; {reached} of {len(self.runs_)} start(s) reached this J "
+            "(a local optimum: one of many)",
+            {
+                "inertia": self.inertia_,
+                "rounds": self.n_iter_,
+                "first J": float(values[0]),
+                "last shift": float(history["shift"][-1]),
+                "steps in which J rose": rises,
+            },
+            (),
+            tuple(notes),
+        )
+
+
+def _as_if_stopped(problem: Problem, state: State) -> dict[str, Any]:
+    """The fitted attributes as if the fit had ended with this round."""
+    done = state.round
+    return {
+        "cluster_centers_": state.centers,
+        "inertia_": None if done is None else done.after_update,
+        "n_iter_": state.step,
+        "_n_features_out": len(state.centers),
+    }

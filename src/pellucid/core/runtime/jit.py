@@ -1,0 +1,65 @@
+"""The one decorator for compiled kernels: the only place where Numba's flags are written.
+
+A kernel is a free function over C-contiguous arrays. It is compiled on first use, cached on
+disk, and releases the GIL so that the thread pool of ``core.runtime.threads`` can run it on row blocks.
+``pellucid warm`` compiles everything ahead: a module with kernels defines ``warm()``, which
+calls each of them once on tiny arrays.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import event
+
+KERNELS: list[Any] = []  # every compiled kernel of the modules imported so far
+LONG_COMPILE = 2.0  # seconds of compiling after which a first-time user is told why it takes long
+
+logger = logging.getLogger("pellucid")
+
+# Sums may be re-ordered so that they vectorise; NaN and inf keep their meaning.
+_REASSOCIATE = {"contract", "reassoc", "nsz", "arcp"}
+
+
+def jit(
+    function: Callable[..., Any] | None = None, *, reassociate: bool = False, counted: bool = True
+) -> Any:
+    """Compile ``function`` on first use; ``reassociate`` lets sums vectorise.
+
+    ``counted=False`` is for small kernels that are called often from another one: who holds an
+    array is then not counted, which takes longer than a few additions. Such a kernel can make no
+    array, nor return one.
+    """
+    if function is None:
+        return lambda f: jit(f, reassociate=reassociate, counted=counted)
+    flags: Any = _REASSOCIATE if reassociate else False
+    # said in any case: a kernel that does not say takes it from its caller
+    counting: dict[str, Any] = {"_nrt": counted}
+    kernel = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath=flags, **counting
+    )(function)  # fmt: skip
+    KERNELS.append(kernel)
+    return kernel
+
+
+class _CompileNotice(event.Listener):
+    """Say once why a first run is slow. Numba reports real compilations only, not cache hits."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.began = 0.0
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        self.began = time.perf_counter()
+        if self.total > LONG_COMPILE and not self.said:
+            self.said = True
+            logger.warning("compiling (first run only; `pellucid warm` does it ahead)")
+
+    def on_end(self, event: Any) -> None:
+        self.total += time.perf_counter() - self.began
+
+
+event.register("numba:compile", _CompileNotice())

@@ -1,0 +1,1 @@
+"""TODO src/pellucid/deep/values."""

@@ -1,0 +1,343 @@
+r"""AdaBoost: weak classifiers in turn, each on the rows that those before it got wrong.
+
+Start        d_i = 1/N  (or sample_weight, normalised)
+Round        f_t = weak classifier for the weights d;   eps = sum d_i [y_i != f_t(x_i)]
+             a = 1/2 ln((1 - eps) / eps);   d_i <- d_i exp(-a y_i f_t(x_i)) / Z
+             Z = sum d_i exp(-a y_i f_t(x_i)) = 2 sqrt(eps (1 - eps))
+Answer       sign(sum_t a_t f_t(x));   K classes: the class with most weight of votes
+Bound        training error <= mean exp(-y F) = product of the Z (two classes): AdaBoost is
+             coordinate descent on the exponential loss
+
+scikit-learn's scale (SAMME) is w = ln((1 - eps) / eps) + ln(K - 1), for two classes w = 2 a: the
+same classifier. With K classes a right answer multiplies d by exp(-w (K - 1)/K), a wrong one by
+exp(w/K). A learning rate multiplies w.
+
+Weights are kept as whole numbers of a unit (2^-53 of their sum), so sums are exact, a row of
+weight 2 is a row written twice to the last bit, and nothing depends on threads.
+
+References: Freund & Schapire (1997); Zhu, Zou, Rosset & Hastie (2009); ESL, section 10.1.
+"""
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import softmax
+from sklearn.metrics import accuracy_score
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Classifier, encode_labels, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import check_inner
+from pellucid.core.records import Card
+from pellucid.core.runtime.random import generator
+from pellucid.ensemble.boosting.adaboost_rounds import Rounds
+from pellucid.ensemble.boosting.weak_learners import grows_here, make_learner
+from pellucid.ensemble.forest.record import join_trees
+from pellucid.tree.classifier import DecisionTreeClassifier
+
+__all__ = ["AdaBoostClassifier", "AdaBoostRound", "adaboost_round"]
+
+
+class AdaBoostRound(NamedTuple):
+    """One round for two classes, in the scale of the course.
+
+    >>> from pellucid.ensemble import adaboost_round
+    >>> round(adaboost_round([1, 1, 1], [1, 1, -1], [1, 1, 1]).alpha, 6)
+    0.346574
+    """
+
+    error: float
+    alpha: float
+    normaliser: float
+    weights: Array  # after the round; their sum is 1
+
+
+def adaboost_round(weights: ArrayLike, y: ArrayLike, prediction: ArrayLike) -> AdaBoostRound:
+    """Reweigh the rows after a weak classifier said ``prediction``.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n,)
+        Weights of the rows, >= 0; divided by their sum.
+    y, prediction : array-like of shape (n,)
+        -1 or +1.
+
+    Returns
+    -------
+    AdaBoostRound
+        ``error``, ``alpha`` (infinite for a perfect or perfectly wrong answer, whose ``weights``
+        stay as they are and whose ``normaliser`` is 0), ``normaliser`` and the new ``weights``.
+
+    Examples
+    --------
+    >>> from pellucid.ensemble import adaboost_round
+    >>> y = [1, 1, 1, -1]
+    >>> found = adaboost_round([1, 1, 1, 1], y, [1, 1, -1, -1])
+    >>> found.error, found.weights.round(4).tolist()
+    (0.25, [0.1667, 0.1667, 0.5, 0.1667])
+    """
+    d, y, said = (np.asarray(part, dtype=np.float64) for part in (weights, y, prediction))
+    if not d.ndim == y.ndim == said.ndim == 1 or not len(d) == len(y) == len(said) > 0:
+        raise ValueError(
+            "weights, y and prediction must be vectors of one length, got shapes "
+            f"{d.shape}, {y.shape} and {said.shape}"
+        )
+    if not (np.isin(y, (-1, 1)).all() and np.isin(said, (-1, 1)).all()):
+        raise ValueError("y and prediction must be -1 or +1 in every row")
+    if not (np.isfinite(d).all() and (d >= 0).all() and d.any()):
+        raise ValueError("weights must be finite, >= 0 and not all 0")
+    d = d / d.sum()
+    error = float(d[y != said].sum())
+    if not 0.0 < error < 1.0:
+        return AdaBoostRound(error, math.inf if error == 0.0 else -math.inf, 0.0, d)
+    alpha = 0.5 * math.log((1 - error) / error)
+    d = d * np.exp(-alpha * y * said)
+    Z = float(d.sum())
+    return AdaBoostRound(error, alpha, Z, d / Z)
+
+
+class AdaBoostClassifier(Classifier):
+    """Weak classifiers in turn, each on the rows that those before it got wrong.
+
+    ``sample_weight`` equals repetition. A member without error is kept, decides alone and ends the
+    rounds; one no better than chance (error >= 1 - 1/K) is dropped and ends them with a warning,
+    or with a ValueError where it is the first.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        The weak learner; None: ``DecisionTreeClassifier(max_depth=1)``, a stump. One whose ``fit``
+        takes no ``sample_weight`` is fitted to rows drawn by their weights.
+    n_estimators : int, default=50
+        Rounds at most.
+    learning_rate : float, default=1.0
+        Multiplies the weight of every member.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    estimators_ : list
+        The members.
+    alphas_, estimator_weights_ : ndarray of shape (members,)
+        Weights of the members in the scale of the course and in scikit-learn's, which is twice it.
+    estimator_errors_ : ndarray of shape (members,)
+    history_ : History
+        error, alpha, normaliser and train_error of every round; ``objective`` is the product of the
+        normalisers, a bound of the training error for two classes.
+    feature_importances_ : ndarray of shape (n_features,)
+        Weighted mean of those of the members.
+    classes_, n_classes_, estimator_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from pellucid import AdaBoostClassifier
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], [0, 0, 1, 1, 0, 0]
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> model.score(X, y), model.estimator_errors_.round(4).tolist()
+    (1.0, [0.3333, 0.25, 0.1667])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def _template(self) -> Any:
+        return DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
+
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return bool(get_tags(self._template()).input_tags.allow_nan)
+
+    @property
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
+        return bool(get_tags(self._template()).input_tags.sparse)
+
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        X = super()._check_matrix(X, reset=reset, finite=finite)
+        return X.toarray() if issparse(X) and grows_here(self._template()) else X
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        check.whole(n_estimators=self.n_estimators)
+        check.positive(learning_rate=self.learning_rate)
+        check_inner(self, self._template(), "fit", "predict")
+        rows = self._check_training(X, y, sample_weight)
+        kept = np.flatnonzero(rows.w > 0)
+        table = rows.X if len(kept) == len(rows.w) else rows.X[kept]
+        self.classes_, codes = encode_labels(self.classes_[rows.y[kept]])
+        self.n_classes_ = len(self.classes_)
+        self.estimator_ = self._template()
+        seed = int(generator(self.random_state).integers(2**62))
+        learner = make_learner(self.estimator_, self, table, codes, seed)
+        rounds = Rounds(learner, codes, rows.w[kept], self.n_classes_, self.learning_rate)
+        if rounds.ending:
+            raise ValueError(
+                f"the first {type(self.estimator_).__name__} has the weighted error "
+                f"{rounds.error:.4g}, no better than chance among {self.n_classes_} classes: "
+                "there is nothing to boost"
+            )
+        self._run(rounds, X, y, sample_weight)
+        return self
+
+    def _run(self, rounds: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
+        last = self.n_estimators
+        context = FitContext(
+            self, X=X, y=y, sample_weight=sample_weight, max_steps=last,
+            attributes=lambda state: state.attributes(),
+        )  # fmt: skip
+
+        def step(state: Rounds) -> tuple[Rounds, float]:
+            return state, state.step(last).error
+
+        self._iterate(
+            step, rounds, max_iter=last, tol=None, record=lambda state: state.record(),
+            context=context, stop=lambda _: bool(rounds.ending),
+        )  # fmt: skip
+        found = rounds.attributes()
+        self.estimators_ = found["estimators_"]
+        self.estimator_weights_ = found["estimator_weights_"]
+        self.estimator_errors_ = found["estimator_errors_"]
+        if rounds.ending == "chance":
+            warnings.warn(
+                f"AdaBoostClassifier stopped after {len(self.estimators_)} rounds: the next "
+                f"member has the weighted error {rounds.error:.4g}, no better than chance",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def alphas_(self) -> Array:
+        """The weights of the members in the scale of the course."""
+        check_is_fitted(self)
+        return self.estimator_weights_ / 2
+
+    def _by_trees(self) -> bool:
+        return all(type(model) is DecisionTreeClassifier for model in self.estimators_)
+
+    def _votes(self, X: Any) -> Array:
+        """The weight of the votes for every class, (n, K)."""
+        K = self.n_classes_
+        if self._by_trees():  # all trees are walked at once
+            forest = join_trees([model.tree_ for model in self.estimators_])
+            weight = np.repeat(self.estimator_weights_, np.diff(forest.start))
+            value = np.eye(K)[forest.value.argmax(axis=1)] * weight[:, None]
+            return forest._replace(value=value).sum_values(X)
+        V = np.zeros((X.shape[0], K))
+        for said, weight in zip(self._said(X), self.estimator_weights_, strict=True):
+            V[np.arange(len(V)), said] += weight
+        return V
+
+    def _said(self, X: Any) -> Iterator[IntArray]:
+        """The codes that each member says."""
+        for model in self.estimators_:
+            yield np.searchsorted(self.classes_, model.predict(X))
+
+    def _decision(self, V: Array, total: float) -> Array:
+        if self.n_classes_ == 1:
+            return np.zeros((len(V), 1))
+        if self.n_classes_ == 2:
+            return 2 * (V[:, 1] - V[:, 0]) / total
+        return (V - (total - V) / (self.n_classes_ - 1)) / total
+
+    def _proba(self, decision: Array) -> Array:
+        if self.n_classes_ == 1:
+            return np.ones((len(decision), 1))
+        if self.n_classes_ == 2:
+            return softmax(np.stack([-decision, decision], axis=1) / 2, axis=1)
+        return softmax(decision / (self.n_classes_ - 1), axis=1)
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Weighted votes: (n,) for two classes, larger means ``classes_[1]``; else (n, K)."""
+        rows = self._check_input(X)
+        return self._decision(self._votes(rows), float(self.estimator_weights_.sum()))
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Softmax of the votes; a score more than a probability."""
+        return self._proba(self.decision_function(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Logarithms of ``predict_proba``."""
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: ArrayLike) -> Any:
+        """The class with most weight of votes; the first of equals."""
+        rows = self._check_input(X)
+        return self.classes_[self._votes(rows).argmax(axis=1)]
+
+    def _staged(self, X: ArrayLike) -> Iterator[tuple[Array, float]]:
+        rows = self._check_input(X)
+        V, total = np.zeros((rows.shape[0], self.n_classes_)), 0.0
+        for said, weight in zip(self._said(rows), self.estimator_weights_, strict=True):
+            V[np.arange(len(V)), said] += weight
+            total += float(weight)
+            yield V, total
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Array]:
+        """``decision_function`` after every round."""
+        for V, total in self._staged(X):
+            yield self._decision(V, total)
+
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Array]:
+        """``predict_proba`` after every round."""
+        for decision in self.staged_decision_function(X):
+            yield self._proba(decision)
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[Any]:
+        """``predict`` after every round."""
+        for V, _ in self._staged(X):
+            yield self.classes_[V.argmax(axis=1)]
+
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None
+    ) -> Iterator[float]:
+        """Accuracy after every round."""
+        for said in self.staged_predict(X):
+            yield accuracy_score(y, said, sample_weight=sample_weight)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Mean importances of the members, by their weights."""
+        check_is_fitted(self)
+        if not all(hasattr(model, "feature_importances_") for model in self.estimators_):
+            raise AttributeError("the members have no feature_importances_")
+        found = np.stack([model.feature_importances_ for model in self.estimators_])
+        return self.estimator_weights_ @ found / self.estimator_weights_.sum()
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n = (len(getattr(self, "estimators_", ())),)
+        return {"estimator_weights_": n, "estimator_errors_": n} if n[0] else {}
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        last = self.history_[-1]
+        kind = type(self.estimator_).__name__
+        numbers = {
+            "rounds": len(self.estimators_),
+            "training error": last["train_error"],
+            "mean exponential loss": last["objective"],
+        }
+        if self.n_classes_ == 2:
+            numbers["bound of the training error"] = last["objective"]
+        return Card(
+            representation=f"the weighted vote of {len(self.estimators_)} {kind}",
+            evaluation="mean exponential loss exp(-y F), the product of the rounds' normalisers",
+            optimisation="coordinate descent: each round adds one member for the rows weighted by "
+            "their loss, with the best step alpha = 1/2 ln((1 - eps)/eps)",
+            numbers=numbers,
+        )

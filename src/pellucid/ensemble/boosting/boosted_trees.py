@@ -1,0 +1,268 @@
+r"""Boosted trees on binned data: the loop of ENS-09, free of any estimator.
+
+    F_0    = the best constant
+    round  g, h = derivatives of the loss at F;  a tree grows on them, best leaf first;
+           F += learning_rate * value of the leaf,  value = -G / (H + l2)
+
+With K > 2 classes there are K trees a round. Losses and leaf values are in ``boosting_losses``.
+"""
+
+import math
+import time
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.threads import map_threads, thread_count
+from pellucid.ensemble.boosting.crowd import Crowd
+from pellucid.ensemble.boosting.growth_limits import Limits
+from pellucid.ensemble.boosting.kernels.histograms import FOUND
+from pellucid.ensemble.boosting.kernels.leafwise import BLOCK, Grown, Rules, Table, Work, grow_tree
+from pellucid.ensemble.boosting.kernels.scores import leaf_bits, score_bits, walk_trees
+
+ROWS = 16_384
+FEW = 6_000  # rows below which a second thread costs more than it brings
+POOL_BYTES = 1 << 29  # for the sums of open leaves
+MAX_LEAVES = 65_535
+WHOLE = 2.0**30  # total weight up to which whole weights are taken as they are
+ROWS_PER_LEAF = 256  # from which on sums of leaves are cheaper than sums of rows
+NARROW = 21  # bits of the total weight up to which one number holds gradient and weight
+
+
+class Trees(NamedTuple):
+    """All trees of a model, one after the other; tree t has the nodes node_start[t] and on."""
+
+    node_start: Any  # (T + 1,)
+    leaf_start: Any  # (T + 1,)
+    feature: Any
+    threshold: Any  # bin: codes up to it go left
+    missing_left: Any
+    left: Any  # a node of the tree, or ~leaf
+    right: Any
+    category: Any  # a row of ``sets``, or -1 for an ordered column
+    sets: Any  # (sets, 4) 256 bits: categories that go left
+    gain: Any
+    value: Any  # (leaves in all,)
+    weight: Any
+
+
+class Grower:
+    """Memory for growing tree after tree on one binned table.
+
+    ``flat``: the curvature of every row is 1, and no gradient stands far above all others.
+    ``moves``: the gradient of a row moves by ``rate`` times the value of its leaf.
+    """
+
+    def __init__(
+        self, table: Table, w: Array, limits: Limits, *, flat: bool, moves: bool, rate: float
+    ) -> None:
+        p, n = table.by_column.shape
+        self.table, self.w, self.limits = table, w, limits
+        self.n_threads = 1 if n < FEW else min(thread_count(), max(1, p))
+        self.crowd = Crowd(self.n_threads)
+        # weights as whole numbers: exact for whole weights, 20 bits or more for others
+        total = float(w.sum())
+        whole = total < WHOLE and bool((w == np.floor(w)).all())
+        self.weight_scale = 1.0 if whole else 2.0 ** math.floor(math.log2(WHOLE / total))
+        if self.weight_scale == 1.0 and not whole:
+            self.weight_scale = 0.5
+        spill = 2 if whole else n + 2  # what rounding may add
+        self.shift = max(1, math.ceil(math.log2(total * self.weight_scale + spill)))
+        self.width = 1 if flat and whole and self.shift <= NARROW else 2
+        self.work = self._memory(n, p)
+        roomy = len(self.work.pool) > limits.max_leaves
+        self.keep = moves and self.width == 1 and roomy and n >= ROWS_PER_LEAF * limits.max_leaves
+        self.rate, self.scale = float(rate), math.inf
+
+    def _memory(self, n: int, p: int) -> Work:
+        t, size = self.n_threads, p * 256 * self.width
+        slots = max(2, min(self.limits.max_leaves, POOL_BYTES // (8 * size)))
+        return Work(
+            np.zeros(8, np.int64), np.zeros((n, self.width), np.int64),
+            np.zeros(n + 64 * t, np.int32), stretches(n, t), np.zeros(n, np.uint16),
+            np.zeros((t, size), np.int64), np.zeros((slots + 1, size), np.int64), np.zeros((t, 2)),
+            np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64), np.zeros(size, np.int64),
+            np.zeros(self.limits.max_leaves, np.int64),
+        )  # fmt: skip
+
+    def grow(self, run: Any, g: Array, h: Array, sum_g: float, sum_h: float, seed: int) -> Grown:
+        """One tree; ``run`` is a gang of ``n_threads``, g and h are those of unit weight."""
+        scale = np.array([_power(61, sum_g), _power(62 - self.shift, sum_h), self.weight_scale])
+        again = False
+        if self.width == 1:
+            fine = _power(61 - self.shift, sum_g)
+            again = self.keep and fine / 16 <= self.scale <= 2 * fine
+            self.scale = self.scale if again else fine
+            scale = np.array([self.scale, 1.0, 1.0])
+        q, k = self.limits, self.limits.max_leaves
+        rules = Rules(
+            1 / scale, q.monotone, q.paths, self.shift, k, q.max_depth, q.min_leaf,
+            q.l2, q.min_gain, q.tries, seed, self.width, self.rate, self.keep, again,
+        )  # fmt: skip
+        tree = Grown(
+            np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8),
+            np.zeros(k, np.int32), np.zeros(k, np.int32), np.zeros(k), np.zeros(k), np.zeros(k),
+        )  # fmt: skip
+        if self.n_threads == 1:
+            self.work.counter[0] = 0
+            leaves = grow_tree(0, 1, self.table, rules, scale, g, h, self.w, self.work, tree)
+        else:
+            leaves = self._run(run, rules, scale, g, h, tree)
+        nodes = leaves - 1
+        return Grown(
+            tree.split[:nodes], tree.missing_left[:nodes], tree.left[:nodes], tree.right[:nodes],
+            tree.gain[:nodes], tree.value[:leaves], tree.weight[:leaves],
+        )  # fmt: skip
+
+    def _run(self, run: Any, rules: Rules, scale: Array, g: Array, h: Array, tree: Grown) -> int:
+        """Grow one tree, with as many threads as the machine has room for."""
+        t = self.crowd.at_work
+        work = self.work._replace(stretch=stretches(len(self.w), t))
+        work.counter[:] = 0
+
+        def release() -> None:
+            work.counter[0] = 1 << 60
+
+        def grow(thread: int) -> int:
+            if thread >= t:
+                return 0
+            return grow_tree(thread, t, self.table, rules, scale, g, h, self.w, work, tree)
+
+        wall, cpu = time.perf_counter(), time.process_time()
+        leaves = run(grow, release)[0]
+        self.crowd.note(time.perf_counter() - wall, time.process_time() - cpu)
+        return leaves
+
+
+@lru_cache(maxsize=64)
+def stretches(n: int, n_threads: int) -> Any:
+    """Where the rows of each thread begin and end, (threads, 2), with 64 places after each."""
+    owned = [
+        sum(min(n, b + BLOCK) - b for b in range(k * BLOCK, n, n_threads * BLOCK))
+        for k in range(n_threads)
+    ]
+    ends = np.cumsum([size + 64 for size in owned]) - 64
+    return np.array([[end - size, end] for end, size in zip(ends, owned, strict=True)])
+
+
+def _power(bits: int, total: float) -> float:
+    """The power of two that brings ``total`` just below 2^bits."""
+    return 2.0 ** min(bits - 1 - math.frexp(max(total, 1e-300))[1], 1000)
+
+
+def join(trees: list[Grown]) -> Trees:
+    """Flat arrays of a list of trees."""
+    nodes, leaves = [len(t.left) for t in trees], [len(t.value) for t in trees]
+    split = np.concatenate([t.split for t in trees]) if trees else np.zeros((0, FOUND), np.int64)
+    is_set = split[:, 5] == 1
+    category = np.where(is_set, np.cumsum(is_set) - 1, -1)
+
+    def flat(name: str, kind: Any) -> Any:
+        return np.concatenate([getattr(t, name) for t in trees]).astype(kind) if trees else (
+            np.zeros(0, kind)
+        )  # fmt: skip
+
+    return Trees(
+        np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(leaves)]).astype(np.int64),
+        split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8), flat("missing_left", np.uint8),
+        flat("left", np.int32), flat("right", np.int32), category.astype(np.int32),
+        np.ascontiguousarray(split[is_set, 6:]), flat("gain", float), flat("value", float),
+        flat("weight", float),
+    )  # fmt: skip
+
+
+def extend(old: Trees, new: list[Grown]) -> Trees:
+    """``old`` with more trees behind them."""
+    more = join(new)
+    if len(old.node_start) == 1:
+        return more
+    moved = more._replace(
+        node_start=more.node_start[1:] + old.node_start[-1],
+        leaf_start=more.leaf_start[1:] + old.leaf_start[-1],
+        category=np.where(more.category >= 0, more.category + len(old.sets), -1).astype(np.int32),
+    )
+    return Trees(*(np.concatenate([a, b]) for a, b in zip(old, moved, strict=True)))
+
+
+def part_of(trees: Trees, first: int, last: int) -> Trees:
+    """The trees [first, last) on their own."""
+    n0, n1 = trees.node_start[first], trees.node_start[last]
+    l0, l1 = trees.leaf_start[first], trees.leaf_start[last]
+    nodes = ("feature", "threshold", "missing_left", "left", "right", "category", "gain")
+    return trees._replace(
+        node_start=trees.node_start[first : last + 1] - n0,
+        leaf_start=trees.leaf_start[first : last + 1] - l0,
+        value=trees.value[l0:l1],
+        weight=trees.weight[l0:l1],
+        **{name: getattr(trees, name)[n0:n1] for name in nodes},
+    )
+
+
+def add_scores(trees: Trees, codes: Any, F: Array) -> None:
+    """F (K, n) += the sum of the trees; tree t belongs to class t mod K."""
+    K, n = F.shape
+    most = int(np.diff(trees.leaf_start).max()) if len(trees.leaf_start) > 1 else 0
+    small = 0 < most <= 64
+    if small:
+        masks, ordered = np.zeros(len(trees.left), np.uint64), np.zeros(len(trees.value))
+        leaf_bits(
+            trees.node_start, trees.leaf_start, trees.left, trees.right, trees.value, masks, ordered
+        )
+        masks = masks.astype(np.uint32 if most <= 32 else np.uint64)
+
+    def work(task: tuple[int, int]) -> None:
+        for k in range(K):
+            if small:
+                score_bits(trees, masks, ordered, codes, k, K, F[k], *task)
+            else:
+                walk_trees(trees, codes, k, K, F[k], *task)
+
+    list(map_threads(work, [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]))
+
+
+def check_trees(trees: Any, p: int) -> bool:
+    """Whether trees from a file fit together: compiled code must not leave its arrays."""
+    t = trees
+    if not (isinstance(t, Trees) and t.sets.ndim == 2 and t.sets.shape[1] == 4):
+        return False
+    if not (_starts(t.node_start, len(t.feature)) and _starts(t.leaf_start, len(t.value))):
+        return False
+    if len({len(part) for part in t[2:8]} | {len(t.gain)}) != 1 or len(t.weight) != len(t.value):
+        return False
+    nodes = np.diff(t.node_start)
+    if not np.array_equal(np.diff(t.leaf_start), nodes + 1):
+        return False
+    if not (((t.feature >= 0) & (t.feature < p)).all() and (t.category < len(t.sets)).all()):
+        return False
+    first = np.repeat(t.node_start[:-1], nodes)
+    own, size = np.arange(len(t.feature)) - first, np.repeat(nodes, nodes)
+    children = []
+    for child in (t.left, t.right):  # deeper nodes come later, so that a walk must end
+        if not ((child < size) & (~child <= size) & ((child < 0) | (child > own))).all():
+            return False
+        leaf = np.repeat(t.leaf_start[:-1], nodes) + ~child
+        children.append(np.where(child < 0, len(own) + leaf, first + child))
+    return len(np.unique(np.concatenate(children))) == 2 * len(own)  # each has one parent
+
+
+def _starts(values: Any, last: int) -> bool:
+    """Whether ``values`` climb from 0 to ``last``."""
+    climbs = values.ndim == 1 and len(values) > 0 and bool((np.diff(values) >= 0).all())
+    return bool(climbs and values[0] == 0 and values[-1] == last)
+
+
+def warm() -> None:
+    """Compile every kernel on one tree with one node."""
+    one = np.zeros(1, np.int32)
+    trees = Trees(
+        np.array([0, 1]), np.array([0, 2]), one, np.zeros(1, np.uint8), np.zeros(1, np.uint8),
+        ~one, ~one - 1, one - 1, np.zeros((0, 4), np.int64), np.zeros(1), np.ones(2), np.ones(2),
+    )  # fmt: skip
+    masks, ordered, codes = np.zeros(1, np.uint64), np.zeros(2), np.zeros((1, 2), np.uint8)
+    leaf_bits(*trees[:2], trees.left, trees.right, trees.value, masks, ordered)
+    for kind in (np.uint32, np.uint64):
+        score_bits(trees, masks.astype(kind), ordered, codes, 0, 1, np.zeros(2), 0, 2)
+    walk_trees(trees, codes, 0, 1, np.zeros(2), 0, 2)

@@ -1,0 +1,346 @@
+"""The shell that both classes of exact gradient boosting share."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from pellucid.base import Estimator, check_weights, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.early_stopping import EarlyStopping
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import check_inner
+from pellucid.core.records import Card
+from pellucid.core.runtime.random import generator
+from pellucid.ensemble.boosting.gradient_losses import GradientLoss
+from pellucid.ensemble.boosting.gradient_rounds import Part, Plan, Rounds
+from pellucid.ensemble.forest.record import Forest, join_forests, join_trees
+from pellucid.tree.cart import column_count
+from pellucid.tree.growing import Growth
+from pellucid.tree.regressor import DecisionTreeRegressor
+
+TREE_PARAMETERS = (
+    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
+    "max_features", "max_leaf_nodes", "min_impurity_decrease", "ccp_alpha",
+)  # fmt: skip
+
+
+class BestConstant(NamedTuple):
+    """The scores (K,) from which boosting starts."""
+
+    scores: Array
+
+    def raw(self, n: int) -> Array:
+        """Scores (K, n)."""
+        return np.repeat(self.scores[:, None], n, axis=1)
+
+
+class GradientBoosting(Estimator):
+    """What the regressor and the classifier share: everything but the meaning of y."""
+
+    _accepts_sparse = True
+
+    @abstractmethod
+    def _make_loss(self) -> GradientLoss:
+        """The loss that ``loss`` names, checked."""
+
+    @abstractmethod
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+        """X, y as numbers and weights of the rows that have any."""
+
+    @abstractmethod
+    def _known_targets(self, y: Any, n: int) -> Array:
+        """y of rows kept aside as numbers."""
+
+    @abstractmethod
+    def _init_scores(self, loss: Any, model: Any, X: Array) -> Array:
+        """Scores (K, n) of a fitted ``init``."""
+
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        """Sparse tables become dense: the columns are sorted anyway."""
+        X = super()._check_matrix(X, reset=reset, finite=finite)
+        return X.toarray() if issparse(X) else X
+
+    def _check_parameters(self) -> EarlyStopping | None:
+        check.non_negative(learning_rate=self.learning_rate, tol=self.tol)
+        check.whole(n_estimators=self.n_estimators)
+        check.boolean(warm_start=self.warm_start)
+        check.fraction(validation_fraction=self.validation_fraction)
+        if isinstance(self.subsample, str) or not 0.0 < self.subsample <= 1.0:
+            raise ValueError(f"subsample must be in (0, 1], got {self.subsample!r}")
+        if isinstance(self.init, str) and self.init != "zero":
+            raise ValueError(f"init must be an estimator, 'zero' or None, got {self.init!r}")
+        if self.early_stopping is not None:
+            if not isinstance(self.early_stopping, EarlyStopping):
+                raise ValueError(
+                    f"early_stopping must be EarlyStopping(...) or None, got {self.early_stopping}"
+                )
+            self.early_stopping.check()
+            return self.early_stopping
+        if self.n_iter_no_change is None:
+            return None
+        check.whole(n_iter_no_change=self.n_iter_no_change)
+        return EarlyStopping(self.validation_fraction, self.n_iter_no_change, self.tol, False)
+
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: Any = None,
+        monitor: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Boost; ``X_val, y_val`` are one's own rows for early stopping.
+
+        ``monitor(i, self, {"rounds": ...})`` is called after every round and may return True to
+        stop, as in scikit-learn.
+        """
+        stopping = self._check_parameters()
+        again = self.warm_start and hasattr(self, "forest_")
+        table, target, w = self._rows(X, y, sample_weight)
+        loss = self._make_loss()
+        growth = self._growth(len(table), float(w.sum()))
+        if not again:
+            self._seed = int(generator(self.random_state).integers(2**62))
+        held = self._given(X_val, y_val, sample_weight_val)
+        stopping = EarlyStopping() if stopping is None and held is not None else stopping
+        if stopping is not None and held is None:
+            (table, target, w), held = self._set_aside(table, target, w, stopping)
+        self.n_trees_per_iteration_ = loss.K
+        if not again:
+            self._fit_init(loss, table, target, w, sample_weight is not None)
+        rows, kept = (self._part(loss, part, again) for part in ((table, target, w), held))
+        done = self.forest_.n_trees // loss.K if again else 0
+        if done > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {done} rounds that "
+                "warm_start=True keeps"
+            )
+        plan = Plan(
+            loss, growth, self.learning_rate, self.subsample, self.min_weight_fraction_leaf,
+            self.ccp_alpha, self._seed, done,
+        )  # fmt: skip
+        self._run(Rounds(rows, kept, plan), stopping, again, monitor)
+        return self
+
+    def _growth(self, n: int, total: float) -> Growth:
+        """The parameters of the trees, checked."""
+        model = DecisionTreeRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
+        model.n_features_in_ = self.n_features_in_
+        self.max_features_ = column_count(self.max_features, self.n_features_in_)
+        model.max_features_ = self.max_features_
+        growth = model._growth(n, total)
+        everything = self.max_features_ >= self.n_features_in_
+        return growth._replace(max_features=None) if everything else growth
+
+    def _given(self, X: Any, y: Any, weights: Any) -> Any:
+        """The caller's own rows for early stopping."""
+        if X is None and y is None:
+            return None
+        if X is None or y is None:
+            raise ValueError("X_val and y_val go together: one of them was not given")
+        X = self._check_matrix(X, reset=False, finite=True)
+        return X, self._known_targets(y, len(X)), check_weights(weights, X)
+
+    def _set_aside(self, X: Array, y: Array, w: Array, stopping: EarlyStopping) -> Any:
+        """Training and validation rows; classes keep their shares."""
+        labels = hasattr(self, "classes_")
+        seed = self.random_state
+        if isinstance(seed, np.random.Generator) or seed is None:
+            seed = int(self._seed % 2**31)
+        parts = train_test_split(
+            X, y, w, random_state=seed, test_size=stopping.validation_fraction,
+            stratify=y if labels else None,
+        )  # fmt: skip
+        train, held = tuple(parts[::2]), tuple(parts[1::2])
+        if labels and len(np.unique(train[1])) < len(self.classes_):
+            raise ValueError("a class is missing in the rows that early stopping leaves to train")
+        return train, held
+
+    def _fit_init(self, loss: Any, X: Array, y: Array, w: Array, weighted: bool) -> None:
+        if self.init is None:
+            self.init_: Any = BestConstant(loss.start(y, w))
+            return
+        if isinstance(self.init, str):
+            self.init_ = BestConstant(np.zeros(loss.K))
+            return
+        check_inner(self, self.init, "fit")
+        params = {"sample_weight": w} if weighted else {}
+        if weighted and not has_fit_parameter(self.init, "sample_weight"):
+            raise ValueError(
+                f"the initial estimator {type(self.init).__name__} does not support sample weights"
+            )
+        self.init_ = clone(self.init).fit(X, y, **params)
+
+    def _start(self, loss: Any, X: Array) -> Array:
+        """Scores (K, n) before the first tree."""
+        if isinstance(self.init_, BestConstant):
+            return self.init_.raw(len(X))
+        return np.array(self._init_scores(loss, self.init_, X), dtype=np.float64)
+
+    def _part(self, loss: Any, rows: Any, again: bool) -> Any:
+        if rows is None:
+            return None
+        X, y, w = rows
+        return Part(X, y, w, self._raw(X) if again else self._start(loss, X))
+
+    def _run(
+        self, rounds: Rounds, stopping: EarlyStopping | None, again: bool, monitor: Any
+    ) -> None:
+        old = self._before() if again else None
+        if old is not None:
+            rounds.validation = list(self.validation_score_)
+            rounds.train = []
+        left = self.n_estimators - rounds.plan.first
+        context = FitContext(
+            self, X=rounds.rows.X, y=rounds.rows.y, max_steps=left,
+            attributes=lambda _: self._attributes(rounds, old, None),
+        )  # fmt: skip
+        last = old["oob_scores_"][-1] if old and len(old["oob_scores_"]) else None
+
+        def step(before: float | None) -> tuple[float | None, float]:
+            was = rounds.objective
+            now = rounds.step(before)
+            return now, abs(was - rounds.objective)
+
+        def stop(_: Any) -> bool:
+            done = stopping is not None and stopping.ends(rounds.validation)
+            if monitor is not None:
+                self._unpack(self._attributes(rounds, old, None))
+                number = rounds.plan.first + len(rounds.train) - 1
+                done = bool(monitor(number, self, {"rounds": rounds})) or done
+            return done
+
+        run = self._iterate(
+            step, last, max_iter=left, tol=None, record=lambda _: rounds.record(),
+            context=context, stop=stop,
+        )  # fmt: skip
+        keep = run.n_iter
+        if stopping is not None and stopping.restore_best and rounds.validation:
+            best = int(np.argmin(rounds.validation)) + 1
+            keep = max(best - rounds.plan.first, 0 if old else 1)
+        self._unpack(self._attributes(rounds, old, keep))
+
+    def _unpack(self, found: dict[str, Any]) -> None:
+        self.forest_: Forest = found["forest_"]
+        self.n_estimators_: int = found["n_estimators_"]
+        self.train_score_: Array = found["train_score_"]
+        self.validation_score_: Array = found["validation_score_"]
+        if self.subsample < 1.0:
+            self.oob_improvement_: Array = found["oob_improvement_"]
+            self.oob_scores_: Array = found["oob_scores_"]
+            self.oob_score_ = float(self.oob_scores_[-1])
+
+    def _before(self) -> dict[str, Any]:
+        """What a warm start goes on from."""
+        none = np.zeros(0)
+        return {
+            "forest_": self.forest_, "train_score_": self.train_score_,
+            "oob_improvement_": getattr(self, "oob_improvement_", none),
+            "oob_scores_": getattr(self, "oob_scores_", none),
+        }  # fmt: skip
+
+    def _attributes(self, rounds: Rounds, old: Any, keep: int | None) -> dict[str, Any]:
+        """The fitted attributes after ``keep`` of the new rounds (None: all)."""
+        K = rounds.plan.loss.K
+        keep = len(rounds.train) if keep is None else keep
+        trees = rounds.trees[: keep * K]
+        forest = join_trees(trees) if trees else None
+        if old is not None:
+            forest = old["forest_"] if forest is None else join_forests(old["forest_"], forest)
+        new = {
+            "train_score_": rounds.train, "oob_improvement_": rounds.improvement,
+            "oob_scores_": rounds.oob,
+        }  # fmt: skip
+        found: dict[str, Any] = {
+            name: np.array([*([] if old is None else old[name]), *values[:keep]])
+            for name, values in new.items()
+        }
+        found["validation_score_"] = np.array(rounds.validation)
+        return found | {"forest_": forest, "n_estimators_": rounds.plan.first + keep}
+
+    def _scaled(self) -> Forest:
+        """The trees with values (nodes, K) in the column of their score, times the rate."""
+        forest, K = self.forest_, self.n_trees_per_iteration_
+        tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.start))
+        value = np.zeros((len(tree), K))
+        value[np.arange(len(tree)), tree % K] = self.learning_rate * forest.value[:, 0]
+        return forest._replace(value=value)
+
+    def _raw(self, X: Array) -> Array:
+        """Scores (K, n)."""
+        return self._start(self._make_loss(), X) + self._scaled().sum_values(X).T
+
+    def _staged(self, X: ArrayLike) -> Iterator[Array]:
+        """Scores (K, n) after every round."""
+        rows = self._check_input(X)
+        F, K = self._start(self._make_loss(), rows), self.n_trees_per_iteration_
+        for i in range(self.n_estimators_):
+            for k in range(K):
+                tree = self.forest_.tree(i * K + k)
+                F[k] += self.learning_rate * tree.value[tree.apply(rows), 0, 0]
+            yield F.copy()
+
+    @property
+    def estimators_(self) -> Any:
+        """The trees as regressors, (rounds, K), made on demand from ``forest_``."""
+        check_is_fitted(self)
+        out = np.empty((self.n_estimators_, self.n_trees_per_iteration_), dtype=object)
+        for t in range(self.forest_.n_trees):
+            model = DecisionTreeRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
+            model.n_features_in_, model.n_outputs_ = self.n_features_in_, 1
+            model.max_features_, model.tree_ = self.max_features_, self.forest_.tree(t)
+            out[divmod(t, self.n_trees_per_iteration_)] = model
+        return out
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Each feature's share in the decrease of squared error, mean over the trees."""
+        check_is_fitted(self)
+        total = self.forest_.importances().sum(axis=0)
+        return total / total.sum() if total.sum() > 0 else np.zeros(self.n_features_in_)
+
+    def _leaves(self, X: ArrayLike) -> Any:
+        """The leaf of every row in every tree, (n, rounds, K)."""
+        rows = self._check_input(X)
+        found = self.forest_.apply(rows).T
+        return found.reshape(len(rows), self.n_estimators_, self.n_trees_per_iteration_)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if not hasattr(self, "forest_"):
+            return
+        K, forest = self.n_trees_per_iteration_, self.forest_
+        if not isinstance(forest, Forest) or forest.n_features != self.n_features_in_:
+            raise ValueError("forest_ must be a Forest of the fitted number of features")
+        forest.check()
+        start = not isinstance(self.init_, BestConstant) or self.init_.scores.shape == (K,)
+        if forest.value.shape[1] != 1 or forest.n_trees != K * self.n_estimators_ or not start:
+            raise ValueError("the trees of the model do not fit together")
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        leaves = int(np.count_nonzero(self.forest_.feature < 0)) / self.forest_.n_trees
+        last = float(self.train_score_[-1]) if len(self.train_score_) else math.nan
+        numbers = {"rounds": self.n_estimators_, "trees": self.forest_.n_trees, "train score": last}
+        if len(self.validation_score_):
+            numbers["validation score"] = float(self.validation_score_.min())
+        return Card(
+            representation=f"a start plus {self.forest_.n_trees} trees with {leaves:.1f} leaves on "
+            f"average, each times {self.learning_rate:g}",
+            evaluation=f"mean {self.loss} of the training rows",
+            optimisation="gradient descent in the space of functions: each tree fits the negative "
+            "gradient by least squares, then every leaf takes the best step of the loss",
+            numbers=numbers,
+        )

@@ -1,0 +1,231 @@
+"""The shell that both stacking classes share: where the rows of the meta-model come from."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import hstack, issparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils._metadata_requests import _routing_enabled
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+)
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.meta import rows_of
+from pellucid.core.records import Card
+from pellucid.ensemble.committees.committee import Committee, class_columns, fit_member
+
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+class Level(NamedTuple):
+    """Fitted members, and what they say of the rows that the meta-model learns from."""
+
+    members: list[Any]
+    said: list[Array]
+    rows: Any  # indices of those rows, or None for all
+
+
+def response_method(name: str, estimator: Any, wanted: str) -> str:
+    """The method by which a member speaks."""
+    for method in METHODS if wanted == "auto" else (wanted,):
+        if hasattr(estimator, method):
+            return method
+    raise ValueError(f"the estimator {name!r} has not the method {wanted}")
+
+
+def check_partition(splits: list[Any], n: int) -> None:
+    """Refuse folds that do not hold every row once."""
+    tested = np.concatenate([np.asarray(test) for _, test in splits])
+    if len(tested) != n or len(np.unique(tested)) != n:
+        raise ValueError(
+            "cv must be one split, or folds that together hold every row exactly once; got "
+            f"{len(splits)} splits with {len(np.unique(tested))} distinct of {n} rows in "
+            f"{len(tested)} places"
+        )
+
+
+class Stacking(Committee):
+    """Members, then a meta-model on what they say; a leaf class says what y is."""
+
+    final_estimator: Any
+    cv: Any
+    passthrough: bool
+
+    def _wanted(self) -> str:
+        return "predict"
+
+    def _open_final(self, default: Any) -> Any:
+        final = default if self.final_estimator is None else self.final_estimator
+        right, kind = (is_classifier, "classifier") if is_classifier(self) else (
+            is_regressor, "regressor"
+        )  # fmt: skip
+        if not hasattr(final, "fit") or not right(final):
+            raise ValueError(f"final_estimator must be a {kind}, got {final!r}")
+        return clone(final)
+
+    def _open_training(self, X: Any) -> Any:
+        check.boolean(passthrough=self.passthrough)
+        if isinstance(self.cv, str):
+            check.one_of(("prefit", "same"), cv=self.cv)
+        self._members()
+        return self._open(X, reset=True)
+
+    def _fit_levels(
+        self, X: Any, y: Any, final: Any, sample_weight: Any, params: dict[str, Any]
+    ) -> None:
+        """Fit the members, then the meta-model on what they say."""
+        members = self._members()
+        names = [name for name, _ in members]
+        routed = self._routed(names, X, sample_weight, params)
+        methods = [response_method(name, one, self._wanted()) for name, one in members]
+        level = self._first_level(members, methods, X, y, routed)
+        self.estimators_, self.stack_method_ = level.members, methods
+        weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        if weights and not has_fit_parameter(final, "sample_weight"):
+            raise TypeError(
+                f"Underlying estimator {type(final).__name__} does not support sample weights."
+            )
+        if level.rows is not None:
+            weights = rows_of(weights, X, level.rows)
+            X, y = _safe_indexing(X, level.rows), y[level.rows]
+        Z = self._join(X, level.said)
+        self.final_estimator_ = final.fit(Z, y, **weights)
+
+    def _first_level(
+        self, members: Any, methods: list[str], X: Any, y: Any, routed: dict[str, Any]
+    ) -> Level:
+        if isinstance(self.cv, str) and self.cv == "prefit":
+            for _, one in members:
+                check_is_fitted(one)
+            fitted = [one for _, one in members]
+            return Level(fitted, self._say(fitted, methods, X), None)
+        whole: list[Any] = [(fit_member, (one, X, y, routed[name])) for name, one in members]
+        if isinstance(self.cv, str):
+            warnings.warn(
+                "cv='same': the meta-model learns from what members say of their own training "
+                "rows, so it trusts overfitted ones; cv=5 does not leak",
+                UserWarning,
+                stacklevel=4,
+            )
+            fitted = self._all_fits(whole)
+            return Level(fitted, self._say(fitted, methods, X), None)
+        n = _num_samples(X)
+        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y))
+        if len(splits) == 1:
+            train, test = splits[0]
+            if len(np.intersect1d(train, test)):
+                raise ValueError("cv: the part for the meta-model must be separate from the other")
+            fitted = self._all_fits(self._part(whole, train))
+            return Level(fitted, self._say(fitted, methods, _safe_indexing(X, test)), test)
+        check_partition(splits, n)
+        found = self._all_fits(chain(whole, self._fold_jobs(whole, methods, splits)))
+        M = len(members)
+        said: list[Any] = [None] * M
+        for at, part in enumerate(found[M:]):
+            m, test = at % M, splits[at // M][1]
+            if said[m] is None:
+                said[m] = np.empty((n, *part.shape[1:]))
+            said[m][test] = part
+        return Level(found[:M], said, None)
+
+    @staticmethod
+    def _part(whole: list[Any], rows: Any) -> list[Any]:
+        """The same fits on some of the rows, which are taken once for all members."""
+        _, (_, X, y, _) = whole[0]
+        part, target = _safe_indexing(X, rows), y[rows]
+        return [
+            (function, (one, part, target, rows_of(params, X, rows)))
+            for function, (one, _, _, params) in whole
+        ]
+
+    def _fold_jobs(self, whole: list[Any], methods: list[str], splits: list[Any]) -> Iterator[Any]:
+        """A fold after the other, so that the rows of few are held at once."""
+        _, (_, X, _, _) = whole[0]
+        for train, test in splits:
+            unseen = _safe_indexing(X, test)
+            for job, method in zip(self._part(whole, train), methods, strict=True):
+                yield self._ask, (job, method, unseen)
+
+    def _ask(self, job: Any, method: str, unseen: Any) -> Array:
+        """What a member fitted to some rows says of others."""
+        function, arguments = job
+        return self._say([function(*arguments)], [method], unseen)[0]
+
+    def _say(self, members: list[Any], methods: list[str], X: Any) -> list[Array]:
+        """What each member says, (n, columns)."""
+        K = len(getattr(self, "classes_", ()))
+        said = []
+        for model, method in zip(members, methods, strict=True):
+            found = np.asarray(getattr(model, method)(X), dtype=np.float64)
+            if method == "predict_proba" and K:
+                found = class_columns(model, found, K)
+                found = found[:, 1:] if K == 2 else found  # both columns say the same
+            said.append(found.reshape(len(found), -1))
+        return said
+
+    def _join(self, X: Any, said: list[Array]) -> Any:
+        """The columns of the meta-model."""
+        self._widths = [part.shape[1] for part in said]
+        if not self.passthrough:
+            return np.hstack(said)
+        if issparse(X):
+            return hstack([*said, X], format="csr")
+        return np.hstack([*said, frame_matrix(X) if is_frame(X) else np.asarray(X)])
+
+    def _meta(self, X: Any) -> Any:
+        X = self._open(X, reset=False)
+        return self._join(X, self._say(self.estimators_, self.stack_method_, X))
+
+    def transform(self, X: ArrayLike) -> Any:
+        """What the members say, and X itself with ``passthrough``."""
+        return self._meta(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns of ``transform``."""
+        check_is_fitted(self, "n_features_in_")
+        inputs = _check_feature_names_in(self, input_features, generate_names=self.passthrough)
+        own = type(self).__name__.lower()
+        kept = [name for name, one in self.estimators if not isinstance(one, str)]
+        names = []
+        for name, width in zip(kept, self._widths, strict=True):
+            parts = [""] if width == 1 else [str(k) for k in range(width)]
+            names += [f"{own}_{name}{part}" for part in parts]
+        return np.asarray([*names, *(inputs if self.passthrough else ())], dtype=object)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which member asks for which metadata."""
+        final = getattr(self, "final_estimator_", self.final_estimator)
+        mapping = MethodMapping().add(caller="predict", callee="predict")
+        return super().get_metadata_routing().add(final_estimator_=final, method_mapping=mapping)
+
+    def _final_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        if not _routing_enabled():
+            return params
+        return dict(process_routing(self, "predict", **params).final_estimator_["predict"])
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        kinds = ", ".join(type(model).__name__ for model in self.estimators_)
+        final = type(self.final_estimator_).__name__
+        how = {
+            "prefit": "on rows given after the members were fitted",
+            "same": "on the members' own training rows (it leaks)",
+        }.get(self.cv if isinstance(self.cv, str) else "", "on answers to rows not trained on")
+        return Card(
+            representation=f"{final} on what {len(self.estimators_)} models say ({kinds})",
+            evaluation=f"whatever each member and {final} minimise",
+            optimisation=f"the members first, then {final} {how}",
+            numbers={"members": len(self.estimators_), "columns of level 1": sum(self._widths)},
+        )

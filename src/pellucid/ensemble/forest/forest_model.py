@@ -1,0 +1,392 @@
+"""What all forests share: growth in threads, out-of-bag evidence, importances, proximities."""
+
+import hashlib
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack, issparse
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Estimator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
+from pellucid.ensemble.committees.bootstrap import (
+    Bootstrap,
+    Disjoint,
+    Sampler,
+    make_sampler,
+    own_order,
+)
+from pellucid.ensemble.forest.growing import Plan, grow_forest
+from pellucid.ensemble.forest.reading import PermutationImportance, permute_columns, proximities
+from pellucid.ensemble.forest.record import Forest, join_forests
+from pellucid.features.encoding.category_table import check_categories, open_codes
+from pellucid.tree.cart import column_count
+from pellucid.tree.growing import Classes
+
+BATCH = 16  # trees whose out-of-bag leaves are held at once
+FEW = 0.05  # share of rows without an out-of-bag answer that is not worth a warning
+TREE_PARAMETERS = (
+    "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
+    "max_features", "max_leaf_nodes", "min_impurity_decrease", "ccp_alpha", "monotonic_cst",
+    "categorical_features", "interaction_cst",
+)  # fmt: skip
+FACTS = (
+    "n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_", "categories_",
+)  # fmt: skip
+
+
+def jobs(n_jobs: Any) -> AbstractContextManager[Any]:
+    """At most ``n_jobs`` threads; None and -1: all."""
+    if n_jobs is None or n_jobs == -1:
+        return nullcontext()
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
+    asked = int(n_jobs)
+    wanted = asked if asked > 0 else thread_count() + 1 + asked
+    return limit_threads(max(1, min(wanted, thread_count())))
+
+
+def fingerprint(X: Array, y: Any) -> str:
+    """A short number of the training data, to recognise them again."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (X, y):
+        digest.update(np.ascontiguousarray(part).data)
+        digest.update(str(part.shape).encode())
+    return digest.hexdigest()
+
+
+class ForestEstimator(Estimator):
+    """A committee of trees; a leaf class says what its targets are."""
+
+    categories_: list[Any] | None = None  # all columns are numbers
+    _accepts_nan = True
+    _accepts_sparse = True
+    _splitter: ClassVar[str] = "best"
+    _keeps_rows: ClassVar[bool] = False  # of the leaves
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        """Sparse tables become dense: the columns are coded anyway. Categories become codes."""
+
+        def plain() -> Any:
+            matrix = super(ForestEstimator, self)._check_matrix(X, reset=reset, finite=finite)
+            return matrix.toarray() if issparse(matrix) else matrix
+
+        found, known = open_codes(self, X, plain, reset=reset)
+        if reset:
+            self._check_same_levels(known)
+            self.categories_ = known
+        return found
+
+    def _check_same_levels(self, known: Any) -> None:
+        """Trees that are kept read the codes they were grown on."""
+        if not (self.warm_start and hasattr(self, "forest_")):
+            return
+        old = self.categories_ or [None] * len(known or [])
+        pairs = zip(old, known or [None] * len(old), strict=True)
+        if not all((a is None) == (b is None) and np.array_equal(a, b) for a, b in pairs):
+            raise ValueError("warm_start=True needs the same categories as the fit before")
+
+    @abstractmethod
+    def _member(self) -> Any:
+        """A tree of this forest's kind, not fitted."""
+
+    @abstractmethod
+    def _oob(self, y: Array, w: Array, X: Array) -> None:
+        """Set the out-of-bag attributes."""
+
+    def _template(self) -> Any:
+        """A tree with this forest's parameters and the facts of the fit."""
+        parameters = {name: getattr(self, name) for name in TREE_PARAMETERS}
+        model = self._member().set_params(**parameters, splitter=self._splitter)
+        for name in FACTS:
+            if name in vars(self):
+                setattr(model, name, getattr(self, name))
+        model.max_features_ = column_count(self.max_features, self.n_features_in_)
+        return model
+
+    def _sampling(self) -> Any:
+        """The value object in force: None, Bootstrap or Disjoint."""
+        check.boolean(bootstrap=self.bootstrap)
+        if isinstance(self.sampling, str):
+            check.one_of(("bootstrap",), sampling=self.sampling)
+            if not self.bootstrap:
+                if self.max_samples is not None:
+                    raise ValueError(
+                        "max_samples can be given with bootstrap=True only, "
+                        f"got max_samples={self.max_samples!r}"
+                    )
+                return None
+            return Bootstrap(self.max_samples)
+        if self.sampling is not None and not isinstance(self.sampling, Bootstrap | Disjoint):
+            raise ValueError(
+                "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None, "
+                f"got {self.sampling!r}"
+            )
+        return self.sampling
+
+    def _grow(
+        self, X: Array, target: Any, w: Array, codes: Any = None, class_weight: Any = None
+    ) -> Any:
+        """Grow what is missing of the forest; returns the rows of the new leaves, if kept."""
+        check.whole(n_estimators=self.n_estimators)
+        check.boolean(warm_start=self.warm_start)
+        sampling = self._sampling()
+        oob = callable(self.oob_score) or self.oob_score
+        if not callable(self.oob_score):
+            check.boolean(oob_score=self.oob_score)
+        if sampling is None and oob:
+            raise ValueError("Out of bag estimation only available if bootstrap=True")
+        old = self.forest_ if self.warm_start and hasattr(self, "forest_") else None
+        done = 0 if old is None else old.n_trees
+        if done > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {done} trees that "
+                "warm_start=True keeps"
+            )
+        seed = int(generator(self.random_state).integers(2**62)) if old is None else self._seed()
+        answers = target.codes if isinstance(target, Classes) else target
+        order = own_order(X, answers)
+        self.sampler_: Sampler = make_sampler(sampling, seed, w, self.n_estimators, order, codes)
+        template = self._template()
+        sampler = self.sampler_
+        total = float(w.sum()) if sampler.kind == "all" else float(sampler.draws)
+        growth = template._growth(len(X), total)
+        plan = Plan(growth, self.ccp_alpha, class_weight)
+        if done == self.n_estimators:
+            warnings.warn(
+                "warm_start: n_estimators is the number of trees there are; nothing was fitted",
+                UserWarning,
+                stacklevel=3,
+            )
+            return np.zeros(0, np.int32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            grown = grow_forest(
+                X, target, w, plan, sampler, done, self.n_estimators, self._keeps_rows
+            )
+        forest = grown.forest
+        self.forest_: Forest = forest if old is None else join_forests(old, forest)
+        return grown.rows
+
+    def _seed(self) -> int:
+        return self.sampler_.seed
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if hasattr(self, "forest_"):
+            if (
+                not isinstance(self.forest_, Forest)
+                or self.forest_.n_features != self.n_features_in_
+            ):
+                raise ValueError("forest_ must be a Forest of the fitted number of features")
+            self.forest_.check()
+            check_categories(self)
+
+    def _bags(self, w: Array) -> Iterator[tuple[int, Any]]:
+        """(tree, rows it has not seen), rows of weight 0 left out."""
+        sampler = self.sampler_
+        for first in range(0, self.forest_.n_trees, BATCH):
+            batch = range(first, min(first + BATCH, self.forest_.n_trees))
+            found = map_threads(lambda b: np.flatnonzero((sampler.counts(b) == 0) & (w > 0)), batch)
+            yield from zip(batch, found, strict=True)
+
+    def _oob_leaves(self, X: Array, w: Array) -> Iterator[tuple[int, Any, Any]]:
+        """(tree, rows it has not seen, their leaves), tree after tree."""
+        forest, sampler = self.forest_, self.sampler_
+
+        def one(b: int) -> tuple[int, Any, Any]:
+            rows = np.flatnonzero((sampler.counts(b) == 0) & (w > 0))
+            return b, rows, forest.leaves_at(b, X, rows)
+
+        for first in range(0, forest.n_trees, BATCH):
+            yield from map_threads(one, range(first, min(first + BATCH, forest.n_trees)))
+
+    def _warn_never(self, n_never: int) -> None:
+        if n_never > FEW * self.sampler_.n:
+            warnings.warn(
+                f"{n_never} rows were in the bag of every tree: they have no out-of-bag answer "
+                "(NaN) and are left out of the score; more trees would cure it",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    # --- reading ---------------------------------------------------------------------------
+
+    @property
+    def estimator_(self) -> Any:
+        """A tree of this forest's kind, not fitted."""
+        return self._member()
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees as estimators, made on demand from ``forest_``."""
+        check_is_fitted(self)
+        models = []
+        for t in range(self.forest_.n_trees):
+            model = self._template()
+            model.tree_ = self.forest_.tree(t)
+            models.append(model)
+        return models
+
+    @property
+    def estimators_samples_(self) -> list[Any]:
+        """The rows that each tree saw, with repetition."""
+        check_is_fitted(self)
+        return [self.sampler_.rows(b) for b in range(self.forest_.n_trees)]
+
+    def apply(self, X: ArrayLike) -> Any:
+        """The leaf of every row in every tree, (n, trees)."""
+        rows = self._check_input(X)
+        return np.ascontiguousarray(self.forest_.apply(rows).T)
+
+    def decision_path(self, X: ArrayLike) -> tuple[Any, Any]:
+        """Sparse 0/1 matrix (n, all nodes) of the nodes passed, and where each tree begins."""
+        rows = self._check_input(X)
+        paths = [self.forest_.tree(t).decision_path(rows) for t in range(self.forest_.n_trees)]
+        return csr_matrix(hstack(paths)), self.forest_.start.copy()
+
+    @property
+    def raw_importances_(self) -> Array:
+        """Mean decrease of impurity by each feature, not normalised."""
+        check_is_fitted(self)
+        return self.forest_.importances().mean(axis=0)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of impurity, averaged over the trees.
+
+        Features of many values have more thresholds to choose from and look more important than
+        they are; ``oob_permutation_importance`` does not favour them.
+        """
+        check_is_fitted(self)
+        each = self.forest_.importances()
+        total = each.sum(axis=1, keepdims=True)
+        shares = (each / np.where(total > 0, total, 1.0)).mean(axis=0)
+        return shares / shares.sum() if shares.sum() > 0 else shares
+
+    def proximity(self, X: ArrayLike, Y: Any = None, *, oob: bool = False) -> Array:
+        """Share of the trees in which two rows fall in the same leaf, (n, m).
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Rows; ``Y=None`` compares the rows of X with each other.
+        oob : bool, default=False
+            Count only the trees that have seen neither row; X must be the training rows. NaN
+            where no tree counts.
+        """
+        rows = self._check_input(X)
+        others = None if Y is None else self._check_input(Y)
+        seen = None
+        if oob:
+            if others is not None:
+                raise ValueError("oob=True compares training rows: Y must be None")
+            self._check_training_rows(rows)
+            seen = self._seen()
+        leaf = self.forest_.apply(rows)
+        if others is not None:
+            return proximities(leaf, self.forest_.apply(others), seen)
+        found = proximities(leaf, leaf, seen)
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def _seen(self) -> Any:
+        """(trees, n) uint8: 1 where a tree saw a row."""
+        counts = map_threads(self.sampler_.counts, range(self.forest_.n_trees))
+        return np.array([c > 0 for c in counts]).astype(np.uint8)
+
+    def _check_training_rows(self, X: Array) -> None:
+        if self.sampler_.kind == "all":
+            raise ValueError("no row is out of bag: this forest was grown on all rows")
+        if fingerprint(X, np.zeros(0)) != self.training_rows_:
+            raise ValueError(
+                "X must be the training rows, in their order: only these have been out of bag"
+            )
+
+    def oob_permutation_importance(
+        self, X: ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: Any = None
+    ) -> PermutationImportance:
+        """How much each tree's out-of-bag error grows when a column is permuted.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training data (checked).
+        n_repeats : int, default=5
+            Permutations of each column in each tree.
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        PermutationImportance
+            ``mean`` and ``std`` (over the trees) of each feature, ``per_tree`` (trees, d).
+        """
+        check_is_fitted(self)
+        check.whole(n_repeats=n_repeats)
+        rows = self._check_input(X)
+        self._check_training_rows(rows)
+        target = self._known_target(y, len(rows))
+        if fingerprint(np.ascontiguousarray(target), np.zeros(0)) != self.training_target_:
+            raise ValueError("y must be the training targets, in the order of the training rows")
+        seed = int(generator(random_state).integers(2**62))
+        w = self.sampler_.weight if len(self.sampler_.weight) else np.ones(len(rows))
+        bags = [bag for _, bag in self._bags(w)]
+        with jobs(self.n_jobs):
+            return permute_columns(self.forest_, rows, bags, self._errors(target), n_repeats, seed)
+
+    @abstractmethod
+    def _known_target(self, y: Any, n: int) -> Any:
+        """y as it was in training, without changing the model."""
+
+    @abstractmethod
+    def _errors(self, target: Any) -> Any:
+        """``errors(tree, leaves, rows)``: the mean error of a tree on some rows."""
+
+    def _numbers(self) -> dict[str, Any]:
+        """The numbers of the card."""
+        forest = self.forest_
+        nodes = len(forest.feature)
+        found = {
+            "rows": self.sampler_.n,
+            "trees": forest.n_trees,
+            "nodes": nodes,
+            "leaves per tree": (nodes / forest.n_trees + 1) / 2,
+            "features per split": column_count(self.max_features, self.n_features_in_),
+        }
+        if hasattr(self, "oob_score_"):
+            found["out-of-bag score"] = self.oob_score_
+        return found
+
+    def _optimisation(self) -> str:
+        sampler = self.sampler_
+        seen = {
+            "all": "all rows",
+            "disjoint": "its own part of the rows",
+            "bootstrap": f"{sampler.draws} rows drawn {'with' if sampler.replace else 'without'} "
+            "replacement",
+        }[sampler.kind]
+        return (
+            f"{self.forest_.n_trees} greedy trees in parallel, each on {seen}; every node looks at "
+            f"{column_count(self.max_features, self.n_features_in_)} of {self.n_features_in_} "
+            "features drawn at random"
+        )
+
+    def _fitted(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+
+
+CAUTION = (
+    "impurity importances favour features with many values; oob_permutation_importance does not"
+)

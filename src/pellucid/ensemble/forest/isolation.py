@@ -1,0 +1,318 @@
+r"""Isolation forest: odd rows are alone after few random questions.
+
+Tree         on psi rows drawn at random: a random column, a threshold uniform between its
+             extremes, until a row is alone or the depth is ceil(log2 psi)
+Path         h(x) = depth of the leaf + c(rows of the leaf), the mean depth that would follow
+             c(n) = 2 (ln(n - 1) + 0.5772156649) - 2 (n - 1) / n,  c(2) = 1, c(1) = 0
+Score        s(x) = -2^(-mean h(x) / c(psi)), in [-1, 0): near -1 odd, above -0.5 ordinary
+Offset       -0.5, or the ``contamination`` quantile of the training scores
+
+References: Liu, Ting & Zhou (2008).
+"""
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Estimator, with_callbacks
+from pellucid.compiled.trees.search import mix
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.threads import map_threads, thread_count
+from pellucid.ensemble.committees.bagging_model import FEATURES, feature_count
+from pellucid.ensemble.committees.bootstrap import (
+    Bootstrap,
+    Sampler,
+    is_whole,
+    make_sampler,
+    own_order,
+)
+from pellucid.ensemble.forest.forest_model import jobs
+from pellucid.ensemble.forest.kernels.isolation import isolate
+from pellucid.ensemble.forest.record import Forest, join_forests, writeable
+from pellucid.tree.regressor import DecisionTreeRegressor
+
+EULER = 0.5772156649015329
+
+
+def average_path_length(n: Any) -> Any:
+    """c(n), the mean depth of an unsuccessful search among n rows.
+
+    >>> average_path_length(np.array([1, 2, 256])).round(6).tolist()
+    [0.0, 1.0, 10.244771]
+    """
+    n = np.asarray(n, np.float64)
+    large = np.maximum(n, 3.0)
+    c = 2.0 * (np.log(large - 1.0) + EULER) - 2.0 * (large - 1.0) / large
+    return np.where(n <= 1, 0.0, np.where(n == 2, 1.0, c))
+
+
+class IsolationForest(OutlierMixin, Estimator):
+    """Score rows by how soon random questions separate them from the others.
+
+    NaN is accepted (missing cells go to one side by chance). ``sample_weight`` equals repetition.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    max_samples : "auto", int or float, default="auto"
+        Rows of each tree; "auto": min(256, n).
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        Share of odd rows in the training data, which sets ``offset_``; "auto": -0.5.
+    max_features : int or float, default=1.0
+        Features of each tree.
+    bootstrap : bool, default=False
+        Draw rows with replacement.
+    n_jobs : int, default=None
+        Threads; None: as many as ``pellucid`` may use.
+    random_state : int, RandomState, Generator or None, default=None
+    verbose : int, default=0
+        Accepted without effect.
+    warm_start : bool, default=False
+        Keep the trees of the fit before and add the missing ones.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        All trees in flat arrays; the value of a leaf is h.
+    offset_ : float
+        ``decision_function = score_samples - offset_``; below 0 is odd.
+    max_samples_ : int
+    estimators_, estimators_samples_, estimators_features_ : list
+    training_scores_ : ndarray
+        Sorted scores of the training rows, for ``p_values``.
+
+    Examples
+    --------
+    >>> from pellucid import IsolationForest
+    >>> X = [[0.0], [0.1], [0.2], [0.1], [0.15], [9.0]]
+    >>> IsolationForest(random_state=0).fit(X).predict([[0.1], [9.0]])
+    array([ 1, -1])
+    """
+
+    _accepts_nan = True
+    _accepts_sparse = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        max_samples: Any = "auto",
+        contamination: Any = "auto",
+        max_features: Any = 1.0,
+        bootstrap: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.contamination = contamination
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        X = super()._check_matrix(X, reset=reset, finite=finite)
+        return X.toarray() if issparse(X) else X
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        check.whole(n_estimators=self.n_estimators)
+        check.boolean(bootstrap=self.bootstrap, warm_start=self.warm_start)
+        self._check_contamination()
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
+        rows = self._check_training(X, y, sample_weight)
+        w, X = np.array(rows.w), writeable(rows.X)
+        keep = self.warm_start and hasattr(self, "forest_")
+        old = self.forest_ if keep else None
+        seed = self.sampler_.seed if keep else int(generator(self.random_state).integers(2**62))
+        total = int(w.sum()) if is_whole(w) else int(np.count_nonzero(w))
+        self.max_samples_ = self._sample_size(total)
+        self.sampler_: Sampler = make_sampler(
+            Bootstrap(self.max_samples_, replace=self.bootstrap), seed, w, self.n_estimators,
+            own_order(X, np.zeros(len(X))),
+        )  # fmt: skip
+        done = 0 if old is None else old.n_trees
+        if done > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {done} trees that "
+                "warm_start=True keeps"
+            )
+        with jobs(self.n_jobs):
+            if done < self.n_estimators:
+                new = self._grow(X, done)
+                self.forest_: Forest = new if old is None else join_forests(old, new)
+            self._judge(X, w)
+        context.end()
+        return self
+
+    def _check_contamination(self) -> None:
+        value = self.contamination
+        if isinstance(value, str):
+            check.one_of(("auto",), contamination=value)
+        elif isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 0.5:
+            raise ValueError(f"contamination must be 'auto' or in (0, 0.5], got {value!r}")
+
+    def _sample_size(self, n: int) -> int:
+        value = self.max_samples
+        if isinstance(value, str):
+            check.one_of(("auto",), max_samples=value)
+            return min(256, n)
+        if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+            return min(int(value), n)
+        if isinstance(value, Real) and not isinstance(value, bool | Integral):
+            share = float(value)
+            if 0 < share <= 1:
+                return max(1, int(share * n))
+        raise ValueError(
+            f"max_samples must be 'auto', a whole number >= 1 or a share in (0, 1], got {value!r}"
+        )
+
+    def _columns(self, b: int) -> Any:
+        d = self.n_features_in_
+        width = feature_count(self.max_features, d)
+        if width == d:
+            return np.arange(d)
+        return np.sort(stream(self.sampler_.seed, b, FEATURES).choice(d, width, replace=False))
+
+    def _grow(self, X: Array, first: int) -> Forest:
+        """Trees first..n_estimators-1."""
+        psi, sampler, d = self.max_samples_, self.sampler_, X.shape[1]
+        max_depth = int(np.ceil(np.log2(max(psi, 2))))
+        feature_count(self.max_features, d)
+
+        def some(numbers: range) -> list[tuple[Any, ...]]:
+            cap = max(2 * psi - 1, 1)
+            i4 = [np.empty(cap, np.int32) for _ in range(4)]
+            threshold, missing = np.empty(cap), np.empty(cap, np.uint8)
+            stack, keys = np.empty((psi + 1, 4), np.int64), np.empty(psi + 1, np.int64)
+            found = []
+            for b in numbers:
+                columns = self._columns(b)
+                n = isolate(
+                    X, sampler.drawn(b).astype(np.int32), columns, max_depth, mix(sampler.seed, b),
+                    np.arange(len(columns)), stack, keys, i4[0], i4[1], threshold, missing, i4[2],
+                    i4[3],
+                )  # fmt: skip
+                arrays: tuple[Any, ...] = (*i4[:2], threshold, missing, *i4[2:])
+                found.append(tuple(a[:n].copy() for a in arrays))
+            return found
+
+        step = max(1, (self.n_estimators - first) // (2 * thread_count()))
+        last = self.n_estimators
+        parts = [range(a, min(a + step, last)) for a in range(first, last, step)]
+        trees: list[Any] = [tree for part in map_threads(some, parts) for tree in part]
+        right, feature, threshold, missing, size, depth = (
+            np.concatenate(field) for field in zip(*trees, strict=True)
+        )
+        start = np.concatenate([[0], np.cumsum([len(one[0]) for one in trees])])
+        path = depth + np.where(feature < 0, average_path_length(size), 0.0)
+        n = len(right)
+        return Forest(
+            start.astype(np.int64), right, feature, threshold, missing, np.zeros(n), size,
+            size.astype(np.float64), path[:, None], np.zeros((n, 1)), np.ones(1, np.int64), d,
+        )  # fmt: skip
+
+    def _judge(self, X: Array, w: Array) -> None:
+        """Training scores and the offset."""
+        kept = w > 0
+        scores = self._scores(X[kept])
+        if is_whole(w):
+            scores = np.repeat(scores, w[kept].astype(np.int64))
+        self.training_scores_ = np.sort(scores)
+        self.offset_ = -0.5
+        if self.contamination != "auto":
+            self.offset_ = float(np.percentile(scores, 100.0 * self.contamination))
+
+    def _scores(self, X: Array) -> Array:
+        mean = self.forest_.sum_values(X)[:, 0] / self.forest_.n_trees
+        scale = float(average_path_length(self.max_samples_))
+        return -np.exp2(-mean / scale) if scale > 0 else -np.full(len(X), 0.5)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """-2^(-mean path / c(psi)): high is ordinary."""
+        rows = self._check_input(X)
+        with jobs(self.n_jobs):
+            return self._scores(rows)
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """``score_samples - offset_``: below 0 is odd."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> Any:
+        """1 for ordinary rows, -1 for odd ones."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def p_values(self, X: ArrayLike) -> Array:
+        """Share of the training scores at or below that of each row."""
+        scores = self.score_samples(X)
+        below = np.searchsorted(self.training_scores_, scores, side="right")
+        return below / len(self.training_scores_)
+
+    @property
+    def estimator_(self) -> DecisionTreeRegressor:
+        """A tree of this kind, not fitted."""
+        return DecisionTreeRegressor(splitter="random", max_features=1)
+
+    @property
+    def estimators_(self) -> list[DecisionTreeRegressor]:
+        """The trees as regressors of the path length."""
+        check_is_fitted(self)
+        models = []
+        for t in range(self.forest_.n_trees):
+            model = self.estimator_
+            model.n_features_in_, model.n_outputs_, model.max_features_ = self.n_features_in_, 1, 1
+            model.tree_ = self.forest_.tree(t)
+            models.append(model)
+        return models
+
+    @property
+    def estimators_samples_(self) -> list[Any]:
+        """The rows of each tree."""
+        check_is_fitted(self)
+        return [self.sampler_.rows(b) for b in range(self.forest_.n_trees)]
+
+    @property
+    def estimators_features_(self) -> list[Any]:
+        """The columns of each tree."""
+        check_is_fitted(self)
+        return [self._columns(b) for b in range(self.forest_.n_trees)]
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if hasattr(self, "forest_"):
+            forest = self.forest_
+            if not isinstance(forest, Forest) or forest.n_features != self.n_features_in_:
+                raise ValueError("forest_ must be a Forest of the fitted number of features")
+            forest.check()
+            if forest.value.shape[1] != 1:
+                raise ValueError("forest_ must have one value for every node")
+
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
+        return Card(
+            representation="the mean number of random questions that separate a row from others",
+            evaluation="none: trees are drawn, not fitted; an odd row is one unlike the bulk, not "
+            "necessarily an error",
+            optimisation=f"{self.forest_.n_trees} random trees of {self.max_samples_} rows each",
+            numbers={
+                "rows": self.sampler_.n,
+                "trees": self.forest_.n_trees,
+                "rows per tree": self.max_samples_,
+                "offset": self.offset_,
+                "odd training rows": int(np.count_nonzero(self.training_scores_ < self.offset_)),
+            },
+        )

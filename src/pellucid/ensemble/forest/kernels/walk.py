@@ -1,0 +1,139 @@
+"""Walk rows through all trees of a forest, stored one after the other in flat arrays."""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.compiled.trees.walk import find_leaves, find_mixed, to_left
+from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.threads import map_threads
+
+BLOCK = 1024  # rows that a thread takes through every tree
+
+
+@jit
+def tree_leaves(
+    X, first, last, a, b, feature, threshold, missing_left, right, levels, sets, out
+):  # fmt: skip
+    """out[i] = the leaf of row i in the tree of nodes a..b-1."""
+    if len(levels):
+        find_mixed(
+            X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], levels,
+            sets, out,
+        )  # fmt: skip
+    else:
+        find_leaves(
+            X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], out
+        )
+
+
+@jit
+def add_values(
+    X, first, last, start, feature, threshold, missing_left, right, levels, sets, value, out
+):  # fmt: skip
+    """out[i] += the values of row i's leaves, tree after tree."""
+    leaves = np.empty(last - first, np.int64)
+    rows = X[first:last]
+    for t in range(len(start) - 1):
+        a, b = start[t], start[t + 1]
+        tree_leaves(
+            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
+            leaves,
+        )  # fmt: skip
+        for i in range(last - first):
+            leaf = a + leaves[i]
+            for k in range(value.shape[1]):
+                out[first + i, k] += value[leaf, k]
+
+
+@jit
+def add_votes(
+    X, first, last, start, feature, threshold, missing_left, right, levels, sets, label, out
+):  # fmt: skip
+    """out[i, label of the leaf] += 1 in every tree; labels are whole numbers as float64."""
+    leaves = np.empty(last - first, np.int64)
+    rows = X[first:last]
+    for t in range(len(start) - 1):
+        a, b = start[t], start[t + 1]
+        tree_leaves(
+            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
+            leaves,
+        )  # fmt: skip
+        for i in range(last - first):
+            out[first + i, np.int64(label[a + leaves[i]])] += 1.0
+
+
+@jit
+def all_leaves(
+    X, first, last, start, feature, threshold, missing_left, right, levels, sets, out
+):  # fmt: skip
+    """out[t, i] = the leaf of row i in tree t."""
+    rows = X[first:last]
+    for t in range(len(start) - 1):
+        a, b = start[t], start[t + 1]
+        tree_leaves(
+            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
+            out[t, first:last],
+        )  # fmt: skip
+
+
+@jit
+def listed_leaves(
+    X, rows, feature, threshold, missing_left, right, levels, sets, column, cells, out
+):  # fmt: skip
+    """out[i] = the leaf of row rows[i] of one tree, its cell of ``column`` being cells[i]."""
+    for i in range(len(rows)):
+        r, a = rows[i], np.int64(0)
+        while feature[a] >= 0:
+            f = feature[a]
+            x = cells[i] if f == column else X[r, f]
+            n_levels = levels[f] if len(levels) else 0
+            stay = to_left(x, threshold[a], missing_left[a], n_levels, sets)
+            a = a + 1 if stay else np.int64(right[a])
+        out[i] = a
+
+
+@jit
+def add_meetings(leaf, other, bag, other_bag, first, last, together, both):
+    """together[i, j] += trees in which rows i and j share a leaf; ``both``: trees that count.
+
+    leaf (T, n), other (T, m); bag (T, n) uint8 is 1 where a row does not count; (0, 0): all do.
+    """
+    oob = len(bag) > 0
+    for t in range(len(leaf)):
+        for i in range(first, last):
+            if oob and bag[t, i]:
+                continue
+            a = leaf[t, i]
+            for j in range(other.shape[1]):
+                if oob:
+                    counts = np.float32(1 - other_bag[t, j])
+                    both[i, j] += counts
+                    together[i, j] += counts * np.float32(other[t, j] == a)
+                else:
+                    together[i, j] += np.float32(other[t, j] == a)
+
+
+def over_blocks(kernel: Any, X: Any, *arguments: Any) -> None:
+    """Call ``kernel(X, first, last, ...)`` for blocks of rows, in threads."""
+    n = len(X)
+    size = min(BLOCK, max(1, -(-n // 4)))
+
+    def block(first: int) -> None:
+        kernel(X, first, min(first + size, n), *arguments)
+
+    list(map_threads(block, range(0, n, size)))
+
+
+def warm() -> None:
+    """Compile every kernel of this module."""
+    X, i4, start = np.zeros((1, 1)), np.full(1, -1, np.int32), np.array([0, 1])
+    no_levels = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
+    nodes = (i4, np.zeros(1), np.zeros(1, np.uint8), i4, *no_levels)
+    add_values(X, 0, 1, start, *nodes, np.zeros((1, 1)), np.zeros((1, 1)))
+    add_votes(X, 0, 1, start, *nodes, np.zeros(1), np.zeros((1, 1)))
+    all_leaves(X, 0, 1, start, *nodes, np.zeros((1, 1), np.int64))
+    listed_leaves(X, np.zeros(1, np.int64), *nodes, -1, np.zeros(1), np.zeros(1, np.int64))
+    one, f4 = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.float32)
+    none = np.zeros((0, 0), np.uint8)
+    add_meetings(one, one, none, none, 0, 1, f4, f4.copy())

@@ -1,0 +1,218 @@
+"""Forests of regression trees, whatever their trees.
+
+Mean          of the trees; its standard error by the infinitesimal jackknife
+Quantiles     of the targets that share leaves with a row, and intervals calibrated out of bag
+Out of bag    answers and R squared of the trees that have not seen a row
+"""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Regressor, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.ensemble.forest.forest_model import CAUTION, ForestEstimator, fingerprint, jobs
+from pellucid.ensemble.forest.intervals import ForestCalibration, fit_calibration
+from pellucid.ensemble.forest.reading import forest_quantiles, jackknife_std
+from pellucid.tree.regressor import DecisionTreeRegressor
+
+NOTHING = np.zeros(0)
+
+
+class ForestRegressor(ForestEstimator, Regressor):
+    """What forests of regression trees share."""
+
+    _keeps_rows: ClassVar[bool] = True
+
+    def _member(self) -> DecisionTreeRegressor:
+        return DecisionTreeRegressor()
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        context = FitContext(
+            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
+        )
+        rows = self._check_training(X, y, sample_weight)
+        w, targets = np.array(rows.w), rows.y.reshape(len(rows.y), -1)
+        self.n_outputs_ = targets.shape[1]
+        if self.criterion == "poisson":
+            self._member()._check_counts(targets, w)
+        with jobs(self.n_jobs):
+            old: Any = vars(self).get("leaf_rows_") if self.warm_start else None
+            added = self._grow(rows.X, targets, w)
+            if not np.isfinite(self.forest_.impurity).all():
+                raise ValueError("y holds numbers too large to be squared; divide it by a constant")
+            self.leaf_rows_ = added if old is None else np.concatenate([old, added])
+            self.training_rows_ = fingerprint(rows.X, NOTHING)
+            self.training_target_ = fingerprint(rows.y, NOTHING)
+            self.targets_ = rows.y.copy()
+            if self.oob_score:
+                self._oob(targets, w, rows.X)
+        context.end()
+        return self
+
+    def _oob(self, y: Array, w: Array, X: Array) -> None:
+        forest, n = self.forest_, len(y)
+        total, votes = np.zeros(y.shape), np.zeros(n)
+        error, curve = np.zeros(n), np.full(forest.n_trees, np.nan)
+        for t, rows, leaves in self._oob_leaves(X, w):
+            total[rows] += forest.at(forest.start[t] + leaves)
+            votes[rows] += 1
+            gap = total[rows] / votes[rows, None] - y[rows]
+            error[rows] = (gap * gap).mean(axis=1)
+            seen = votes > 0
+            if seen.any():
+                curve[t] = np.average(error[seen], weights=w[seen])
+        seen = votes > 0
+        self._warn_never(int(np.count_nonzero(~seen & (w > 0))))
+        total[seen] /= votes[seen, None]
+        total[~seen] = np.nan
+        self.oob_prediction_ = total[:, 0] if self.n_outputs_ == 1 else total
+        self.oob_curve_ = curve
+        if np.count_nonzero(seen) < 2:
+            self.oob_score_ = float("nan")
+        elif callable(self.oob_score):
+            one = self.n_outputs_ == 1
+            truth, found = (y[seen, 0], total[seen, 0]) if one else (y[seen], total[seen])
+            self.oob_score_ = float(self.oob_score(truth, found))
+        else:
+            self.oob_score_ = float(r2_score(y[seen], total[seen], sample_weight=w[seen]))
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """The mean of the trees; with ``return_std`` also its standard error.
+
+        The standard error is that of the forest's mean as an estimate (how much it would move
+        with another training set), by the infinitesimal jackknife; it needs drawn rows.
+        """
+        rows = self._check_input(X)
+        forest = self.forest_
+        with jobs(self.n_jobs):
+            mean = forest.sum_values(rows) / forest.n_trees
+            mean = mean[:, 0] if self.n_outputs_ == 1 else mean
+            if not return_std:
+                return mean
+            if self.sampler_.kind != "bootstrap":
+                raise ValueError(
+                    "return_std needs trees that draw their rows (bootstrap=True): the standard "
+                    "error is read from the draws"
+                )
+            std = jackknife_std(forest, self.sampler_, rows)
+        return mean, std[:, 0] if self.n_outputs_ == 1 else std
+
+    def predict_quantiles(self, X: ArrayLike, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
+        """Quantiles of the targets that share leaves with each row, (n, quantiles).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        quantiles : float or sequence of float in [0, 1]
+        """
+        rows = self._check_input(X)
+        if self.n_outputs_ > 1:
+            raise ValueError(f"quantiles need one target, got {self.n_outputs_}")
+        asked = np.atleast_1d(np.asarray(quantiles, np.float64))
+        if asked.ndim != 1 or not ((asked >= 0) & (asked <= 1)).all():
+            raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
+        order = np.argsort(asked, kind="stable")
+        with jobs(self.n_jobs):
+            found = forest_quantiles(
+                self.forest_, self.leaf_rows_, self.sampler_, self.targets_.ravel(), rows,
+                asked[order],
+            )  # fmt: skip
+        out = np.empty_like(found)
+        out[:, order] = found
+        return out[:, 0] if np.ndim(quantiles) == 0 else out
+
+    def calibrate_intervals(
+        self, X: ArrayLike, y: ArrayLike, *, confidence: float = 0.9
+    ) -> ForestCalibration:
+        """What ``predict_interval`` needs: the quantiles' margin, from the out-of-bag rows.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training data (checked).
+        confidence : float in (0, 1), default=0.9
+        """
+        check_is_fitted(self)
+        check.fraction(confidence=confidence)
+        if self.n_outputs_ > 1:
+            raise ValueError(f"intervals need one target, got {self.n_outputs_}")
+        rows = self._check_input(X)
+        self._check_training_rows(rows)
+        target = self._known_target(y, len(rows))
+        if fingerprint(np.ascontiguousarray(target), NOTHING) != self.training_target_:
+            raise ValueError("y must be the training targets, in the order of the training rows")
+        with jobs(self.n_jobs):
+            return fit_calibration(
+                self.forest_, self.leaf_rows_, self.sampler_, target.ravel(), rows, confidence
+            )
+
+    def predict_interval(self, X: ArrayLike, calibration: ForestCalibration) -> Array:
+        """Intervals (n, 2) that hold a new y with the confidence of the calibration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        calibration : ForestCalibration
+            Of ``calibrate_intervals``.
+        """
+        if not isinstance(calibration, ForestCalibration):
+            raise TypeError(
+                f"calibration must come from calibrate_intervals, got {type(calibration).__name__}"
+            )
+        found = self.predict_quantiles(X, calibration.levels)
+        low, high = found[:, 0] - calibration.margin, found[:, 1] + calibration.margin
+        middle = 0.5 * (found[:, 0] + found[:, 1])
+        return np.column_stack([np.minimum(low, middle), np.maximum(high, middle)])
+
+    def _known_target(self, y: Any, n: int) -> Any:
+        return self._check_target(y, n)
+
+    def _errors(self, target: Any) -> Any:
+        y = target.reshape(len(target), -1)
+        forest = self.forest_
+
+        def errors(t: int, leaves: Any, rows: Any) -> float:
+            gap = forest.at(forest.start[t] + leaves) - y[rows]
+            return float((gap * gap).mean())
+
+        return errors
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if not hasattr(self, "forest_"):
+            return
+        rows, targets, forest = self.leaf_rows_, self.targets_, self.forest_
+        sizes = forest.leaf_sizes()
+        if forest.value.shape[1] != self.n_outputs_:
+            raise ValueError(f"forest_ must have values of {self.n_outputs_} outputs")
+        sound = (
+            isinstance(rows, np.ndarray)
+            and rows.dtype == np.int32
+            and sizes.min() >= 0
+            and rows.shape == (int(sizes.sum(dtype=np.int64)),)
+            and isinstance(targets, np.ndarray)
+            and targets.dtype == np.float64
+            and len(targets) == self.sampler_.n
+            and targets.size == self.sampler_.n * self.n_outputs_
+            and (len(rows) == 0 or (rows.min() >= 0 and rows.max() < self.sampler_.n))
+        )
+        if not sound:
+            raise ValueError("leaf_rows_ and targets_ must fit the leaves of forest_")
+
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
+        return Card(
+            representation="the mean of many deep trees: a fine step function on axis-parallel "
+            "boxes; no scaling, no assumption on the form; constant beyond the data",
+            evaluation=f"{self.criterion} in the nodes; the forest is judged out of bag",
+            optimisation=self._optimisation(),
+            numbers=self._numbers(),
+            warnings=(CAUTION,),
+        )

@@ -1,0 +1,75 @@
+"""Matrices of labels: opening them, and the m most likely of a row."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import Array
+
+
+def open_label_matrix(owner: Any, Y: Any, n: int) -> Any:
+    """Y as an (n, L) array of labels, dense."""
+    name = type(owner).__name__
+    if Y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    if issparse(Y):
+        Y = Y.toarray()
+    elif is_frame(Y):
+        import narwhals.stable.v1 as nw
+
+        Y = nw.from_native(Y, eager_only=True).to_numpy()
+    Y = check_array(Y, dtype=None, ensure_2d=False, input_name="y", estimator=owner)
+    if Y.ndim != 2:
+        raise ValueError(
+            f"y must have two dimensions (rows, labels), got shape {Y.shape}; for one label use "
+            "the estimator itself, or y.reshape(-1, 1)"
+        )
+    if len(Y) != n:
+        raise ValueError(f"X and y need the same number of rows (n_samples), got {n} and {len(Y)}")
+    check_classification_targets(Y)
+    return Y
+
+
+def check_zero_one(Y: Any, name: str) -> Any:
+    """Refuse labels other than 0 and 1.
+
+    >>> check_zero_one(np.array([[0, 2]]), "predict_top")
+    Traceback (most recent call last):
+    ValueError: predict_top needs labels 0 and 1, got 2
+    """
+    bad = ~((Y == 0) | (Y == 1)) if Y.dtype.kind in "biuf" else np.ones(Y.shape, dtype=bool)
+    if bad.any():
+        raise ValueError(f"{name} needs labels 0 and 1, got {Y[bad][0]}")
+    return Y.astype(np.int64)
+
+
+def warn_constant(owner: Any, label: int, value: Any) -> None:
+    """One warning per label that never varies."""
+    warnings.warn(
+        f"{type(owner).__name__}: label {label} is {value} in every training row; "
+        f"{value} is predicted always",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def top_labels(scores: Array, m: int) -> Any:
+    """0/1 rows with exactly m ones, at the m largest scores; of equal ones the earlier label.
+
+    >>> top_labels(np.array([[0.2, 0.9, 0.2]]), 2)
+    array([[1, 1, 0]])
+    """
+    check.whole(m=m, at_least=0)
+    n, L = scores.shape
+    if m > L:
+        raise ValueError(f"m must be at most the number of labels, {L}, got {m}")
+    out = np.zeros((n, L), dtype=np.int64)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :m]
+    np.put_along_axis(out, order, 1, axis=1)
+    return out

@@ -1,0 +1,123 @@
+"""What the classifiers made of classifiers share: routing, tags and the door."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from pellucid.base import (
+    Classifier,
+    Estimator,
+    check_labels,
+    check_weights,
+    encode_labels,
+    find_nonfinite,
+)
+from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import IntArray
+from pellucid.core.meta import check_inner, read_table, route
+from pellucid.ensemble.committees.constant import ConstantClassifier
+
+
+class MetaClassifier(MetaEstimatorMixin, Classifier):
+    """Base of the classifiers that fit several copies of ``estimator``."""
+
+    estimator: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.pairwise = inner.pairwise
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+    def get_metadata_routing(self) -> Any:
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        if hasattr(type(self), "partial_fit"):
+            mapping.add(caller="partial_fit", callee="partial_fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def _open(self, X: Any, *, reset: bool = True) -> Any:
+        """The table for the inner estimators."""
+        if reset:
+            check_inner(self, self.estimator, "fit")
+        else:
+            check_is_fitted(self)
+        return read_table(self, X, self.estimator, reset=reset)
+
+    def _open_labels(self, X: Any, y: Any) -> IntArray:
+        """Codes of the labels of a vector; at least two classes."""
+        n = _num_samples(X)
+        self.classes_, codes = encode_labels(check_labels(y, n, self))
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got 1 class in {n} samples "
+                f"(n_samples={n})"
+            )
+        return codes
+
+    def _route(
+        self, method: str, sample_weight: Any, params: dict[str, Any], n: int, **door: bool
+    ) -> dict[str, Any]:
+        """The keywords of the inner fits; weights are checked here, where rows have their place."""
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, np.empty(n))
+        return route(self, method, sample_weight, params, **door)
+
+    def _refuse_cells(self, X: Any) -> None:
+        refuse_cells(self, self.estimator, X)
+
+
+def refuse_cells(owner: Any, estimator: Any, X: Any) -> None:
+    """Name a bad cell by its row in X: the inner estimators will see only some of the rows."""
+    if not isinstance(estimator, Estimator):
+        return  # what it accepts is not known here
+    if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
+        allow_nan = bool(get_tags(estimator).input_tags.allow_nan)
+        for j, column in _float_columns(X):
+            found = find_nonfinite(column[:, None], allow_nan=allow_nan)
+            if found is not None:
+                what = "NaN" if np.isnan(column[found[0]]) else "infinity (inf)"
+                raise ValueError(
+                    f"X contains {what} in {owner._column_name(j)}, row {found[0]}; "
+                    f"{type(estimator).__name__} does not accept it"
+                )
+
+
+def _float_columns(X: Any) -> list[tuple[int, Any]]:
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind != "f" or np.isfinite(X.sum()):
+            return []
+        return [(j, X[:, j].astype(np.float64)) for j in range(X.shape[1])]
+    import narwhals.stable.v1 as nw
+
+    table = nw.from_native(X, eager_only=True)
+    return [
+        (j, np.asarray(column.to_numpy(), dtype=np.float64))
+        for j, column in enumerate(table.iter_columns())
+        if column.dtype.is_float()
+    ]
+
+
+def fit_binary(
+    estimator: Any, X: Any, y: IntArray, params: dict[str, Any], names: tuple[str, str]
+) -> Any:
+    """A copy fitted to 0/1 targets; a constant where only one of them occurs."""
+    low, high = int(y.min()), int(y.max())
+    if low == high:
+        warnings.warn(
+            f"label {names[low]} is present in all training rows: it is predicted always",
+            UserWarning,
+            stacklevel=2,
+        )
+        return ConstantClassifier().fit(X, y)
+    return clone(estimator).fit(X, y, **params)
+
+
+def take_rows(X: Any, indices: Any) -> Any:
+    """Rows of a table of any kind."""
+    return _safe_indexing(X, indices)

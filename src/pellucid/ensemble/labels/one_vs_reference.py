@@ -1,0 +1,159 @@
+r"""Every class against one reference.
+
+    K-1 fits of class k (1) against the reference r (0), on the rows of these two classes only
+    l_k = log P_k(1 | x) / P_k(0 | x),  l_r = 0        P(k | x) = exp(l_k) / sum_m exp(l_m)
+
+The pivot form of the multinomial model, fitted one logit at a time: consistent, less efficient
+than the joint fit, and, unlike it, dependent on the choice of the reference. Without
+probabilities the decision function stands for the logit.
+
+References: Begg & Gray (1984).
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from pellucid.base import with_callbacks
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import binary_score
+from pellucid.core.records import Card
+from pellucid.ensemble.labels.meta_classifier import MetaClassifier
+from pellucid.ensemble.labels.one_vs_one import fit_pair
+from pellucid.ensemble.labels.one_vs_rest import inner_has
+
+SMALLEST = 1e-300  # a probability of 0 counts as this one: logits stay finite
+
+
+def log_odds(model: Any, X: Any) -> Array:
+    """log P(1 | x) / P(0 | x) of a fitted two-class model, finite; its score if it has no P."""
+    if hasattr(model, "predict_log_proba"):
+        P = np.maximum(np.asarray(model.predict_log_proba(X)), np.log(SMALLEST))
+    elif hasattr(model, "predict_proba"):
+        P = np.log(np.maximum(np.asarray(model.predict_proba(X)), SMALLEST))
+    else:
+        return binary_score(model, X)
+    return P[:, 1] - P[:, 0]
+
+
+class OneVsReferenceClassifier(MetaClassifier):
+    """Any binary classifier for K classes: each against one reference class.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With ``predict_proba`` or ``decision_function``; it is cloned K-1 times.
+    reference : label, default=None
+        The class that the others are compared with; None: the last.
+    n_jobs : int or None, default=None
+        Fits at the same time, by joblib; the model is the same for any number.
+
+    Attributes
+    ----------
+    estimators_ : list of K-1 fitted estimators
+        In the order of ``classes_`` without the reference.
+    classes_ : ndarray of shape (n_classes,)
+    reference_ : label
+    n_classifiers_ : int
+
+    Examples
+    --------
+    >>> from pellucid import GaussianNB, OneVsReferenceClassifier
+    >>> X, y = [[0, 1], [1, 0], [4, 1], [5, 0], [2, 4], [3, 6]], list("aabbcc")
+    >>> model = OneVsReferenceClassifier(GaussianNB(), reference="a").fit(X, y)
+    >>> model.predict([[0, 0], [2, 5]]).tolist(), model.n_classifiers_
+    (['a', 'c'], 2)
+    """
+
+    def __init__(self, estimator: Any, *, reference: Any = None, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.reference = reference
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        X = self._open(X)
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
+        params = self._route("fit", sample_weight, fit_params, _num_samples(X))
+        codes = self._open_labels(X, y)
+        self._refuse_cells(X)
+        pivot = self._pivot()
+        self.reference_ = self.classes_[pivot]
+        others = [k for k in range(len(self.classes_)) if k != pivot]
+        taken = [np.flatnonzero((codes == k) | (codes == pivot)) for k in others]
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_pair)(
+                self.estimator, X, codes, indices, k, params,
+                (str(self.reference_), str(self.classes_[k])),
+            )
+            for k, indices in zip(others, taken, strict=True)
+        )  # fmt: skip
+        self.pair_sizes_ = np.array([len(indices) for indices in taken])
+        context.end()
+        return self
+
+    def _pivot(self) -> int:
+        if self.reference is None:
+            return len(self.classes_) - 1
+        found = np.flatnonzero(self.classes_ == self.reference)
+        if len(found) == 0:
+            raise ValueError(
+                f"reference must be one of the classes {self.classes_.tolist()}, "
+                f"got {self.reference!r}"
+            )
+        return int(found[0])
+
+    def _logits(self, X: Any) -> Array:
+        """(n, K), 0 for the reference."""
+        X = self._open(X, reset=False)
+        pivot = int(np.flatnonzero(self.classes_ == self.reference_)[0])
+        columns = [log_odds(model, X) for model in self.estimators_]
+        columns.insert(pivot, np.zeros(len(columns[0])))
+        return np.column_stack(columns)
+
+    def decision_function(self, X: Any) -> Array:
+        """Logits against the reference, (n, K); for two classes that of ``classes_[1]``, (n,)."""
+        Z = self._logits(X)
+        return Z[:, 1] - Z[:, 0] if Z.shape[1] == 2 else Z
+
+    def predict(self, X: Any) -> Any:
+        Z = self._logits(X)
+        if Z.shape[1] == 2:  # an even chance is classes_[1]
+            return self.classes_[(Z[:, 1] >= Z[:, 0]).astype(np.intp)]
+        return self.classes_[Z.argmax(axis=1)]
+
+    @inner_has("predict_proba")
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(k | x), (n, K)."""
+        return log_softmax(self._logits(X), axis=1)
+
+    @inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> Array:
+        """P(k | x) proportional to exp(logit), (n, K)."""
+        return np.exp(self.predict_log_proba(X))
+
+    @property
+    def n_classifiers_(self) -> int:
+        """Number of fits, K-1."""
+        return len(self.estimators_)
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        sizes = self.pair_sizes_
+        return Card(
+            representation=f"one {type(self.estimator).__name__} per class against "
+            f"{self.reference_}; P proportional to exp(logit)",
+            evaluation="that of the inner estimator, each class with the reference on their own "
+            "rows only; the choice of the reference matters",
+            optimisation=f"{self.n_classifiers_} independent fits of {sizes.min()} to "
+            f"{sizes.max()} rows",
+            numbers={
+                "classes": len(self.classes_),
+                "fits": self.n_classifiers_,
+                "rows in all fits": int(sizes.sum()),
+            },
+        )

@@ -1,0 +1,177 @@
+r"""Semi-supervised learning through a representation of all rows.
+
+Structure    phi learned from ALL inputs, labelled or not: components, clusters, responsibilities
+Classifier   g learned from (phi(x_i), y_i) of the labelled rows only
+Answer       g(phi(x))
+
+It helps where the unlabelled rows show what the labels follow: few directions, or clusters.
+
+References: Chapelle, Schoelkopf & Zien (2006), Semi-supervised learning, chapter 1.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+
+from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import check_inner, read_table
+from pellucid.core.records import Card
+
+UNLABELLED = -1
+
+
+def is_labelled(y: Any) -> Any:
+    """Which rows have a label: not -1, and for objects not None either.
+
+    >>> is_labelled(np.array([0, -1, 1])).tolist()
+    [True, False, True]
+    """
+    if y.dtype.kind == "O":
+        return np.array([v is not None and not _is_minus_one(v) for v in y], dtype=bool)
+    if y.dtype.kind in "US":
+        return y != str(UNLABELLED)
+    if y.dtype.kind in "ub":
+        return np.ones(len(y), bool)
+    return y != UNLABELLED
+
+
+def _is_minus_one(value: Any) -> bool:
+    return not isinstance(value, str) and bool(value == UNLABELLED)
+
+
+def _inner_has(method: str) -> Any:
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+
+
+class RepresentationClassifier(Classifier):
+    """A classifier on a representation that was learned from all rows, labelled or not.
+
+    Parameters
+    ----------
+    representation : estimator
+        Learns from all rows and gives columns by ``transform``, else by ``predict_proba``.
+    estimator : classifier
+        Learns from the labelled rows of these columns.
+
+    A row is unlabelled where y is -1 (None in an array of objects, "-1" among strings).
+
+    Attributes
+    ----------
+    representation_, estimator_
+        Fitted copies.
+    classes_ : the labels that occur
+    n_labelled_ : int
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import GaussianNB, PCA, RepresentationClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.arange(40) % 2
+    >>> X = rng.normal(size=(40, 3)) + 6 * group[:, None]
+    >>> y = np.where(np.arange(40) < 6, group, -1)
+    >>> model = RepresentationClassifier(PCA(1), GaussianNB()).fit(X, y)
+    >>> model.score(X, group), model.n_labelled_
+    (1.0, 6)
+    """
+
+    def __init__(self, representation: Any, estimator: Any) -> None:
+        self.representation = representation
+        self.estimator = estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.representation).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
+        check_inner(self, self.representation, "fit")
+        check_inner(self, self.estimator, "fit", "predict")
+        if not any(hasattr(self.representation, m) for m in ("transform", "predict_proba")):
+            raise ValueError(
+                "representation must have transform or predict_proba, got "
+                f"{type(self.representation).__name__}"
+            )
+        X = read_table(self, X, self.representation, reset=True)
+        labels = check_labels(y, _num_samples(X), self)
+        known = np.flatnonzero(is_labelled(labels))
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, np.empty(len(labels)))
+            known = known[weights[known] > 0]
+        if len(known) == 0:
+            raise ValueError("y has no labelled row (-1 means unlabelled); at least two are needed")
+        self.classes_, _ = encode_labels(labels[known])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"the labelled rows of y have one class only ({self.classes_[0]}); "
+                "at least 2 classes are needed"
+            )
+        self.representation_ = clone(self.representation).fit(X, **self._inner_params(weights))
+        params = {} if weights is None else {"sample_weight": weights[known]}
+        if params and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(self.estimator).__name__}, the underlying estimator, does not support "
+                "sample weights"
+            )
+        Z = self._columns(_safe_indexing(X, known))
+        self.estimator_ = clone(self.estimator).fit(Z, labels[known], **params)
+        self.n_labelled_ = len(known)
+        context.end()
+        return self
+
+    def _inner_params(self, weights: Any) -> dict[str, Any]:
+        if weights is None:
+            return {}
+        if not has_fit_parameter(self.representation, "sample_weight"):
+            raise ValueError(
+                f"{type(self.representation).__name__}, the representation, does not support "
+                "sample weights"
+            )
+        return {"sample_weight": weights}
+
+    def _columns(self, X: Any) -> Any:
+        model = self.representation_
+        method = "transform" if hasattr(model, "transform") else "predict_proba"
+        return getattr(model, method)(X)
+
+    def _open(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._columns(read_table(self, X, self.representation, reset=False))
+
+    def predict(self, X: ArrayLike) -> Any:
+        """The labels that the classifier says of the represented rows."""
+        Z = self._open(X)
+        return self.estimator_.predict(Z)
+
+    @available_if(_inner_has("predict_proba"))
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classifier."""
+        Z = self._open(X)
+        return self.estimator_.predict_proba(Z)
+
+    @available_if(_inner_has("decision_function"))
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Scores of the classifier."""
+        Z = self._open(X)
+        return self.estimator_.decision_function(Z)
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        inner, outer = type(self.representation_).__name__, type(self.estimator_).__name__
+        return Card(
+            representation=f"{outer} on the columns that {inner} makes of a row",
+            evaluation=f"that of {inner} on all rows, that of {outer} on the labelled ones",
+            optimisation=f"{inner} first, without labels; then {outer}, without unlabelled rows",
+            numbers={"labelled rows": self.n_labelled_, "classes": len(self.classes_)},
+        )

@@ -1,0 +1,341 @@
+r"""Self-training: a classifier that teaches itself from its own sure answers.
+
+Round        1. fit on the labelled rows
+             2. P(c | x) of every row without a label
+             3. the sure ones get their most probable class, and count as labelled from now on
+Sure         threshold: max_c P(c | x) > threshold;   k_best: the k rows of largest max_c P(c | x)
+End          no row is left, no row was sure, or ``max_iter`` rounds; then a last fit
+
+The rows without a label help where the classes form groups with few rows between them. A wrong
+answer is never taken back, so that early mistakes grow: the probabilities should be calibrated.
+
+References: Yarowsky (1995); Chapelle, Schoelkopf & Zien (2006), chapter 1.
+"""
+
+import warnings
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise_for_params
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
+
+from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext, History
+from pellucid.core.meta import check_inner, read_table, route, rows_of
+from pellucid.core.records import Card
+from pellucid.ensemble.labels.meta_classifier import refuse_cells, take_rows
+from pellucid.ensemble.semi_supervised.representation import UNLABELLED, is_labelled
+from pellucid.linear.logistic.logistic import LogisticRegression
+
+ABSENT = -2  # the code of a row of weight zero
+
+
+class Taught(NamedTuple):
+    """Where the rounds stand."""
+
+    codes: IntArray  # (n,) class of every row, -1 where there is none
+    when: IntArray  # (n,) round in which it got it: 0 if given, -1 if never
+    added: IntArray  # rows that were labelled in this round
+    step: int
+    model: Any  # fitted to the labels before this round
+
+
+def sure_rows(P: Array, criterion: str, threshold: float, k_best: int) -> IntArray:
+    """Which rows of the probabilities P are sure, in order.
+
+    >>> P = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    >>> sure_rows(P, "threshold", 0.75, 1), sure_rows(P, "k_best", 0.75, 1)
+    (array([0, 2]), array([0]))
+    """
+    top = P.max(axis=1)
+    if criterion == "threshold":
+        return np.flatnonzero(top > threshold)
+    return np.sort(np.argsort(-top, kind="stable")[:k_best])  # ties go to the lower row
+
+
+class Task(NamedTuple):
+    """What every fit needs."""
+
+    X: Any
+    labels: Any  # (n,) as given
+    inner: Any
+    params: dict[str, Any]
+
+    def fit(self, codes: IntArray, classes: Any) -> Any:
+        """A classifier fitted to the rows that have a class."""
+        known = np.flatnonzero(codes >= 0)
+        y = classes[codes[known]]
+        params = rows_of(self.params, self.X, known)
+        return clone(self.inner).fit(take_rows(self.X, known), y, **params)
+
+
+def labels_of(y: Any, n: int, owner: Any) -> Any:
+    """A vector of labels, -1 among them; classes that are text may stand beside it as objects."""
+    values = None if y is None else column_or_1d(y, warn=True)
+    if values is None or values.dtype.kind != "O" or len(values) != n:
+        return check_labels(y, n, owner)
+    known = values[is_labelled(values)]
+    if len(known):
+        check_labels(known, len(known), owner)
+    return values
+
+
+def row_of(state: Taught) -> dict[str, Any]:
+    """The row of the history: rows still unlabelled, labelled in this round, and which."""
+    left = int((state.codes == UNLABELLED).sum())
+    return {"objective": left, "labelled": len(state.added), "rows": state.added}
+
+
+def is_over(history: History) -> bool:
+    """Whether another round has nothing to do: no row is left, or none was sure."""
+    return history[-1]["objective"] == 0 or history[-1]["labelled"] == 0
+
+
+def end_of(state: Taught, max_iter: int | None) -> str:
+    """Why the rounds ended, in scikit-learn's words."""
+    if not (state.codes == UNLABELLED).any():
+        return "all_labeled"
+    if state.step > 0 and len(state.added) == 0:
+        return "no_change"
+    return "max_iter" if state.step == max_iter else "stopped"
+
+
+def _inner_has(method: str) -> Any:
+    def check_method(owner: Any) -> bool:
+        return hasattr(getattr(owner, "estimator_", owner._inner()), method)
+
+    return available_if(check_method)
+
+
+class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
+    """Any classifier with probabilities, taught by its own sure answers on rows without labels.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, default=None
+        None means ``LogisticRegression()``.
+    threshold : float in [0, 1), default=0.75
+        With ``criterion="threshold"``: a row is sure if its largest probability is above it.
+    criterion : {"threshold", "k_best"}, default="threshold"
+    k_best : int, default=10
+        With ``criterion="k_best"``: rows that are labelled in a round (ties: the lower row).
+    max_iter : int or None, default=10
+        Most rounds; None goes on until no row is sure or none is left.
+    verbose : ignored
+        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+
+    A row is unlabelled where y is -1 (None in an array of objects, "-1" among strings).
+
+    Attributes
+    ----------
+    estimator_ : fitted classifier
+    classes_ : the labels that occur
+    transduction_ : ndarray of shape (n_samples,)
+        The labels of the last fit; rows that never got one stay unlabelled.
+    labeled_iter_ : ndarray of shape (n_samples,)
+        The round in which a row got its label: 0 if it was given, -1 if never.
+    n_iter_ : int
+        Rounds, at least 1: with no row to label the first round finds nothing to do.
+    termination_condition_ : {"max_iter", "no_change", "all_labeled", "stopped"}
+    history_ : History
+        objective (rows still unlabelled), labelled, and ``rows``, those labelled in the round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import GaussianNB, SelfTrainingClassifier
+    >>> X = np.array([[0.0], [0.5], [1.0], [1.5], [6.0], [6.5], [7.0], [7.5]])
+    >>> model = SelfTrainingClassifier(GaussianNB()).fit(X, [0, 0, -1, -1, -1, -1, 1, 1])
+    >>> model.transduction_.tolist(), model.history_["objective"].tolist()
+    ([0, 0, 0, 0, 1, 1, 1, 1], [4, 0])
+    """
+
+    _training_state = ("transduction_", "labeled_iter_")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        threshold: float = 0.75,
+        criterion: str = "threshold",
+        k_best: int = 10,
+        max_iter: int | None = 10,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.criterion = criterion
+        self.k_best = k_best
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._inner())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+    def get_metadata_routing(self) -> Any:
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self._inner(), method_mapping=mapping)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Learn from the rows of X whose y is not -1, then from the others."""
+        inner = self._check_parameters()
+        X = read_table(self, X, inner, reset=True)
+        refuse_cells(self, inner, X)
+        n = _num_samples(X)
+        labels = labels_of(y, n, self)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, np.empty(n))
+        task = Task(X, labels, inner, self._route(sample_weight, fit_params))
+        start = self._start(labels, sample_weight)
+        rounds = int((start.codes == UNLABELLED).sum()) + 1  # every one but the last labels a row
+        rounds = rounds if self.max_iter is None else self.max_iter
+        context = FitContext(
+            self, X=X, y=y, sample_weight=sample_weight, max_steps=rounds,
+            attributes=partial(self._fitted, task),
+        )  # fmt: skip
+        run = self._iterate(
+            partial(self._round, task), start, max_iter=rounds, tol=None, record=row_of,
+            context=context, stop=is_over,
+        )  # fmt: skip
+        found = self._fitted(task, run.state)
+        self.estimator_ = found["estimator_"]
+        self.transduction_, self.labeled_iter_ = found["transduction_"], found["labeled_iter_"]
+        self.termination_condition_ = end_of(run.state, self.max_iter)
+        when = self.labeled_iter_
+        self._counts = [int(v.sum()) for v in (when == 0, when > 0, when < 0)]
+        return self
+
+    def _check_parameters(self) -> Any:
+        check.non_negative(threshold=self.threshold)
+        if not self.threshold < 1:
+            raise ValueError(f"threshold must be in [0, 1), got {self.threshold!r}")
+        check.one_of(("threshold", "k_best"), criterion=self.criterion)
+        check.whole(k_best=self.k_best)
+        if self.max_iter is not None:
+            check.whole(at_least=0, max_iter=self.max_iter)
+        inner = self._inner()
+        check_inner(self, inner, "fit")
+        return inner
+
+    def _route(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        if self.estimator is not None:
+            return route(self, "fit", sample_weight, params)
+        _raise_for_params(params, self, "fit")
+        return {} if sample_weight is None else {"sample_weight": sample_weight}
+
+    def _start(self, labels: Any, weights: Any) -> Taught:
+        """The labels that are given; rows of weight zero are not there."""
+        given = is_labelled(labels)
+        there = np.ones(len(labels), bool) if weights is None else weights > 0
+        known = np.flatnonzero(given & there)
+        if len(known) == 0:
+            raise ValueError("y has no labelled row (-1 means unlabelled); at least two are needed")
+        self.classes_, codes = encode_labels(labels[known])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"the labelled rows of y have one class only ({self.classes_[0]}); "
+                "at least 2 classes are needed"
+            )
+        all_codes = np.where(there, UNLABELLED, ABSENT)
+        all_codes[known] = codes
+        left = int((all_codes == UNLABELLED).sum())
+        if left == 0:
+            warnings.warn("y contains no unlabelled row (-1)", UserWarning, stacklevel=4)
+        elif self.criterion == "k_best" and self.k_best > left:
+            warnings.warn(
+                f"k_best={self.k_best} is more than the {left} unlabelled rows: all are labelled "
+                "in the first round",
+                UserWarning,
+                stacklevel=4,
+            )
+        none = np.empty(0, np.intp)
+        return Taught(all_codes, np.where(given, 0, UNLABELLED), none, 0, None)
+
+    def _round(self, task: "Task", state: Taught) -> tuple[Taught, float]:
+        model = task.fit(state.codes, self.classes_)
+        left = np.flatnonzero(state.codes == UNLABELLED)
+        if len(left) == 0:
+            return Taught(state.codes, state.when, left, state.step + 1, model), 0.0
+        P = model.predict_proba(take_rows(task.X, left))
+        sure = sure_rows(P, self.criterion, self.threshold, self.k_best)
+        codes, when, step = state.codes.copy(), state.when.copy(), state.step + 1
+        said = model.classes_[P[sure].argmax(axis=1)]
+        codes[left[sure]] = np.searchsorted(self.classes_, said)
+        when[left[sure]] = step
+        return Taught(codes, when, left[sure], step, model), float(len(sure))
+
+    def _fitted(self, task: "Task", state: Taught) -> dict[str, Any]:
+        """The attributes as if the rounds had ended here."""
+        fresh = state.model is None or len(state.added) > 0
+        taught = state.when > 0
+        labels = task.labels.copy()
+        labels[taught] = self.classes_[state.codes[taught]]
+        return {
+            "estimator_": task.fit(state.codes, self.classes_) if fresh else state.model,
+            "transduction_": labels,
+            "labeled_iter_": state.when,
+        }
+
+    def _open(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return read_table(self, X, self._inner(), reset=False)
+
+    @_inner_has("predict")
+    def predict(self, X: ArrayLike) -> Any:
+        """The labels that the taught classifier says."""
+        rows = self._open(X)
+        return self.estimator_.predict(rows)
+
+    @_inner_has("predict_proba")
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the taught classifier."""
+        rows = self._open(X)
+        return self.estimator_.predict_proba(rows)
+
+    @_inner_has("predict_log_proba")
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Their logarithms."""
+        rows = self._open(X)
+        return self.estimator_.predict_log_proba(rows)
+
+    @_inner_has("decision_function")
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Scores of the taught classifier."""
+        rows = self._open(X)
+        return self.estimator_.decision_function(rows)
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        name = type(self.estimator_).__name__
+        rule = (
+            f"max P > {self.threshold:g}"
+            if self.criterion == "threshold"
+            else f"the {self.k_best} of largest P"
+        )
+        given, added, left = self._counts
+        return Card(
+            representation=f"that of {name}",
+            evaluation=f"that of {name}, its own sure answers taken for labels",
+            optimisation=f"{self.n_iter_} round(s) of fit and label ({rule}), ended by "
+            f"{self.termination_condition_}; no answer is taken back",
+            numbers={
+                "labels given": given,
+                "labels added": added,
+                "rows left": left,
+                "rounds": self.n_iter_,
+            },
+        )

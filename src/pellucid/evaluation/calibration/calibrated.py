@@ -1,0 +1,297 @@
+"""Honest probabilities from any classifier: scores of unseen rows, mapped to observed shares.
+
+See ``calibrators`` for the maps. With ``ensemble`` every fold keeps its own classifier and map, and
+their probabilities are averaged; without, one classifier is fitted on all rows and one map on its
+out-of-fold scores.
+"""
+
+import inspect
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
+from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
+
+from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.evaluation.calibration.calibrators import calibrated_probabilities, fit_calibrators
+
+METHODS = ("sigmoid", "isotonic", "temperature")
+
+
+class CalibratedPair(NamedTuple):
+    """A fitted classifier with the maps of its scores."""
+
+    estimator: Any
+    calibrators: list[Any]
+    classes: Any
+    method: str
+
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities, columns as ``classes``."""
+        values = raw_scores(self.estimator, X, len(self.classes), self.method)
+        places = np.searchsorted(self.classes, self.estimator.classes_)
+        P = calibrated_probabilities(
+            values, self.calibrators, places, len(self.classes), self.method
+        )
+        P[(P > 1.0) & (P <= 1.0 + 1e-5)] = 1.0
+        return P
+
+
+def score_method(estimator: Any) -> str:
+    """decision_function where there is one, else predict_proba."""
+    for name in ("decision_function", "predict_proba"):
+        if hasattr(estimator, name):
+            return name
+    raise AttributeError(
+        f"{type(estimator).__name__} has neither decision_function nor predict_proba"
+    )
+
+
+def raw_scores(estimator: Any, X: Any, n_classes: int, method: str) -> Array:
+    """(n, K) scores; (n, 1) for two classes."""
+    name = score_method(estimator)
+    return _shaped(np.asarray(getattr(estimator, name)(X)), name, n_classes, method)
+
+
+def _shaped(values: Any, name: str, n_classes: int, method: str) -> Array:
+    values = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    if n_classes == 2 and values.shape[1] == 2 and method != "temperature":
+        return values[:, 1:]
+    return values
+
+
+def default_estimator() -> Any:
+    """A linear support vector machine where the library has one, else Gaussian naive Bayes."""
+    import pellucid
+
+    if "LinearSVC" in pellucid._HOME:
+        return pellucid.LinearSVC(random_state=0)
+    return pellucid.GaussianNB()
+
+
+class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
+    """Probabilities that mean what they say, from any classifier with scores.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``decision_function`` or ``predict_proba``. None: ``LinearSVC(random_state=0)`` where
+        the library has it, else ``GaussianNB()``. A ``FrozenEstimator`` is not fitted again.
+    method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
+        Platt's curve (few rows), a free non-decreasing curve (about 1000 rows or more), or one
+        temperature for all classes.
+    cv : int, splitter, iterable or None, default=None
+        None is 5 stratified folds.
+    n_jobs : int or None, default=None
+        Folds fitted at the same time, by joblib.
+    ensemble : bool or "auto", default="auto"
+        True: average the calibrated classifiers of the folds. False: one classifier fitted on all
+        rows, one map fitted on out-of-fold scores. "auto": False for a ``FrozenEstimator``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    calibrated_classifiers_ : list
+        Of pairs with ``estimator``, ``calibrators`` and ``predict_proba``.
+    n_features_in_, feature_names_in_ : as the estimator saw them
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import CalibratedClassifierCV, GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> X = rng.normal(size=(200, 1)) + y[:, None]
+    >>> X = np.hstack([X, X, X])  # one fact told three times: naive Bayes is too sure of itself
+    >>> model = CalibratedClassifierCV(GaussianNB()).fit(X, y)
+    >>> bool(GaussianNB().fit(X, y).predict_proba(X).max() > model.predict_proba(X).max())
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "sigmoid",
+        cv: Any = None,
+        n_jobs: int | None = None,
+        ensemble: Any = "auto",
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.ensemble = ensemble
+
+    def _get_estimator(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        estimator = default_estimator()
+        if _routing_enabled():
+            estimator.set_fit_request(sample_weight=True)
+        return estimator
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        check.one_of(METHODS, method=self.method)
+        if self.ensemble != "auto":
+            check.boolean(ensemble=self.ensemble)
+        X, y = indexable(_indexable_table(X), y)
+        labels = check_labels(y, _num_samples(X), self)
+        context = FitContext(self, X=X, y=labels, sample_weight=sample_weight)
+        estimator = self._get_estimator()
+        score_method(estimator)
+        params = self._routed(estimator, sample_weight, fit_params)
+        w = np.ones(len(labels))
+        if sample_weight is not None:
+            w = check_weights(sample_weight, labels)
+        self.classes_, codes = encode_labels(labels)
+        cv = self._splitter(labels, codes)
+        ensemble = self.ensemble
+        if ensemble == "auto":
+            ensemble = not isinstance(estimator, FrozenEstimator)
+        if ensemble:
+            self.calibrated_classifiers_ = Parallel(n_jobs=self.n_jobs)(
+                delayed(fit_pair)(
+                    clone(estimator), X, labels, codes, w, train, test, self.classes_, self.method,
+                    params.estimator.fit,
+                )
+                for train, test in cv.split(X, labels, **params.splitter.split)
+            )  # fmt: skip
+        else:
+            self.calibrated_classifiers_ = [
+                self._fit_once(estimator, X, labels, codes, w, cv, params)
+            ]
+        first = self.calibrated_classifiers_[0].estimator
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(first, name):
+                setattr(self, name, getattr(first, name))
+        context.end()
+        return self
+
+    def _routed(self, estimator: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Any:
+        """What goes to the estimator's fit and to the splitter."""
+        if _routing_enabled():
+            return process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
+        takes = "sample_weight" in inspect.signature(estimator.fit).parameters
+        options = dict(fit_params)
+        if sample_weight is not None and takes:
+            options["sample_weight"] = sample_weight
+        elif sample_weight is not None:
+            warnings.warn(
+                f"{type(estimator).__name__} takes no sample_weight: the weights are used for the "
+                "calibration only",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Bunch(estimator=Bunch(fit=options), splitter=Bunch(split={}))
+
+    def _splitter(self, labels: Any, codes: IntArray) -> Any:
+        if isinstance(self.cv, LeaveOneOut):
+            raise ValueError(
+                "LeaveOneOut cross-validation does not allow all classes to be present in test "
+                "splits; use one that does, such as StratifiedKFold"
+            )
+        n_folds = self.cv if isinstance(self.cv, int) else getattr(self.cv, "n_splits", None)
+        rarest = int(np.bincount(codes).min())
+        if n_folds and rarest < n_folds:
+            raise ValueError(
+                f"Requesting {n_folds}-fold cross-validation but provided less than {n_folds} "
+                f"examples for at least one class: the rarest has {rarest}"
+            )
+        return check_cv(self.cv, labels, classifier=True)
+
+    def _fit_once(
+        self, estimator: Any, X: Any, y: Any, codes: IntArray, w: Array, cv: Any, params: Any
+    ) -> CalibratedPair:
+        """One classifier on all rows, one map on out-of-fold scores."""
+        model = clone(estimator)
+        name = score_method(model)
+        values = cross_val_predict(
+            model, X, y, cv=cv, method=name, n_jobs=self.n_jobs, params=params.estimator.fit
+        )
+        model.fit(X, y, **params.estimator.fit)
+        K = len(self.classes_)
+        values = _shaped(values, name, K, self.method)
+        places = np.searchsorted(self.classes_, model.classes_)
+        maps = fit_calibrators(values, codes, w, places, K, self.method)
+        return CalibratedPair(model, maps, self.classes_, self.method)
+
+    def predict_proba(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = _indexable_table(X)
+        parts = [pair.predict_proba(X) for pair in self.calibrated_classifiers_]
+        return np.sum(parts, axis=0) / len(parts)
+
+    def predict(self, X: Any) -> Any:
+        P = self.predict_proba(X)
+        return self.classes_[np.argmax(P, axis=1)]
+
+    def get_metadata_routing(self) -> Any:
+        fit = MethodMapping().add(caller="fit", callee="fit")
+        split = MethodMapping().add(caller="fit", callee="split")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self._get_estimator(), method_mapping=fit)
+            .add(splitter=self.cv, method_mapping=split)
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._get_estimator()).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        pairs = self.calibrated_classifiers_
+        how = {
+            "sigmoid": "p = 1 / (1 + exp(a f + b)) of its score f",
+            "isotonic": "a non-decreasing step curve of its score",
+            "temperature": "softmax(beta z) of its scores z",
+        }
+        loss = "squared error" if self.method == "isotonic" else "log loss"
+        return Card(
+            representation=f"{type(pairs[0].estimator).__name__}, then {how[self.method]}",
+            evaluation=f"{loss} of the map on rows that the classifier has not seen",
+            optimisation={
+                "sigmoid": "Newton in (a, b), convex",
+                "isotonic": "pool adjacent violators, exact",
+                "temperature": "Newton in beta inside a bracket, convex",
+            }[self.method],
+            numbers={"classifiers": len(pairs), "classes": len(self.classes_)},
+        )
+
+
+def fit_pair(
+    estimator: Any, X: Any, y: Any, codes: IntArray, w: Array, train: Any, test: Any, classes: Any,
+    method: str, params: dict[str, Any],
+) -> CalibratedPair:  # fmt: skip
+    """Fit the classifier on the training rows and its map on the test rows."""
+    options = _check_method_params(X, params=params, indices=train)
+    estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train), **options)
+    values = raw_scores(estimator, _safe_indexing(X, test), len(classes), method)
+    places = np.searchsorted(classes, estimator.classes_)
+    maps = fit_calibrators(values, codes[test], w[test], places, len(classes), method)
+    return CalibratedPair(estimator, maps, classes, method)
+
+
+def _indexable_table(X: Any) -> Any:
+    return indexable_frame(X) if is_frame(X) else X

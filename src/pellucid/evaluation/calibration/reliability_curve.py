@@ -1,0 +1,161 @@
+r"""Do events of probability p happen in a share p of the cases? The reliability of probabilities.
+
+Bins b with n_b rows, mean probability p_b, observed share o_b; o the overall share:
+
+    ece = sum n_b/n |o_b - p_b|            mce = max |o_b - p_b|
+    brier = mean (p_i - y_i)^2  =  reliability - resolution + uncertainty
+    reliability = sum n_b/n (p_b - o_b)^2,  resolution = sum n_b/n (o_b - o)^2
+    uncertainty = o (1 - o)
+
+The split is exact when every bin holds one probability (``distinct``); wider bins lose the
+spread inside them. Quantile bins never split equal probabilities, so they may hold unequal counts.
+
+References: Murphy (1973); Naeini, Cooper, Hauskrecht (2015).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.records import plain
+from pellucid.evaluation.intervals.intervals import wilson_limits
+from pellucid.evaluation.metrics.prepared import prepare
+
+STRATEGIES = ("quantile", "uniform", "distinct")
+
+
+class Reliability(NamedTuple):
+    """Bins in rising probability, and the numbers that sum them up.
+
+    >>> r = reliability([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], strategy="distinct")
+    >>> r.observed, r.counts, r.ece
+    (array([0.5, 0.5]), array([2., 2.]), 0.25)
+    """
+
+    probability: Array  # mean probability of each bin
+    observed: Array  # share of positives
+    counts: Array
+    low: Array  # Wilson limits of the observed share
+    high: Array
+    ece: float
+    mce: float
+    brier: float
+    reliability: float
+    resolution: float
+    uncertainty: float
+    strategy: str
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+    def to_frame(self) -> Any:
+        """One row per bin, as a polars frame."""
+        import polars
+
+        names = ("probability", "observed", "counts", "low", "high")
+        return polars.DataFrame({name: getattr(self, name) for name in names})
+
+    def __str__(self) -> str:
+        outside = int(((self.probability < self.low) | (self.probability > self.high)).sum())
+        return (
+            f"Predicted and observed shares differ by {self.ece:.4g} on average (ece) and by "
+            f"{self.mce:.4g} at most, over {len(self.counts)} bins; in {outside} of them the "
+            f"difference is more than chance explains. Brier score {self.brier:.4g}."
+        )
+
+
+def repeated_quantiles(p: Array, w: Array, levels: Array) -> Array:
+    """Quantiles (linear between order statistics) of p with each value repeated w times."""
+    order = np.argsort(p)
+    total = np.cumsum(w[order])
+    place = levels * max(total[-1] - 1, 0.0)
+    low = np.minimum(np.searchsorted(total, np.floor(place), side="right"), len(p) - 1)
+    high = np.minimum(np.searchsorted(total, np.ceil(place), side="right"), len(p) - 1)
+    a, b = p[order][low], p[order][high]
+    return a + (place - np.floor(place)) * (b - a)
+
+
+def bin_of(p: Array, w: Array, n_bins: int, strategy: str) -> IntArray:
+    """The bin of every probability; empty bins are closed up."""
+    if strategy == "distinct":
+        return np.unique(p, return_inverse=True)[1]
+    if strategy == "uniform":
+        edges = np.linspace(0, 1, n_bins + 1)
+    else:
+        edges = repeated_quantiles(p, w, np.linspace(0, 1, n_bins + 1))
+    code = np.searchsorted(np.unique(edges[1:-1]), p, side="left")
+    return np.unique(code, return_inverse=True)[1]
+
+
+def reliability(
+    y_true: Any,
+    probability: Any,
+    *,
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    confidence: float = 0.95,
+    positive: Any = None,
+    sample_weight: Any = None,
+) -> Reliability:
+    """Predicted probabilities against observed shares, bin by bin.
+
+    Parameters
+    ----------
+    y_true : array of labels
+        Two classes, or any number with ``positive``.
+    probability : array of shape (n,) or (n, K)
+        Of the positive class.
+    n_bins : int, default=10
+    strategy : {"quantile", "uniform", "distinct"}, default="quantile"
+        Bins of equal counts, of equal width, or one per distinct probability.
+    confidence : float, default=0.95
+        Of the Wilson limits of the observed shares.
+    positive : label, optional
+        The later of two labels when not given.
+    sample_weight : array, optional
+
+    Examples
+    --------
+    >>> r = reliability([0, 0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.8, 0.8, 0.8], strategy="distinct")
+    >>> r.observed.round(3), round(r.ece, 3)
+    (array([0.333, 0.667]), 0.133)
+    >>> abs(r.reliability - r.resolution + r.uncertainty - r.brier) < 1e-12
+    True
+    """
+    check.whole(n_bins=n_bins)
+    check.one_of(STRATEGIES, strategy=strategy)
+    check.fraction(confidence=confidence)
+    data = prepare("probabilities", y_true, probability, sample_weight, positive=positive)
+    if data.kind != "probabilities" or data.positive is None:
+        raise ValueError("reliability needs two classes; pass positive= for one against the rest")
+    y = (data.y == data.positive).astype(np.float64)
+    p = data.prediction[:, data.positive]
+    w = np.ones(len(p)) if data.w is None else data.w
+    return _summary(y, p, w, bin_of(p, w, n_bins, strategy), strategy, confidence)
+
+
+def _summary(
+    y: Array, p: Array, w: Array, code: IntArray, strategy: str, confidence: float
+) -> Reliability:
+    n_b: Array = np.bincount(code, weights=w).astype(np.float64)
+    p_b = np.bincount(code, weights=w * p) / n_b
+    o_b = np.clip(np.bincount(code, weights=w * y) / n_b, 0.0, 1.0)
+    n = w.sum()
+    share, overall = n_b / n, float(w @ y / n)
+    low, high = wilson_limits(o_b, n_b, float(ndtri((1 + confidence) / 2)))
+    gap = np.abs(o_b - p_b)
+    return Reliability(
+        p_b, o_b, n_b, low, high,
+        ece=float(share @ gap),
+        mce=float(gap.max()),
+        brier=float(w @ (p - y) ** 2 / n),
+        reliability=float(share @ (p_b - o_b) ** 2),
+        resolution=float(share @ (o_b - overall) ** 2),
+        uncertainty=overall * (1 - overall),
+        strategy=strategy,
+        confidence=confidence,
+    )  # fmt: skip

@@ -1,0 +1,312 @@
+r"""Prediction intervals that cover, around any regressor.
+
+See ``conformal_scores`` for the scores. Which method:
+
+    split        one fit, one part of the rows kept to calibrate; exact coverage
+    cv+          k + 1 fits, all rows used for both; at least 1 - 2a, in practice about 1 - a
+    jackknife+   the same with n folds; for least squares and ridge without refitting:
+                 f_-i(x) = f(x) - h(x, x_i) r_i/(1 - h_ii)
+    normalised   split, with intervals as wide as the model expects its errors to be: a second
+                 clone learns ln|residual| from held-out residuals of the fitted rows
+    quantile     split around two quantile fits (the estimator has a ``quantile`` parameter, or
+                 ``loss="quantile"`` with ``alpha``); width follows the law, not only the scale
+"""
+
+from functools import partial
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.utils import _safe_indexing
+
+from pellucid.base import Regressor, check_number_target, with_callbacks
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.core.runtime.random import generator
+from pellucid.evaluation.conformal.conformal_model import ConformalModel
+from pellucid.evaluation.conformal.conformal_scores import (
+    conformal_quantile,
+    leave_out_interval,
+    rank_of,
+    split_rows,
+    warn_few,
+)
+from pellucid.evaluation.splits.folds import fit_on, splitter_of
+from pellucid.evaluation.workers import run_tasks
+from pellucid.linear.least_squares.jackknife import jackknife_plus
+from pellucid.linear.least_squares.least_squares import LinearRegression
+from pellucid.linear.least_squares.smoother import leverages, scores
+from pellucid.linear.ridge.ridge import Ridge
+from pellucid.linear.sum_folds import check_folds
+
+METHODS = ("split", "cv+", "jackknife+", "normalised", "quantile")
+TIGHT = 1e-10  # a row of leverage 1 decides its own fit: leaving it out needs a refit
+
+
+def quantile_parameter(estimator: Any) -> str:
+    """The name of the parameter that chooses the quantile, inside pipelines too.
+
+    >>> from pellucid import QuantileRegressor
+    >>> quantile_parameter(QuantileRegressor())
+    'quantile'
+    """
+    params = estimator.get_params(deep=True)
+    found = []
+    for name in params:
+        prefix, _, last = name.rpartition("__")
+        loss = params.get(f"{prefix}__loss" if prefix else "loss")
+        if (last == "quantile" and loss in (None, "quantile")) or (
+            last == "alpha" and loss == "quantile"
+        ):
+            found.append(name)
+    if not found:
+        raise ValueError(
+            "method='quantile' needs an estimator with a quantile parameter (or loss='quantile' "
+            f"and alpha), {type(estimator).__name__} has none"
+        )
+    return min(found, key=lambda name: (name.count("__"), "quantile" not in name))
+
+
+class ConformalRegressor(ConformalModel, Regressor):
+    """Intervals around any regressor that cover new rows with the confidence they state.
+
+    The guarantee needs only that calibration rows and new rows are exchangeable: no normal noise,
+    no true model.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Any scikit-learn-compatible one; it is cloned.
+    method : {"split", "cv+", "jackknife+", "normalised", "quantile"}, default="split"
+        See the table at the head of the page in the docs.
+    confidence : float, default=0.95
+        Of ``predict_interval`` where it is not given another.
+    calibration_size : float or int, default=0.25
+        Share or number of rows kept to calibrate ("split", "normalised", "quantile").
+    cv : int, splitter or list of splits, default=5
+        Folds of "cv+", and of the residuals that "normalised" learns the scale from.
+    n_jobs : int or None, default=None
+        Workers for the folds; the numbers do not depend on it.
+    random_state : int, Generator or None, default=None
+        Chooses the calibration rows and, if given, shuffles the folds.
+
+    Attributes
+    ----------
+    estimator_ : the fitted model that ``predict`` uses
+    scores_ : ndarray
+        Conformity scores of the calibration rows; for "cv+" and "jackknife+" held-out residuals.
+    n_calibration_ : int
+    estimators_, fold_ : the models without each fold, and the fold of each row
+        ("cv+", and "jackknife+" where it must refit)
+    scale_estimator_ : predicts ln|residual| ("normalised")
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import ConformalRegressor, Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = X @ [1.0, 2.0] + rng.normal(size=200)
+    >>> model = ConformalRegressor(Ridge(), method="jackknife+", confidence=0.9).fit(X, y)
+    >>> model.predict_interval([[0.0, 0.0]]).round(1)
+    array([[-1.6,  1.6]])
+    """
+
+    _multi_output = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: str = "split",
+        confidence: float = 0.95,
+        calibration_size: Any = 0.25,
+        cv: Any = 5,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.confidence = confidence
+        self.calibration_size = calibration_size
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        self._check_options(METHODS)
+        check_folds(self.cv)
+        X = self._open(X, reset=True)
+        y = check_number_target(y, X.shape[0], False, self)
+        context = FitContext(self, X=X, y=y)
+        for name in ("estimators_", "fold_", "rows_", "scale_estimator_", "log_scale_range_"):
+            self.__dict__.pop(name, None)  # of an earlier fit by another method
+        if self.method == "cv+":
+            self._fit_folds(X, y, self._splits(X, y))
+        elif self.method == "jackknife+":
+            self._fit_jackknife(X, y)
+        else:
+            self._fit_split(X, y)
+        self.n_calibration_ = len(self.scores_)
+        context.end()
+        return self
+
+    def _splits(self, X: Any, y: Array) -> list[tuple[IntArray, IntArray]]:
+        n = X.shape[0]
+        splitter = splitter_of(self.cv, y, classifier=False, random_state=self.random_state)
+        if isinstance(splitter, KFold) and splitter.n_splits > n:
+            raise ValueError(f"cv={splitter.n_splits} folds need as many rows, got n_samples={n}")
+        splits = list(splitter.split(X, y))
+        tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
+        if (tested != 1).any():
+            row = int(np.argmax(tested != 1))
+            raise ValueError(
+                f"cv must test every row once, row {row} is tested {tested[row]} times"
+            )
+        return splits
+
+    def _fit_folds(self, X: Any, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:
+        """One model without each fold, and the residuals on the fold."""
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        train = [rows for rows, _ in splits]
+        self.estimators_ = run_tasks(
+            partial(fit_on, self.estimator, X, y), train, n_jobs=self.n_jobs, name="Folds"
+        )
+        self.fold_ = np.empty(len(y), dtype=np.intp)
+        self.scores_ = np.empty(len(y))
+        for k, (model, (_, test)) in enumerate(zip(self.estimators_, splits, strict=True)):
+            self.fold_[test] = k
+            self.scores_[test] = y[test] - model.predict(_safe_indexing(X, test))
+
+    def _fit_jackknife(self, X: Any, y: Array) -> None:
+        """Least squares and ridge know their fits without each row; others are refitted."""
+        if len(y) < 2:
+            raise ValueError(f"jackknife+ needs at least 2 rows, got n_samples={len(y)}")
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        if type(self.estimator_) in (LinearRegression, Ridge):
+            smoother = self.estimator_._smoother
+            if not smoother.reason:
+                Z = self.estimator_._dense_input(X)
+                h = leverages(Z, smoother)
+                if (1 - h > TIGHT).all():
+                    self.rows_ = scores(Z, smoother)
+                    self.scores_ = (y - self.estimator_.predict(X)) / (1 - h)
+                    return
+        self._fit_folds(X, y, list(LeaveOneOut().split(np.empty(len(y)))))
+
+    def _fit_split(self, X: Any, y: Array) -> None:
+        n, rng = len(y), generator(self.random_state)
+        least = 2 if self.method == "normalised" else 1
+        train, kept = split_rows(n, self.calibration_size, rng, least)
+        X_kept, y_kept = _safe_indexing(X, kept), y[kept]
+        if self.method == "quantile":
+            name, a = quantile_parameter(self.estimator), 1 - self.confidence
+            models = [
+                fit_on(clone(self.estimator).set_params(**{name: level}), X, y, train)
+                for level in (a / 2, 0.5, 1 - a / 2)
+            ]
+            self.estimators_, self.estimator_ = [models[0], models[2]], models[1]
+            low, high = self._quantiles(X_kept)
+            self.scores_ = np.maximum(low - y_kept, y_kept - high)
+            return
+        self.estimator_ = fit_on(self.estimator, X, y, train)
+        if self.method == "normalised":
+            self._fit_scale(_safe_indexing(X, train), y[train])
+        self.scores_ = np.abs(y_kept - self.estimator_.predict(X_kept)) / self._scale(X_kept)
+
+    def _fit_scale(self, X: Any, y: Array) -> None:
+        """Learn ln|residual| from residuals on rows the model had not seen."""
+        k = min(int(self.cv), len(y)) if isinstance(self.cv, Integral) else self.cv
+        splitter = splitter_of(k, y, classifier=False, random_state=self.random_state)
+        splits = list(splitter.split(X, y))
+        models = run_tasks(
+            partial(fit_on, self.estimator, X, y),
+            [rows for rows, _ in splits], n_jobs=self.n_jobs, name="Folds",
+        )  # fmt: skip
+        tested = np.concatenate([test for _, test in splits])
+        said = np.concatenate(
+            [m.predict(_safe_indexing(X, t)) for m, (_, t) in zip(models, splits, strict=True)]
+        )
+        size = np.abs(y[tested] - said)
+        floor = 1e-3 * float(size.mean()) or 1.0  # an exact fit has no scale to learn
+        rows = _safe_indexing(X, tested)
+        self.scale_estimator_ = clone(self.estimator).fit(rows, np.log(np.maximum(size, floor)))
+        fitted = self.scale_estimator_.predict(rows)
+        self.log_scale_range_ = (float(fitted.min()), float(fitted.max()))
+
+    def _scale(self, X: Any) -> Any:
+        """sigma(x), never beyond what was seen in training; 1 for the plain score."""
+        if self.method != "normalised":
+            return 1.0
+        return np.exp(np.clip(self.scale_estimator_.predict(X), *self.log_scale_range_))
+
+    def _quantiles(self, X: Any) -> tuple[Array, Array]:
+        a, b = (np.asarray(model.predict(X)) for model in self.estimators_)
+        return np.minimum(a, b), np.maximum(a, b)  # quantile fits may cross
+
+    def predict_interval(self, X: ArrayLike, confidence: float | None = None) -> Array:
+        """Limits (n, 2) for new observations; infinite, with a warning, for too few rows.
+
+        Parameters
+        ----------
+        X : the rows
+        confidence : float, optional
+            None is the ``confidence`` of the constructor. With "quantile" another confidence moves
+            the same two quantile fits.
+        """
+        X = self._open(X, reset=False)
+        level = self._level(confidence)
+        if self.method in ("cv+", "jackknife+"):
+            return self._leave_out(X, level)
+        q = conformal_quantile(self.scores_, level)
+        if self.method == "quantile":
+            low, high = self._quantiles(X)
+            middle = (low + high) / 2  # q < 0 may turn an interval round: keep its middle
+            return np.column_stack([np.minimum(low - q, middle), np.maximum(high + q, middle)])
+        centre, half = np.asarray(self.estimator_.predict(X)), q * self._scale(X)
+        return np.column_stack([centre - half, centre + half])
+
+    def _leave_out(self, X: Any, level: float) -> Array:
+        if not hasattr(self, "rows_"):
+            said = np.column_stack([model.predict(X) for model in self.estimators_])
+            return leave_out_interval(said, self.fold_, self.scores_, level)
+        n = len(self.scores_)
+        centre = np.asarray(self.estimator_.predict(X))
+        if rank_of(n, level) > n:
+            warn_few(n, level)
+            return np.tile([-np.inf, np.inf], (len(centre), 1))
+        smoother = self.estimator_._smoother
+        new = scores(self.estimator_._dense_input(X), smoother)
+        return jackknife_plus(
+            centre, new, self.rows_, smoother.gain, self.scores_, np.ones(n), level
+        )
+
+    def card(self) -> Card:
+        inner = type(self.estimator_).__name__
+        promise = f"covers a new row with probability at least {self.confidence:g}"
+        if self.method in ("cv+", "jackknife+"):
+            worst = max(0.0, 2 * self.confidence - 1)
+            promise = f"covers about {self.confidence:g}, by theory at least {worst:g}"
+        how = {
+            "split": "one fit; the quantile of |y - f(x)| on rows kept apart",
+            "cv+": "a fit without each fold; quantiles of f_-k(x) -+ |held-out residual|",
+            "jackknife+": "fits without each row"
+            + (", by the hat matrix" if hasattr(self, "rows_") else ""),
+            "normalised": "a fit and a model of ln|residual|; the quantile of |y - f(x)|/sigma(x)",
+            "quantile": "two quantile fits, moved apart by the quantile of their misses",
+        }
+        width = float(np.quantile(np.abs(self.scores_), self.confidence))
+        return Card(
+            representation=f"{inner} with an interval [low(x), high(x)] ({self.method})",
+            evaluation=f"{promise}, for any law, if the rows are exchangeable",
+            optimisation=how[self.method],
+            numbers={
+                "confidence": self.confidence,
+                "calibration rows": self.n_calibration_,
+                "score at the confidence": width,
+            },
+        )

@@ -1,0 +1,332 @@
+r"""Guarantees before the fact: how large can the true loss be, given what was measured?
+
+Losses lie in [0, 1], rows are independent, and every bound holds with probability 1 - delta.
+
+    validation     L <= L_V + sqrt(ln(N/delta) / (2 n_V))        all N candidates at once
+    finite class   L <= ln(|F|/delta) / n                        consistent: training loss 0
+                   L <= L_train + sqrt(ln(|F|/delta) / (2 n))    agnostic
+    growth         L <= L_train + sqrt((8/n) (ln G(2n, d) + ln(4/delta)))
+    margin         L <= nu + sqrt((c/n) (R^2 Lambda^2 / rho^2 ln^2 n + ln(1/delta)))
+
+G(n, d) = sum_{i <= d} C(n, i) counts labelings of n points by a class of VC dimension d, and nu is
+the fraction of training rows with a margin below rho. Hoeffding's inequality with a union
+bound is the engine of the first three (``pellucid.maths.hoeffding``); Vapnik and Chervonenkis put
+the growth function in the place of |F|. A bound of 1 or more says nothing: it is vacuous.
+
+References: Valiant (1984); Vapnik & Chervonenkis (1971); Bartlett & Shawe-Taylor (1999).
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from pellucid.core.arrays import check
+from pellucid.core.records import plain
+from pellucid.maths.chance.concentration import ROUNDING, hoeffding_count, hoeffding_deviation
+from pellucid.maths.chance.concentration import hoeffding as hoeffding  # found here too
+
+LOOSE = "loose; cross-validation usually selects better"
+
+
+class RiskBound(NamedTuple):
+    """An upper bound of the true loss; ``gap`` is what is added to the measured one.
+
+    >>> print(validation_bound(0.10, 1000))
+    the true loss is at most 0.139 (0.1 measured + 0.0387) with probability 0.95
+    """
+
+    value: float
+    gap: float
+    delta: float
+    vacuous: bool
+    sentence: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+
+def risk_bound(loss: float, gap: float, delta: float, note: str = "") -> RiskBound:
+    """The record of loss + gap."""
+    value = float(loss) + gap
+    sentence = (
+        f"the true loss is at most {value:.3g} ({loss:.3g} measured + {gap:.3g}) with probability "
+        f"{1 - delta:.6g}"
+    )
+    if value >= 1:
+        sentence = f"the bound {value:.3g} is not below 1: it says nothing (vacuous)"
+    return RiskBound(
+        value, gap, float(delta), value >= 1, f"{sentence}; {note}" if note else sentence
+    )
+
+
+def validation_bound(
+    loss: float, n_validation: int, *, n_models: int = 1, delta: float = 0.05
+) -> RiskBound:
+    """Bound the true loss of the model chosen among ``n_models`` on a validation set.
+
+    Parameters
+    ----------
+    loss : float
+        Its validation loss, in [0, 1].
+    n_validation : int
+        Rows of the validation set.
+    n_models : int, default=1
+        Candidates that were compared on it: the bound holds for all of them at once.
+    delta : float, default=0.05
+
+    Examples
+    --------
+    >>> round(validation_bound(0.1, 100, n_models=10).gap, 10)
+    0.1627623631
+    """
+    check_loss(loss=loss)
+    check.whole(n_validation=n_validation, n_models=n_models)
+    check.fraction(delta=delta)
+    gap = hoeffding_deviation(n_validation, math.log(n_models) - math.log(delta))
+    return risk_bound(loss, gap, delta)
+
+
+def validation_size(epsilon: float, *, n_models: int = 1, delta: float = 0.05) -> int:
+    """Rows a validation set needs for a gap of at most ``epsilon`` over ``n_models`` candidates.
+
+    Parameters
+    ----------
+    epsilon : float
+        The gap, > 0.
+    n_models : int, default=1
+    delta : float, default=0.05
+
+    Examples
+    --------
+    >>> validation_size(0.05, n_models=10)
+    1060
+    """
+    check.positive(epsilon=epsilon)
+    check.whole(n_models=n_models)
+    check.fraction(delta=delta)
+    return hoeffding_count(epsilon, math.log(n_models) - math.log(delta))
+
+
+def finite_class_bound(
+    train_loss: float, n: int, class_size: int, *, consistent: bool = False, delta: float = 0.05
+) -> RiskBound:
+    """Bound the true loss of any member of a finite class, from its training loss.
+
+    Parameters
+    ----------
+    train_loss : float
+        In [0, 1]; must be 0 for a consistent learner.
+    n : int
+        Training rows.
+    class_size : int
+        Members of the class, fixed before the data were seen.
+    consistent : bool, default=False
+        The learner always returns a member without training error: the gap shrinks like 1/n.
+    delta : float, default=0.05
+
+    Examples
+    --------
+    >>> round(finite_class_bound(0.0, 100, 1000, consistent=True).value, 10)
+    0.0990348755
+    >>> round(finite_class_bound(0.1, 100, 1000).gap, 10)
+    0.2225251396
+    """
+    check_loss(train_loss=train_loss)
+    check.whole(n=n, class_size=class_size)
+    check.boolean(consistent=consistent)
+    check.fraction(delta=delta)
+    log_odds = math.log(class_size) - math.log(delta)
+    if not consistent:
+        return risk_bound(train_loss, hoeffding_deviation(n, log_odds), delta)
+    if train_loss != 0:
+        raise ValueError(f"a consistent learner has train_loss 0, got {train_loss!r}")
+    return risk_bound(0.0, log_odds / n, delta)
+
+
+def finite_class_size(
+    epsilon: float, class_size: int, *, consistent: bool = False, delta: float = 0.05
+) -> int:
+    """Training rows that make the gap of ``finite_class_bound`` at most ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon : float
+        The gap, > 0.
+    class_size : int
+    consistent : bool, default=False
+    delta : float, default=0.05
+
+    Examples
+    --------
+    >>> finite_class_size(0.1, 1000, consistent=True), finite_class_size(0.1, 1000)
+    (100, 496)
+    """
+    check.positive(epsilon=epsilon)
+    check.whole(class_size=class_size)
+    check.boolean(consistent=consistent)
+    check.fraction(delta=delta)
+    log_odds = math.log(class_size) - math.log(delta)
+    if consistent:
+        return max(1, math.ceil(log_odds / epsilon * (1 - ROUNDING)))
+    return hoeffding_count(epsilon, log_odds)
+
+
+def growth_function(n: int, vc_dimension: int) -> int:
+    """Sauer's bound on the labelings of n points by a class of VC dimension d, exactly.
+
+    Parameters
+    ----------
+    n : int
+        Points.
+    vc_dimension : int
+
+    Examples
+    --------
+    >>> growth_function(5, 2), growth_function(3, 3)
+    (16, 8)
+    """
+    check.whole(n=n, at_least=0)
+    check.whole(vc_dimension=vc_dimension, at_least=0)
+    if vc_dimension >= n:
+        return 2 ** int(n)
+    term = total = 1
+    for i in range(1, vc_dimension + 1):
+        term = term * (n - i + 1) // i
+        total += term
+    return total
+
+
+def log_growth(n: int, d: int) -> float:
+    """ln of the growth function, for sizes at which the number itself would not fit.
+
+    >>> round(math.exp(log_growth(5, 2)), 6)
+    16.0
+    """
+    if d >= n:
+        return n * math.log(2)
+    i = np.arange(d + 1)
+    return float(logsumexp(gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1)))
+
+
+def vc_bound(train_loss: float, n: int, vc_dimension: int, *, delta: float = 0.05) -> RiskBound:
+    """Bound the true loss of any member of a class of finite VC dimension.
+
+    Parameters
+    ----------
+    train_loss : float
+        In [0, 1].
+    n : int
+        Training rows.
+    vc_dimension : int
+        p + 1 for half-spaces in p dimensions.
+    delta : float, default=0.05
+
+    Examples
+    --------
+    >>> round(vc_bound(0.1, 10_000, 3).gap, 10)
+    0.1607500665
+    """
+    check_loss(train_loss=train_loss)
+    check.whole(n=n)
+    check.whole(vc_dimension=vc_dimension, at_least=0)
+    check.fraction(delta=delta)
+    gap = math.sqrt(8 / n * (log_growth(2 * n, vc_dimension) + math.log(4 / delta)))
+    return risk_bound(train_loss, gap, delta)
+
+
+def margin_bound(
+    margin_errors: float,
+    n: int,
+    *,
+    margin: float,
+    radius: float = 1.0,
+    norm: float = 1.0,
+    constant: float = 1.0,
+    delta: float = 0.05,
+) -> RiskBound:
+    """Bound the true error of a large-margin classifier; the number of inputs plays no part.
+
+    Parameters
+    ----------
+    margin_errors : float
+        The FRACTION nu of training rows whose margin is below ``margin``.
+    n : int
+        Training rows.
+    margin : float
+        rho, > 0.
+    radius : float, default=1.0
+        R: all rows lie in a ball of this radius.
+    norm : float, default=1.0
+        Lambda: the largest norm of the weights allowed.
+    constant : float, default=1.0
+        c of the theorem, which only says that there is one.
+    delta : float, default=0.05
+
+    Examples
+    --------
+    >>> round(margin_bound(0.1, 1000, margin=1.0).value, 10)
+    0.3251950605
+    """
+    check_loss(margin_errors=margin_errors)
+    check.whole(n=n)
+    check.positive(margin=margin, radius=radius, norm=norm, constant=constant)
+    check.fraction(delta=delta)
+    capacity = (radius * norm / margin * math.log(n)) ** 2
+    gap = math.sqrt(constant / n * (capacity - math.log(delta)))
+    return risk_bound(margin_errors, gap, delta, f"for the constant c = {constant:g}")
+
+
+class BoundChoice(NamedTuple):
+    """The candidate of the tightest bound.
+
+    >>> print(BoundChoice("small", 0.2, LOOSE))
+    small (bound 0.2): loose; cross-validation usually selects better
+    """
+
+    name: str
+    value: float
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(self._asdict())
+
+    def __str__(self) -> str:
+        return f"{self.name} (bound {self.value:.3g}): {self.sentence}"
+
+
+def select_by_bound(bounds: dict[str, Any]) -> BoundChoice:
+    """The name of the candidate whose bound is the smallest (the first of equals).
+
+    Parameters
+    ----------
+    bounds : dict of name -> RiskBound or number
+
+    Examples
+    --------
+    >>> choice = select_by_bound({"line": vc_bound(0.2, 5000, 2), "cubic": vc_bound(0.19, 5000, 4)})
+    >>> choice.name, choice.sentence
+    ('line', 'loose; cross-validation usually selects better')
+    """
+    if not bounds:
+        raise ValueError("bounds must name at least one candidate, got none")
+    values = {name: float(bound) for name, bound in bounds.items()}
+    wrong = [name for name, value in values.items() if math.isnan(value)]
+    if wrong:
+        raise ValueError(f"the bound of {wrong[0]!r} is NaN")
+    name = min(values, key=lambda key: values[key])
+    return BoundChoice(name, values[name], LOOSE)
+
+
+def check_loss(**values: float) -> None:
+    for name, value in values.items():
+        check.non_negative(**{name: value})
+        if value > 1:
+            raise ValueError(f"{name} must lie in [0, 1], got {value!r}")

@@ -1,0 +1,183 @@
+"""Counts of bootstrap resamples: n draws from n units, without listing the draws.
+
+A resample of n units is a vector of counts, multinomial with n draws. Independent Poisson(1)
+counts are such a vector for a random number of draws T; adding n - T draws, or taking T - n of the
+draws away at random, makes it one for n draws, exactly. A Poisson(1) count costs 16 random bits and
+a look-up (the few words on a border of two counts draw again), so a resample is one sweep through
+memory instead of n jumps.
+
+Every resample has its own stream, keyed by its number: threads cannot change the answer.
+Generator: SplitMix64 (Steele, Lea, Flood 2014).
+"""
+
+import numpy as np
+
+from pellucid.core.runtime.jit import jit
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_S11, _S16, _S32 = np.uint64(11), np.uint64(16), np.uint64(32)
+_WORD = np.uint64(65535)
+_LOW = np.uint64(0xFFFFFFFF)
+_UNIT = 2.0**-53
+BORDER = 255  # in the table: this word spans two counts
+
+
+def poisson_tables() -> tuple:
+    """cdf of Poisson(1), and the count of every word of 16 bits (or BORDER)."""
+    k = np.arange(20)
+    cdf = np.cumsum(np.exp(-1.0) / np.cumprod(np.append(1.0, k[1:])))
+    cdf[-1] = 1.0
+    low = np.searchsorted(cdf, np.arange(65536) / 65536, side="right")
+    high = np.searchsorted(cdf, np.arange(1, 65537) / 65536, side="left")
+    table = np.where(low == high, low, BORDER).astype(np.uint8)
+    return cdf, table
+
+
+CDF, TABLE = poisson_tables()
+
+
+@jit
+def mix(x):
+    """The output function of SplitMix64."""
+    x = (x ^ (x >> _S30)) * _M1
+    x = (x ^ (x >> _S27)) * _M2
+    return x ^ (x >> _S31)
+
+
+@jit
+def stream_start(seed, b):
+    """The state of stream b."""
+    return mix(mix(np.uint64(seed)) + np.uint64(b) * _GOLDEN)
+
+
+@jit
+def below(x, n):
+    """A whole number in [0, n) from 64 random bits; n < 2^32, bias below 2^-32."""
+    return np.int64(((x >> _S32) * np.uint64(n)) >> _S32)
+
+
+@jit
+def border_count(word, bits, cdf):
+    """The count of a word that spans two of them, from 53 further random bits."""
+    u = (np.float64(word) + np.float64(bits >> _S11) * _UNIT) / 65536.0
+    c = np.int64(0)
+    while cdf[c] <= u:
+        c += 1
+    return c
+
+
+@jit
+def draw_counts(state, cdf, table, counts):
+    """Fill counts (n,) with one resample of n units; returns the state of the stream."""
+    n = len(counts)
+    total = np.int64(0)
+    for group in range((n + 3) // 4):  # four words of 16 bits in every 64
+        state += _GOLDEN
+        bits = mix(state)
+        first = 4 * group
+        if first + 4 <= n:  # a fixed number of turns is unrolled
+            for q in range(4):
+                word = bits & _WORD
+                bits >>= _S16
+                c = np.int64(table[word])
+                if c == BORDER:
+                    state += _GOLDEN
+                    c = border_count(word, mix(state), cdf)
+                counts[first + q] = c
+                total += c
+        else:
+            for i in range(first, n):
+                word = bits & _WORD
+                bits >>= _S16
+                c = np.int64(table[word])
+                if c == BORDER:
+                    state += _GOLDEN
+                    c = border_count(word, mix(state), cdf)
+                counts[i] = c
+                total += c
+    while total < n:  # further draws
+        state += _GOLDEN
+        counts[below(mix(state), n)] += 1
+        total += 1
+    while total > n:  # a random draw is a random unit, taken in proportion to its count
+        state += _GOLDEN
+        x = mix(state)
+        i = below(x, n)
+        if counts[i] > np.int64(x & np.uint64(15)):
+            counts[i] -= 1
+            total -= 1
+    return state
+
+
+@jit
+def draw_weighted(state, threshold, alias, draws, counts):
+    """``draws`` draws of units with unequal chances, by Walker's alias table."""
+    n = len(counts)
+    counts[:] = 0
+    for _ in range(draws):
+        state += _GOLDEN
+        x = mix(state)
+        i = below(x, n)
+        state += _GOLDEN
+        u = np.float64(mix(state) >> _S11) * _UNIT
+        counts[i if u < threshold[i] else alias[i]] += 1
+    return state
+
+
+def alias_table(w: np.ndarray) -> tuple:
+    """Walker's alias table of chances proportional to w (Vose's construction)."""
+    n = len(w)
+    scaled = w * (n / w.sum())
+    threshold, alias = np.ones(n), np.arange(n)
+    fill_alias(scaled, threshold, alias)
+    return threshold, alias
+
+
+@jit
+def fill_alias(scaled, threshold, alias):
+    n = len(scaled)
+    small, large = np.empty(n, np.int64), np.empty(n, np.int64)
+    s, g = 0, 0
+    for i in range(n):
+        if scaled[i] < 1.0:
+            small[s] = i
+            s += 1
+        else:
+            large[g] = i
+            g += 1
+    while s > 0 and g > 0:
+        s -= 1
+        a, b = small[s], large[g - 1]
+        threshold[a], alias[a] = scaled[a], b
+        scaled[b] -= 1.0 - scaled[a]
+        if scaled[b] < 1.0:
+            g -= 1
+            small[s] = b
+            s += 1
+
+
+@jit
+def unit_counts(seed, first, out, cdf, table, threshold, alias, draws):
+    """Rows first, first + 1, ... of a matrix of resample counts; alias tables when non-empty."""
+    for b in range(out.shape[0]):
+        state = stream_start(seed, first + b)
+        if len(alias) > 0:
+            draw_weighted(state, threshold, alias, draws, out[b])
+        else:
+            draw_counts(state, cdf, table, out[b])
+
+
+def warm() -> None:
+    threshold, alias = alias_table(np.array([1.0, 2.0]))
+    out = np.empty((1, 2), np.int32)
+    unit_counts(np.uint64(1), 0, out, CDF, TABLE, threshold, alias, 3)
+    unit_counts(np.uint64(1), 0, out, CDF, TABLE, np.empty(0), np.empty(0, np.int64), 2)
+    one = np.uint64(1)
+    below(mix(one), 2)
+    stream_start(one, 0)
+    border_count(one, one, CDF)
+    draw_counts(one, CDF, TABLE, out[0])
+    draw_weighted(one, threshold, alias, 3, out[0])

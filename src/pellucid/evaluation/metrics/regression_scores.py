@@ -1,0 +1,102 @@
+r"""All numbers of a regression in one call, each with its interval.
+
+    rss = sum e^2,  mse = rss / n,  rmse = sqrt(mse),  nrmse = sqrt(mse / Var y),  r2 = 1 - nrmse^2
+    mae = mean |e|,  median_ae = median |e|,  max_error = max |e|          (Var y with 1/n)
+
+mse and mae have Student's interval, rss that of mse times n; the others BCa from the same
+resamples of sums. The course's half squared error is mse / 2. The largest error of a sample
+bounds nothing beyond it: its interval is the bootstrap's and says only how much one row matters.
+"""
+
+from typing import Any
+
+from pellucid.core.arrays import check
+from pellucid.core.runtime.random import generator
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable
+from pellucid.evaluation.intervals.metric_intervals import metric_interval
+from pellucid.evaluation.metrics.prepared import Prepared, prepare
+
+NAMES = ("mse", "rmse", "nrmse", "r2", "mae", "median_ae", "max_error")
+RESAMPLES = 2000
+MANY_ROWS = 20_000
+FEWER_RESAMPLES = 500
+
+
+class RegressionTable(MetricTable):
+    """A ``MetricTable`` with ``outputs``: one table for every output, where there are several.
+
+    >>> Y = [[1, 2], [2, 1], [3, 5], [4, 4], [5, 3]]
+    >>> table = regression_metrics(Y, [[1, 1], [2, 2], [4, 4], [4, 4], [5, 5]])
+    >>> [part["max_error"].estimate for part in table.outputs]
+    [1.0, 2.0]
+    """
+
+    outputs: tuple[MetricTable, ...]
+
+    def __init__(
+        self,
+        intervals: dict[str, Interval],
+        outputs: tuple[MetricTable, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(intervals, notes)
+        object.__setattr__(self, "outputs", outputs)
+
+    def to_dict(self) -> dict[str, Any]:
+        tables = [table.to_dict() for table in self.outputs]
+        return {**super().to_dict(), **({"outputs": tables} if tables else {})}
+
+
+def regression_metrics(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+) -> RegressionTable:
+    """rss, mse, rmse, nrmse, r2, mae, median_ae and max_error with intervals.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n,) or (n, k)
+        Several outputs: the table is their uniform mean, ``outputs`` has a table for each.
+    confidence : float, default=0.95
+    sample_weight : array, optional
+        Repetitions of the rows.
+    random_state : int, Generator or None, default=0
+
+    Examples
+    --------
+    >>> table = regression_metrics([1, 3, 5], [1, 2, 3])
+    >>> round(table["rmse"].estimate, 10), table["max_error"].estimate
+    (1.2909944487, 2.0)
+    """
+    check.fraction(confidence=confidence)
+    data = prepare("numbers", y_true, y_pred, sample_weight)
+    seed = int(generator(random_state).integers(2**31))
+    k = data.y.shape[1]
+    outputs = tuple(
+        MetricTable(_one(data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]),
+                         confidence, seed))
+        for j in range(k if k > 1 else 0)
+    )  # fmt: skip
+    return RegressionTable(_one(data, confidence, seed), outputs)
+
+
+def _one(data: Prepared, confidence: float, seed: int) -> dict[str, Interval]:
+    B = RESAMPLES if data.n <= MANY_ROWS else FEWER_RESAMPLES
+    found = {
+        name: metric_interval(
+            name, data.y, data.prediction, confidence=confidence, sample_weight=data.w,
+            random_state=seed, n_resamples=B,
+        )
+        for name in NAMES
+    }  # fmt: skip
+    n = float(data.n if data.w is None else data.w.sum())
+    mse = found["mse"]
+    rss = mse._replace(
+        estimate=mse.estimate * n, low=mse.low * n, high=mse.high * n,
+        standard_error=mse.standard_error * n,
+    )  # fmt: skip
+    return {"rss": rss, **found}

@@ -1,0 +1,349 @@
+"""One-hot encoding: a column of categories becomes one 0/1 column per category.
+
+    x = category c   ->   z_c = 1, all other z of this column 0
+
+With an intercept the full set is collinear (the columns of one feature add to 1); ``drop`` leaves
+one category out, which becomes the reference. Categories are found, and the CSR matrix written,
+by compiled sweeps over codes (``features.encoding.categories``).    O(n p) after the values are numbered
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from pellucid.base import Transformer, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.features.encoding.categories import (
+    Found,
+    find_values,
+    indicator_matrix,
+    is_missing,
+    look_up,
+    object_array,
+)
+from pellucid.features.encoding.rare_categories import (
+    RARE,
+    Grouping,
+    check_rare,
+    group,
+    group_columns,
+    learn_categories,
+    unknown_sentence,
+)
+
+UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
+DROP = ("first", "if_binary")
+
+
+class OneHotEncoder(Transformer):
+    """One 0/1 column for every category of every column.
+
+    Parameters
+    ----------
+    categories : 'auto' or list of arrays, default='auto'
+        The categories of each column; ``'auto'`` takes those of the training rows, sorted.
+    drop : {'first', 'if_binary'} or array-like or None, default=None
+        The category of each column that gets no output column.
+    sparse_output : bool, default=True
+        A CSR matrix, or a dense array.
+    dtype : number type, default=np.float64
+        Type of the output.
+    handle_unknown : {'error', 'ignore', 'infrequent_if_exist', 'warn'}, default='error'
+        A category not seen in ``fit``: refused by column and value; all zeros; counted with the
+        infrequent ones where there are some, else zeros; the same with a warning.
+    min_frequency : int or float or None, default=None
+        Categories with fewer rows (a number, or a share of all rows) are infrequent.
+    max_categories : int or None, default=None
+        At most so many output columns per input, the one of the infrequent included.
+    feature_name_combiner : 'concat' or callable, default='concat'
+        ``(name, category) -> name`` of an output column.
+
+    Attributes
+    ----------
+    categories_ : list of arrays
+    drop_idx_ : array of shape (n_features,) or None
+        Index of the dropped category of each column, None where none is dropped.
+    infrequent_categories_ : list of arrays or None
+    n_features_in_, feature_names_in_ : the training table's columns
+
+    Examples
+    --------
+    >>> from pellucid import OneHotEncoder
+    >>> encoder = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
+    >>> encoder.fit_transform([["red", 1], ["blue", 2], ["red", 2]])
+    array([[0., 1., 1., 0.],
+           [1., 0., 0., 1.],
+           [0., 1., 0., 1.]])
+    >>> encoder.get_feature_names_out(["colour", "size"]).tolist()
+    ['colour_blue', 'colour_red', 'size_1', 'size_2']
+    >>> encoder.transform([["green", 1]])
+    array([[0., 0., 1., 0.]])
+    """
+
+    _accepts_nan = True
+
+    def __init__(
+        self,
+        *,
+        categories: Any = "auto",
+        drop: Any = None,
+        sparse_output: bool = True,
+        dtype: Any = np.float64,
+        handle_unknown: str = "error",
+        min_frequency: Any = None,
+        max_categories: int | None = None,
+        feature_name_combiner: Any = "concat",
+    ) -> None:
+        self.categories = categories
+        self.drop = drop
+        self.sparse_output = sparse_output
+        self.dtype = dtype
+        self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.feature_name_combiner = feature_name_combiner
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        self._learn(X)
+        return self
+
+    @with_callbacks
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and transform; the table is read once."""
+        self._check_output()
+        return self._encode(self._learn(X))
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        self._check_output()
+        return self._encode(find_values(self._check_columns(X, reset=False)))
+
+    def _learn(self, X: Any) -> Found:
+        check.one_of(UNKNOWN, handle_unknown=self.handle_unknown)
+        check.boolean(sparse_output=self.sparse_output)
+        if not callable(self.feature_name_combiner):
+            check.one_of(("concat",), feature_name_combiner=self.feature_name_combiner)
+        if isinstance(self.drop, str):
+            check.one_of(DROP, drop=self.drop)
+        grouped = check_rare(self.min_frequency, self.max_categories)
+        context = FitContext(self, X=X)
+        found = find_values(self._check_columns(X, reset=True))
+        refuse = self.handle_unknown == "error"
+        self.categories_ = learn_categories(
+            found, self.categories, self._column_name, refuse_unknown=refuse
+        )
+        if grouped:
+            groups = group_columns(
+                found, self.categories_, self.min_frequency, self.max_categories, spare=False
+            )
+        else:
+            groups = [group(None, len(known)) for known in self.categories_]
+        self._rare = [grouping.rare for grouping in groups]
+        self._dropped = self._find_dropped(groups)
+        self.drop_idx_ = self._drop_indices(groups)
+        context.end()
+        return found
+
+    @property
+    def infrequent_categories_(self) -> list[Any]:
+        check_is_fitted(self)
+        if self.min_frequency is None and self.max_categories is None:
+            raise AttributeError("infrequent categories need min_frequency or max_categories")
+        return [
+            None if rare is None else known[rare]
+            for known, rare in zip(self.categories_, self._rare, strict=True)
+        ]
+
+    def _groups(self) -> list[Grouping]:
+        return [group(r, len(c)) for r, c in zip(self._rare, self.categories_, strict=True)]
+
+    # --- which category is left out ----------------------------------------------------------
+
+    def _find_dropped(self, groups: list[Grouping]) -> Any:
+        """The place of the dropped category of each column after grouping."""
+        if self.drop is None:
+            return None
+        if isinstance(self.drop, str):
+            sizes = [int(grouping.place.max()) + 1 for grouping in groups]
+            first = self.drop == "first"
+            return object_array([0 if first or size == 2 else None for size in sizes])
+        listed = object_array(list(self.drop))
+        if len(listed) != len(groups):
+            raise ValueError(
+                f"drop needs one category for each of the {len(groups)} columns, got {len(listed)}"
+            )
+        return object_array([self._place_of(v, j, groups[j]) for j, v in enumerate(listed)])
+
+    def _place_of(self, value: Any, j: int, grouping: Grouping) -> int:
+        at = int(look_up(object_array([value]), self.categories_[j])[0])
+        if at < 0:
+            raise ValueError(
+                f"drop: category {value!r} of {self._column_name(j)} is not in the training data"
+            )
+        if grouping.rare is not None and at in grouping.rare:
+            raise ValueError(
+                f"drop: category {value!r} of {self._column_name(j)} is infrequent; "
+                "only a frequent one can be dropped"
+            )
+        return int(grouping.place[at])
+
+    def _drop_indices(self, groups: list[Grouping]) -> Any:
+        if self._dropped is None:
+            return None
+        return object_array(
+            [
+                None if place is None else int(np.flatnonzero(grouping.place == place)[0])
+                for place, grouping in zip(self._dropped, groups, strict=True)
+            ]
+        )
+
+    def _output_places(self, grouping: Grouping, j: int) -> Any:
+        """Of each category of column j, the output column counted from its first; -1 dropped."""
+        dropped = None if self._dropped is None else self._dropped[j]
+        if dropped is None:
+            return grouping.place
+        place = grouping.place - (grouping.place > dropped)
+        return np.where(grouping.place == dropped, -1, place)
+
+    # --- the matrix ---------------------------------------------------------------------------
+
+    def _check_output(self) -> None:
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        if wanted != "default" and self.sparse_output:
+            raise ValueError(
+                f"{wanted} frames cannot hold sparse data: use sparse_output=False, or "
+                "set_output(transform='default')"
+            )
+
+    def _encode(self, found: Found) -> Any:
+        maps, start, surprised = [], 0, []
+        for j, grouping in enumerate(self._groups()):
+            places = look_up(found.values[j], self.categories_[j])
+            unknown = places < 0
+            outputs = self._output_places(grouping, j)
+            column = np.where(unknown, -1, outputs[places])
+            if unknown.any():
+                if self.handle_unknown == "error":
+                    name = self._column_name(j)
+                    raise ValueError(unknown_sentence(found.values[j][unknown], name, "transform"))
+                surprised.append(j)
+                if self.handle_unknown != "ignore" and grouping.rare is not None:
+                    column[unknown] = outputs[grouping.rare[0]]
+            maps.append(np.where(column < 0, -1, column + start))
+            start += int(outputs.max()) + 1
+        self._warn(surprised)
+        matrix = indicator_matrix(found, maps, start, self.dtype)
+        return matrix if self.sparse_output else matrix.toarray()
+
+    def _warn(self, surprised: list[int]) -> None:
+        if not surprised or (self.handle_unknown != "warn" and self.drop is None):
+            return
+        names = ", ".join(self._column_name(j) for j in surprised)
+        how = "all zeros" if self.handle_unknown == "ignore" else "the infrequent category"
+        warnings.warn(
+            f"Found unknown categories in {names} during transform; they are encoded as {how}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def _shown(self, j: int, grouping: Grouping) -> Any:
+        """The categories of column j after grouping, in order."""
+        known = self.categories_[j]
+        if grouping.rare is None:
+            return known
+        frequent = np.delete(known, grouping.rare)
+        return np.concatenate([frequent, np.array([RARE], dtype=object)])
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Categories of encoded rows; None for a row of zeros that no category explains."""
+        check_is_fitted(self)
+        X = check_array(X, accept_sparse="csr")
+        groups = self._groups()
+        shown = [self._shown(j, grouping) for j, grouping in enumerate(groups)]
+        widths = [int(self._output_places(g, j).max()) + 1 for j, g in enumerate(groups)]
+        if X.shape[1] != sum(widths):
+            raise ValueError(f"X needs {sum(widths)} columns, as transform gives, got {X.shape[1]}")
+        out = np.empty((X.shape[0], len(groups)), dtype=np.result_type(*[s.dtype for s in shown]))
+        begin, lost = 0, {}
+        for j, width in enumerate(widths):
+            dropped = None if self._dropped is None else self._dropped[j]
+            part = X[:, begin : begin + width]
+            begin += width
+            zero = np.ones(X.shape[0], bool)
+            if width:
+                kept = shown[j] if dropped is None else np.delete(shown[j], dropped)
+                out[:, j] = kept[np.asarray(part.argmax(axis=1)).ravel()]
+                zero = np.asarray(part.sum(axis=1)).ravel() == 0
+            if not zero.any():
+                continue
+            if dropped is not None:
+                out[zero, j] = shown[j][dropped]
+            elif self._explains_zero(groups[j]):
+                lost[j] = zero
+            else:
+                raise ValueError(
+                    f"row {int(np.argmax(zero))} has only zeros for {self._column_name(j)}, which "
+                    "no category explains: drop is None and handle_unknown='error'"
+                )
+        if lost:
+            out = out.astype(object)
+            for j, zero in lost.items():
+                out[zero, j] = None
+        return out
+
+    def _explains_zero(self, grouping: Grouping) -> bool:
+        if self.handle_unknown == "ignore":
+            return True
+        return self.handle_unknown in ("infrequent_if_exist", "warn") and grouping.rare is None
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        inputs = self._names_in(input_features)
+        combine = self.feature_name_combiner
+        if not callable(combine):
+            combine = lambda name, category: f"{name}_{category}"  # noqa: E731
+        names = []
+        for j, grouping in enumerate(self._groups()):
+            shown = self._shown(j, grouping)
+            if self._dropped is not None and self._dropped[j] is not None:
+                shown = np.delete(shown, self._dropped[j])
+            names += [combine(inputs[j], category) for category in shown]
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("feature_name_combiner must return text")
+        return np.array(names, dtype=object)
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        outputs = len(self.get_feature_names_out())
+        return Card(
+            "one 0/1 column per category; the columns of one input add to 1 unless one is dropped",
+            "none: nothing is estimated, the categories are those of the training rows",
+            "the distinct values of every column, by hashing; codes written straight to CSR",
+            {
+                "inputs": self.n_features_in_,
+                "categories": sum(len(known) for known in self.categories_),
+                "outputs": outputs,
+            },
+            warnings=tuple(self._notes()),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        missing = [
+            self._column_name(j)
+            for j, known in enumerate(self.categories_)
+            if known[-1] is None or is_missing(known[-1])
+        ]
+        if missing:
+            notes.append(f"missing cells are a category of their own in {', '.join(missing)}")
+        return notes

@@ -1,0 +1,213 @@
+r"""Standardise columns: mean 0, variance 1.
+
+    m_j = sum_i w_i x_ij / W_j,    v_j = sum_i w_i (x_ij - m_j)^2 / (W_j - ddof)
+    z_ij = (x_ij - m_j) / sqrt(v_j)
+
+over the cells that are not missing, W_j their weight. The sums are merged by Chan, Golub &
+LeVeque (1979), so that batches (``partial_fit``) and blocks of a file give the same moments.
+O(n p); one read of X to fit, one read and one write to transform.
+"""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
+from pellucid.core.records import Card
+from pellucid.core.runtime.threads import map_threads
+from pellucid.features.scaling.column_scaler import ColumnScaler, spread_or_one
+from pellucid.features.scaling.kernels import column_moments
+
+MOMENTS = Statistic(column_moments, merge_class_moments)
+SPARSE = "centring would fill a sparse matrix with numbers: use with_mean=False"
+
+
+class MomentScaler(ColumnScaler, BlockEstimator):
+    """Base of the scalers whose statistic is the moments: fit, batches and blocks."""
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters."""
+
+    @abstractmethod
+    def _set(self, moments: Array) -> None:
+        """Set the attributes from (3, p): weight, mean and centred squares."""
+
+    def _refuse_sparse(self, X: Any) -> None:
+        """Raise where X is sparse and centring was asked for."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        self.__dict__.pop("_moments", None)
+        return self._learn(X, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add a batch of rows; the same as one fit to all of them."""
+        return self._learn(X, sample_weight)
+
+    def _learn(self, X: Any, sample_weight: Any) -> Self:
+        self._check_parameters()
+        self._refuse_sparse(X)
+        first = not hasattr(self, "_moments")
+        if first:
+            rows = self._check_training(X, None, sample_weight, defer_finite=True)
+            self._unweighted = sample_weight is None
+        else:
+            X = self._check_matrix(X, reset=False, finite=False)
+            rows = self._weigh(X, sample_weight)
+            self._unweighted = self._unweighted and sample_weight is None
+        context = FitContext(self, X=rows.X, sample_weight=sample_weight)
+        found = self._reduce(rows, map_threads)
+        if not np.isfinite(found).all():
+            self._refuse_nonfinite(rows.X)
+        self._set(found if first else merged(self._moments, found))
+        context.end()
+        return self
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        self._unweighted = getattr(getattr(rows, "blocks", None), "weight", None) is None
+        self._set(self._reduce(rows, map_))
+
+    @staticmethod
+    def _reduce(rows: Source, map_: Map) -> Array:
+        total: ClassMoments = reduce_rows(MOMENTS, rows, map_)
+        return np.vstack([total.weight, total.mean, total.scatter])
+
+    @staticmethod
+    def _weigh(X: Any, sample_weight: Any) -> Rows:
+        return Rows(X, None, check_weights(sample_weight, X))
+
+    def _count(self, weight: Array) -> Any:
+        """``n_samples_seen_``: one number, or one per column where cells are missing."""
+        seen = weight.astype(np.int64) if self._unweighted else weight
+        return seen[0] if (seen == seen[0]).all() else seen
+
+
+def merged(a: Array, b: Array) -> Array:
+    """Moments (3, p) of two batches taken together.
+
+    >>> merged(np.array([[1.0], [2.0], [0.0]]), np.array([[1.0], [4.0], [0.0]])).ravel()
+    array([2., 3., 2.])
+    """
+    left, right = (ClassMoments(m[0, :1], *(row[None].copy() for row in m)) for m in (a, b))
+    return np.vstack(merge_class_moments(left, right)[1:])
+
+
+class StandardScaler(MomentScaler):
+    """Take off the mean and divide by the standard deviation, column by column.
+
+    NaN is left out of the mean and the variance and stays NaN. A constant column is only
+    centred (``scale_`` 1) and named in a warning: a column of ones would vanish, so scale first
+    and add the ones afterwards.
+
+    Parameters
+    ----------
+    copy : bool, default=True
+        False scales the given array in place where that is possible.
+    with_mean : bool, default=True
+        Centre the columns; a sparse matrix needs False.
+    with_std : bool, default=True
+        Divide by the standard deviation.
+    ddof : float, default=0
+        The variance divides by n - ddof: 0 as in scikit-learn, 1 for the sample variance.
+
+    Attributes
+    ----------
+    mean_, var_, scale_ : ndarray of shape (n_features,), or None where not asked for
+    n_samples_seen_ : rows seen, one number per column where cells are missing
+
+    Examples
+    --------
+    >>> from pellucid.features import StandardScaler
+    >>> StandardScaler().fit_transform([[1.0], [3.0]])
+    array([[-1.],
+           [ 1.]])
+    >>> StandardScaler(ddof=1).fit([[1.0], [3.0]]).var_
+    array([2.])
+    """
+
+    def __init__(
+        self,
+        *,
+        copy: bool = True,
+        with_mean: bool = True,
+        with_std: bool = True,
+        ddof: float = 0,
+    ) -> None:
+        self.copy = copy
+        self.with_mean = with_mean
+        self.with_std = with_std
+        self.ddof = ddof
+
+    @property
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
+        return not self.with_mean
+
+    def _check_parameters(self) -> None:
+        check.boolean(copy=self.copy, with_mean=self.with_mean, with_std=self.with_std)
+        check.non_negative(ddof=self.ddof)
+
+    def _refuse_sparse(self, X: Any) -> None:
+        if issparse(X) and self.with_mean:
+            raise ValueError(SPARSE)
+
+    def _set(self, moments: Array) -> None:
+        weight, mean, scatter = moments
+        empty = weight == 0
+        if (weight - self.ddof <= 0)[~empty & (scatter > 0)].any():
+            raise ValueError(
+                f"ddof={self.ddof:g} leaves nothing to divide by: a column has "
+                f"weight {weight[~empty].min():g}"
+            )
+        divisor = np.where(weight > self.ddof, weight - self.ddof, 1.0)
+        var = np.where(empty, np.nan, scatter / divisor)
+        mean = np.where(empty, np.nan, mean)
+        scale, constant = spread_or_one(np.sqrt(var), mean)
+        self._moments = moments
+        self.mean_ = mean if self.with_mean or self.with_std else None
+        self.var_ = var if self.with_std else None
+        self.scale_ = scale if self.with_std else None
+        self.n_samples_seen_ = self._count(weight)
+        self._warn_columns(empty, "no value at all; the column stays NaN")
+        if self.with_std:
+            self._warn_columns(constant, "constant, so not divided (scale_ is 1)")
+
+    def _offset(self) -> Array | None:
+        return self.mean_ if self.with_mean else None
+
+    def _divisor(self) -> Array | None:
+        return self.scale_
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        self._refuse_sparse(X)
+        return self._scale(X, self.copy if copy is None else copy)
+
+    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
+        """X in the original units."""
+        self._refuse_sparse(X)
+        return self._unscale(X, self.copy if copy is None else copy)
+
+    def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
+        check_is_fitted(self)
+        seen = np.atleast_1d(self.n_samples_seen_)
+        parts = [t for t, on in (("- mean", self.with_mean), ("/ deviation", self.with_std)) if on]
+        return Card(
+            representation=f"z_j = x_j {' '.join(parts)}, column by column",
+            evaluation=f"mean 0 and variance 1 on the training rows (ddof = {self.ddof:g})",
+            optimisation="one pass: weight, mean and centred squares of every column",
+            numbers={
+                "rows": seen.max().item(),
+                "columns": self.n_features_in_,
+                "missing cells": (seen.max() - seen).sum().item(),
+                "constant columns": int((self._moments[2] == 0).sum()),
+            },
+        )

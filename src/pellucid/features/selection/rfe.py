@@ -1,0 +1,178 @@
+"""Recursive feature elimination: fit, drop the least important columns, fit again.
+
+Importance is the square of ``coef_`` (summed over outputs) or ``feature_importances_``. Each round
+looks at the columns together, unlike a filter, but trusts the model's scale: standardise first.
+
+Reference: Guyon, Weston, Barnhill & Vapnik (2002).
+"""
+
+import warnings
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from pellucid.base import with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+from pellucid.features.selection.supervised import ModelSelector, importances
+
+
+def _has(method: str) -> Any:
+    """Whether the model (fitted, or as given) has the method."""
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+
+
+class RFE(MetaEstimatorMixin, ModelSelector):
+    """Drop the columns with the smallest coefficients, round by round.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``coef_`` or ``feature_importances_`` after its fit.
+    n_features_to_select : int, float or None
+        How many columns to keep, or their share; None: half.
+    step : int or float, default=1
+        Columns (or share of all) to drop per round.
+    verbose : int, default=0
+        Accepted for scikit-learn's sake; callbacks report progress.
+    importance_getter : str or callable, default="auto"
+
+    Attributes
+    ----------
+    support_, ranking_ : mask of the kept columns; 1 for them, larger the earlier dropped
+    n_features_ : how many are kept
+    estimator_ : the model fitted on them; ``predict`` and its like use it
+    classes_ : labels, if the model is a classifier
+
+    Examples
+    --------
+    >>> from pellucid import LinearRegression
+    >>> from pellucid.features import RFE
+    >>> X = [[1.0, 0.3, 2.0], [2.0, 0.1, 1.0], [3.0, 0.4, 2.5], [4.0, 0.2, 1.5], [5.0, 0.0, 1.0]]
+    >>> model = RFE(LinearRegression(), n_features_to_select=1).fit(X, [2.0, 4.0, 6.0, 8.0, 10.0])
+    >>> model.ranking_[0], model.predict([[3.0, 0.0, 0.0]]).round(6)
+    (np.int64(1), array([6.]))
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_features_to_select: Any = None,
+        step: Any = 1,
+        verbose: int = 0,
+        importance_getter: Any = "auto",
+    ) -> None:
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.step = step
+        self.verbose = verbose
+        self.importance_getter = importance_getter
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type, tags.target_tags = inner.estimator_type, inner.target_tags
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        rows = self._check_training(X, y)
+        p = self.n_features_in_
+        if p < 2:
+            raise ValueError(f"Found array with 1 feature(s) (shape={rows.X.shape}); RFE needs 2")
+        goal, step = self._goal(p), self._step(p)
+        context = FitContext(self, X=rows.X, y=rows.y, max_steps=-(-max(p - goal, 0) // step))
+        support, ranking = np.ones(p, dtype=bool), np.ones(p, dtype=int)
+        rounds = 0
+        while support.sum() > goal:
+            columns = np.flatnonzero(support)
+            model = clone(self.estimator).fit(rows.X[:, columns], rows.y, **fit_params)
+            worst = np.argsort(self._importance(model), kind="stable")
+            support[columns[worst[: min(step, len(columns) - goal)]]] = False
+            ranking[~support] += 1
+            rounds += 1
+            if context.step(rounds, None):
+                break
+        self.estimator_ = clone(self.estimator).fit(rows.X[:, support], rows.y, **fit_params)
+        self.support_, self.ranking_, self.n_features_ = support, ranking, int(support.sum())
+        context.end()
+        return self
+
+    def _importance(self, model: Any) -> Array:
+        values = importances(model, self.importance_getter)
+        return values**2 if values.ndim == 1 else (values**2).sum(axis=0)
+
+    def _goal(self, p: int) -> int:
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return p // 2
+        if isinstance(wanted, Integral) and not isinstance(wanted, bool):
+            check.whole(n_features_to_select=wanted)
+            if int(wanted) > p:
+                warnings.warn(
+                    f"Found n_features_to_select={wanted} > n_features={p}: no column is dropped",
+                    stacklevel=3,
+                )
+            return int(wanted)
+        check.positive(n_features_to_select=wanted)
+        if wanted > 1:
+            raise ValueError(f"n_features_to_select as a share must be <= 1, got {wanted!r}")
+        return int(p * wanted)
+
+    def _step(self, p: int) -> int:
+        check.positive(step=self.step)
+        if self.step < 1:
+            return max(1, int(self.step * p))
+        check.whole(step=self.step)
+        return int(self.step)
+
+    def _get_support_mask(self) -> Any:
+        return self.support_
+
+    @property
+    def classes_(self) -> Any:
+        return self.estimator_.classes_
+
+    def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
+        kept = self._check_input(X)[:, self.support_]
+        return getattr(self.estimator_, method)(kept, *args, **params)
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> Any:
+        return self._ask("predict", X)
+
+    @available_if(_has("score"))
+    def score(self, X: Any, y: Any, **score_params: Any) -> Any:
+        return self._ask("score", X, y, **score_params)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        return self._ask("decision_function", X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        return self._ask("predict_proba", X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        return self._ask("predict_log_proba", X)
+
+    def card(self) -> Card:
+        names = [self._feature_names()[j] for j in np.flatnonzero(self.support_)][:8]
+        return Card(
+            representation=f"{self.n_features_} of {self.n_features_in_} columns: "
+            + ", ".join(names),
+            evaluation=f"squared importance in {type(self.estimator).__name__}, all columns "
+            "together; it depends on the scale of the columns",
+            optimisation=f"drop {self.step:g} per round and fit again",
+            numbers={"kept": self.n_features_, "of": self.n_features_in_},
+            warnings=("chosen with the target: fit it inside the folds, never before them",),
+        )

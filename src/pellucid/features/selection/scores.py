@@ -1,0 +1,283 @@
+r"""How much one column tells of the target: correlation, F tests, mutual information.
+
+    r_j = sum (x_ij - m_j)(y_i - m)/ sqrt(sum (x_ij - m_j)^2 sum (y_i - m)^2)
+    F_j = r_j^2 / (1 - r_j^2) (n - 2)                       ~ F(1, n - 2) without relation
+    F_j = [B_j/(K - 1)] / [W_j/(n - K)],   B between, W within the K classes,   ~ F(K - 1, n - K)
+    I_j = psi(n) + psi(k) - mean psi(n_x + 1) - mean psi(n_y + 1)
+
+I is Kraskov's estimate of the mutual information: around each point the square that reaches its
+k-th neighbour (larger of both distances) holds n_x points in x and n_y in y. With whole classes on
+one side (Ross) the neighbours are taken within the class. The counts come from sorted columns.
+
+References: Kraskov, Stoegbauer & Grassberger (2004); Ross (2014).
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.spatial import cKDTree
+from scipy.special import digamma, fdtrc
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from pellucid.base import encode_labels
+from pellucid.compiled.counts.moments import class_moments, merge_class_moments
+from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.threads import map_threads
+
+LARGEST = float(np.finfo(np.float64).max)  # stands for the infinite F of a perfect relation
+
+
+class Relation(NamedTuple):
+    """Sums of every column with the target, from their means."""
+
+    weight: float
+    mean: Array  # (p,)
+    y_mean: float
+    squares: Array  # (p,)
+    cross: Array  # (p,)
+    y_squares: float
+
+
+def relation(rows: Rows) -> Relation:
+    """Sums of one leaf; the first row is taken off, so that a constant column has squares 0."""
+    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    origin, y_origin = X[0], rows.y[0]
+    C, v = X - origin, rows.y - y_origin
+    offset, y_offset = C.mean(axis=0), v.mean()
+    C -= offset
+    v = v - y_offset
+    return Relation(
+        len(X), origin + offset, y_origin + y_offset, np.einsum("ij,ij->j", C, C), v @ C, v @ v
+    )
+
+
+def merge_relations(a: Relation, b: Relation) -> Relation:
+    """Sums of two leaves taken together (Chan)."""
+    weight = a.weight + b.weight
+    gap, y_gap, share = b.mean - a.mean, b.y_mean - a.y_mean, a.weight * b.weight / weight
+    return Relation(
+        weight, a.mean + gap * b.weight / weight, a.y_mean + y_gap * b.weight / weight,
+        a.squares + b.squares + gap**2 * share, a.cross + b.cross + gap * y_gap * share,
+        a.y_squares + b.y_squares + y_gap**2 * share,
+    )  # fmt: skip
+
+
+def _table(X: Any) -> Any:
+    X = frame_matrix(X) if is_frame(X) else X
+    return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+
+
+def r_regression(X: Any, y: Any, *, center: bool = True, force_finite: bool = True) -> Array:
+    """Pearson's correlation of every column with the target.
+
+    ``center=False``: about 0 instead of the means. ``force_finite``: a constant column or target
+    has correlation 0 instead of NaN.
+
+    >>> r_regression([[1.0, 3.0], [2.0, 1.0], [3.0, 2.0]], [1.0, 2.0, 3.0])
+    array([ 1. , -0.5])
+    """
+    X = _table(X)
+    y = column_or_1d(y).astype(np.float64)
+    check_consistent_length(X, y)
+    check_array(y, ensure_2d=False)
+    total = reduce_rows(
+        Statistic(relation, merge_relations), Rows(X, y, unit_weights(len(y))), map_threads
+    )
+    squares, cross, y_squares = total.squares, total.cross, total.y_squares
+    if not center:
+        n, mean, y_mean = total.weight, total.mean, total.y_mean
+        squares, y_squares = squares + n * mean**2, y_squares + n * y_mean**2
+        cross = cross + n * mean * y_mean
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.clip(cross / np.sqrt(squares) / np.sqrt(y_squares), -1.0, 1.0)
+    return np.where(np.isfinite(r), r, 0.0) if force_finite else r
+
+
+def f_regression(
+    X: Any, y: Any, *, center: bool = True, force_finite: bool = True
+) -> tuple[Array, Array]:
+    """F statistic and p-value of the regression of the target on each column alone.
+
+    ``force_finite``: a perfect relation has the largest number as F, a constant column F 0, p 1.
+
+    >>> F, p = f_regression([[1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 4.0])
+    >>> F.round(4), p.round(4)
+    (array([3.5556]), array([0.2]))
+    """
+    r = r_regression(X, y, center=center, force_finite=force_finite)
+    free = len(y) - (2 if center else 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F = r**2 / (1 - r**2) * free
+    p = np.where(np.isinf(F), 0.0, fdtrc(1, free, np.where(np.isinf(F), 0.0, F)))
+    if force_finite:
+        p = np.where(np.isnan(F), 1.0, p)
+        F = np.where(np.isinf(F), LARGEST, np.nan_to_num(F, nan=0.0, posinf=LARGEST))
+    return F, p
+
+
+def f_classif(X: Any, y: Any) -> tuple[Array, Array]:
+    """F statistic and p-value of the equality of the class means, column by column.
+
+    A constant column has F NaN: there is nothing to compare.
+
+    >>> F, p = f_classif([[1.0], [2.0], [5.0], [6.0]], ["a", "a", "b", "b"])
+    >>> F, p.round(4)
+    (array([32.]), array([0.0299]))
+    """
+    X = _table(X)
+    classes, codes = encode_labels(column_or_1d(y))
+    check_consistent_length(X, codes)
+    K, n = len(classes), X.shape[0]
+    X = X.toarray() if issparse(X) else X
+    summarise = partial(class_moments, n_classes=K)
+    rows = Rows(X, codes, unit_weights(n))
+    found = reduce_rows(Statistic(summarise, merge_class_moments), rows, map_threads)
+    share = found.weight / n
+    mean = (share * found.mean).sum(axis=0)
+    between = (found.weight * (found.mean - mean) ** 2).sum(axis=0)
+    within = found.scatter.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F = (between / (K - 1)) / (within / (n - K))
+    p = np.where(np.isinf(F), 0.0, fdtrc(K - 1, n - K, np.where(np.isinf(F), 0.0, F)))
+    return F, p
+
+
+# --- mutual information ------------------------------------------------------------------------
+
+
+def mutual_info_regression(
+    X: Any,
+    y: Any,
+    *,
+    discrete_features: Any = "auto",
+    n_neighbors: int = 3,
+    copy: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Array:
+    """Mutual information (in nats) of every column with a continuous target, >= 0.
+
+    ``discrete_features``: "auto" (sparse columns), True, False, a mask or positions;
+    ``n_neighbors``: k of the estimate; ``random_state`` of the noise of 1e-10 that breaks ties;
+    ``copy`` and ``n_jobs`` are accepted for scikit-learn's sake (X is never changed, all threads
+    are used).
+
+    >>> x = np.linspace(0, 1, 200)
+    >>> found = mutual_info_regression(np.column_stack([x, np.sin(50 * x)]), x**2, random_state=0)
+    >>> bool(found[0] > 3 > found[1])
+    True
+    """
+    check.whole(n_neighbors=n_neighbors)
+    sparse = issparse(X)
+    X = _table(X)
+    y = column_or_1d(y).astype(np.float64)
+    check_consistent_length(X, y)
+    check_array(y, ensure_2d=False)
+    discrete = discrete_mask(discrete_features, X.shape[1], sparse=sparse)
+    if sparse and not discrete.all():
+        raise ValueError("a sparse X cannot have continuous columns here; make it dense")
+    rng = generator(random_state)
+    columns = X.tocsc() if sparse else X
+    target = jittered(y, rng)
+    noise = [np.zeros(0) if d else rng.standard_normal(len(y)) for d in discrete]
+
+    def information(j: int) -> float:
+        x = columns[:, [j]].toarray().ravel() if sparse else columns[:, j]
+        if discrete[j]:
+            return class_information(target, x, n_neighbors)
+        return pair_information(unit_scale(x, noise[j]), target, n_neighbors)
+
+    return np.array(list(map_threads(information, range(X.shape[1]))))
+
+
+def discrete_mask(discrete_features: Any, p: int, *, sparse: bool) -> BoolArray:
+    """Which columns are discrete."""
+    if isinstance(discrete_features, str):
+        check.one_of(("auto",), discrete_features=discrete_features)
+        return np.full(p, sparse)
+    if isinstance(discrete_features, bool | np.bool_):
+        return np.full(p, bool(discrete_features))
+    given = np.asarray(discrete_features)
+    if given.dtype == bool:
+        if given.shape != (p,):
+            raise ValueError(f"discrete_features must have one entry per column ({p})")
+        return given
+    mask = np.zeros(p, dtype=bool)
+    mask[given] = True
+    return mask
+
+
+def unit_scale(x: Array, noise: Array) -> Array:
+    """x divided by its standard deviation, with a little noise against ties."""
+    spread = x.std()
+    x = x / (spread if spread > 0 else 1.0)
+    return x + 1e-10 * max(1.0, float(np.abs(x).mean())) * noise
+
+
+def jittered(y: Array, rng: Rng) -> Array:
+    return unit_scale(y, rng.standard_normal(len(y)))
+
+
+def pair_information(x: Array, y: Array, k: int) -> float:
+    """Kraskov's estimate for two continuous variables."""
+    n = len(x)
+    if n <= k:
+        raise ValueError(f"n_neighbors={k} needs more than {k} rows, got {n}")
+    points = np.column_stack([x, y])
+    radius = np.nextafter(cKDTree(points).query(points, k + 1, p=np.inf)[0][:, k], 0)
+    inside = [counts_within(v, radius) for v in (x, y)]
+    value = digamma(n) + digamma(k) - sum(digamma(m).mean() for m in inside)
+    return max(0.0, float(value))
+
+
+def class_information(y: Array, labels: Array, k: int) -> float:
+    """Ross's estimate for a continuous and a discrete variable."""
+    _, codes = np.unique(labels, return_inverse=True)
+    size = np.bincount(codes)
+    kept = size[codes] > 1  # a value that occurs once has no neighbour of its own
+    n = int(kept.sum())
+    if n == 0:
+        return 0.0
+    radius, near = np.empty(len(y)), np.minimum(k, size - 1)
+    for c in np.flatnonzero(size > 1):
+        rows = codes == c
+        radius[rows] = np.nextafter(kth_distance(y[rows], int(near[c])), 0)
+    inside = counts_within(y[kept], radius[kept])
+    value = (
+        digamma(n) + digamma(near[codes[kept]]).mean()
+        - digamma(size[codes[kept]]).mean() - digamma(inside).mean()
+    )  # fmt: skip
+    return max(0.0, float(value))
+
+
+def counts_within(v: Array, radius: Array) -> IntArray:
+    """How many values lie within the radius of each, itself counted."""
+    s = np.concatenate([[-np.inf], np.sort(v), [np.inf]])
+    high = np.searchsorted(s, v + radius, side="right")  # v + radius is rounded: look again
+    high -= s[high - 1] - v > radius
+    high += s[high] - v <= radius
+    low = np.searchsorted(s, v - radius, side="left")
+    low += v - s[low] > radius
+    low -= v - s[low - 1] <= radius
+    return high - low
+
+
+def kth_distance(v: Array, k: int) -> Array:
+    """The distance of each number to its k-th nearest other: some window of k + 1 in order."""
+    order = np.argsort(v, kind="stable")
+    s = v[order]
+    n = len(s)
+    best = np.full(n, np.inf)
+    for below in range(k + 1):  # the window begins ``below`` places before
+        i = np.arange(below, n - (k - below))
+        far = np.maximum(s[i] - s[i - below], s[i + k - below] - s[i])
+        best[i] = np.minimum(best[i], far)
+    out = np.empty(n)
+    out[order] = best
+    return out

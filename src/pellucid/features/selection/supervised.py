@@ -1,0 +1,74 @@
+"""What selectors that look at a target share: the target's door and how important a column is."""
+
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_array
+
+from pellucid.base import _same_length
+from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import Array
+from pellucid.features.selection.selector import Selector
+
+
+class SupervisedSelector(Selector):
+    """Base of the selectors that pass a target on: labels or numbers, one column or several."""
+
+    def _check_target(self, y: Any, n: int) -> Any:
+        if y is None:
+            if self.__sklearn_tags__().target_tags.required:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None"
+                )
+            return None
+        y = frame_matrix(y) if is_frame(y) else y
+        y = check_array(y, ensure_2d=False, dtype=None, allow_nd=False, input_name="y")
+        _same_length(n, len(y))
+        return y
+
+
+class ModelSelector(SupervisedSelector):
+    """Base of the selectors that ask a model: what it accepts, they accept."""
+
+    estimator: Any
+
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return get_tags(self.estimator).input_tags.allow_nan
+
+    @property
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
+        return get_tags(self.estimator).input_tags.sparse
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = get_tags(self.estimator).target_tags.required
+        return tags
+
+
+def importances(model: Any, getter: Any) -> Array:
+    """coef_ or feature_importances_ of a fitted model, an attribute by name, or a function."""
+    if isinstance(getter, str):
+        names = ("coef_", "feature_importances_") if getter == "auto" else (getter,)
+        found = [name for name in names if _has(model, name)]
+        if not found:
+            raise ValueError(
+                f"importance_getter={getter!r} needs a model with {' or '.join(names)}, "
+                f"got {type(model).__name__}"
+            )
+        values = attrgetter(found[0])(model)
+    elif callable(getter):
+        values = getter(model)
+    else:
+        raise ValueError(f"importance_getter must be a name or a function, got {getter!r}")
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
+
+
+def _has(model: Any, path: str) -> bool:
+    for name in path.split("."):
+        if not hasattr(model, name):
+            return False
+        model = getattr(model, name)
+    return True

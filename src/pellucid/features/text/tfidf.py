@@ -1,0 +1,119 @@
+r"""Term frequency times inverse document frequency.
+
+    idf_t = ln((1 + n)/(1 + n_t)) + 1   (smooth_idf),   ln(n/n_t) + 1   otherwise
+    x_dt = tf_dt idf_t,  tf or 1 + ln tf (sublinear);  rows scaled to unit norm
+
+n texts, n_t of them with term t: a term that is everywhere tells nothing and weighs least.
+Reference: Sparck Jones (1972), A statistical interpretation of term specificity.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import OneToOneFeatureMixin
+
+from pellucid.base import Transformer, with_callbacks
+from pellucid.compiled.counts.words import weigh_terms
+from pellucid.core.arrays import check
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.records import Card
+
+
+class TfidfTransformer(OneToOneFeatureMixin, Transformer):
+    """Counts of terms to weights by how rare a term is.
+
+    Parameters
+    ----------
+    norm : {"l1", "l2", None}, default="l2"
+        Scale every row to this norm 1.
+    use_idf : bool, default=True
+        Multiply by the inverse document frequency.
+    smooth_idf : bool, default=True
+        Count one more text that has every term, so that none is divided by zero.
+    sublinear_tf : bool, default=False
+        1 + ln(count) instead of the count.
+
+    Attributes
+    ----------
+    idf_ : (n_features,) inverse document frequencies
+
+    Examples
+    --------
+    >>> from pellucid import TfidfTransformer
+    >>> model = TfidfTransformer(norm=None).fit([[1, 2], [0, 1]])
+    >>> model.idf_.round(4), model.transform([[1, 2]]).toarray().round(4)
+    (array([1.4055, 1.    ]), array([[1.4055, 2.    ]]))
+    """
+
+    _accepts_sparse = True
+
+    def __init__(
+        self,
+        *,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+    ) -> None:
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+
+    def _check_parameters(self) -> None:
+        if self.norm is not None:
+            check.one_of(("l1", "l2"), norm=self.norm)
+        check.boolean(
+            use_idf=self.use_idf, smooth_idf=self.smooth_idf, sublinear_tf=self.sublinear_tf
+        )
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit and transform; the table is checked once."""
+        return self._weigh(self._learn(X))
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        return self._weigh(csr_matrix(self._check_input(X)))
+
+    @with_callbacks
+    def _learn(self, X: Any) -> Any:
+        self._check_parameters()
+        rows = self._check_training(X)
+        context = FitContext(self, X=rows.X)
+        X = csr_matrix(rows.X)
+        if self.use_idf:
+            there = X.indices if X.data.all() else X.indices[X.data != 0]
+            with_term = np.bincount(there, minlength=X.shape[1])
+            with np.errstate(divide="ignore"):  # a term of no text, not smoothed: infinitely rare
+                ratio = (X.shape[0] + self.smooth_idf) / (with_term + self.smooth_idf)
+                self.idf_ = np.log(ratio) + 1
+        self.n_texts_ = X.shape[0]
+        context.end()
+        return X
+
+    def _weigh(self, X: Any) -> Any:
+        if self.sublinear_tf and not (X.data > 0).all():
+            raise ValueError("sublinear_tf takes logarithms: counts must be > 0, got some < 0")
+        out = np.empty(len(X.data))
+        weight = self.idf_ if self.use_idf else np.zeros(0)
+        norm = {"l1": 1, "l2": 2, None: 0}[self.norm]
+        ends, indices = X.indptr.astype(X.indices.dtype), np.array(X.indices)
+        weigh_terms(X.data, indices, ends, weight, self.sublinear_tf, norm, out)
+        return csr_matrix((out, indices, ends), shape=X.shape)
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"idf_": (self.n_features_in_,)} if self.use_idf else {}
+
+    def card(self) -> Card:
+        smooth = "ln((1 + n)/(1 + n_t)) + 1" if self.smooth_idf else "ln(n/n_t) + 1"
+        weight = f"count times {smooth}" if self.use_idf else "the count"
+        return Card(
+            representation=f"a term weighs {weight}; rows have {self.norm or 'no'} norm 1",
+            evaluation="nothing is minimised: rare terms tell more",
+            optimisation="one pass that counts the texts of every term",
+            numbers={"texts": self.n_texts_, "terms": self.n_features_in_},
+        )

@@ -1,0 +1,65 @@
+"""Ancestral sampling: every row draws its variables parents first.
+
+The random number of a cell depends on (seed, variable, row) only, so that rows can be drawn by
+any number of threads, or again one by one. A table row is the thresholds of its cumulative sums
+as 63-bit whole numbers; the state is the number of thresholds that the draw reaches.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.runtime.jit import jit
+
+BLOCK = 2048  # rows drawn together, so that their cells stay in the nearest cache
+
+
+@jit
+def mix(z: Any) -> Any:
+    """A bijection of 64-bit numbers that looks random (splitmix64)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def draw_rows(out: Any, a: int, b: int, order: Any, card: Any, parent_start: Any, parents: Any,
+              start: Any, threshold: Any, seed: Any) -> None:  # fmt: skip
+    """Rows a .. b-1 of ``out`` (variables, rows)."""
+    index = np.empty(BLOCK, np.int32)
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    for r0 in range(a, b, BLOCK):
+        m = min(BLOCK, b - r0)
+        for v in order:
+            k = card[v] - 1
+            column = out[v, r0 : r0 + m]
+            for i in range(m):
+                index[i] = 0
+            for z in range(parent_start[v], parent_start[v + 1]):
+                p = parents[z]
+                radix = np.int32(card[p])
+                above = out[p, r0 : r0 + m]
+                for i in range(m):
+                    index[i] = index[i] * radix + np.int32(above[i])
+            key = mix(seed + np.uint64(v + 1) * np.uint64(0xD1342543DE82EF95))
+            t = threshold[start[v] :]
+            if k == 1:
+                for i in range(m):
+                    u = mix(key + np.uint64(r0 + i) * golden) >> np.uint64(1)
+                    column[i] = u >= t[index[i]]
+            else:
+                for i in range(m):
+                    u = mix(key + np.uint64(r0 + i) * golden) >> np.uint64(1)
+                    j = index[i] * k
+                    x = 0
+                    for c in range(k):
+                        x += u >= t[j + c]
+                    column[i] = x
+
+
+def warm() -> None:
+    """Compile on two variables."""
+    mix(np.uint64(1))
+    i = np.array
+    draw_rows(np.empty((2, 3), np.int16), 0, 3, i([0, 1]), i([2, 2]), i([0, 0, 1]), i([0]),
+              i([0, 1, 3]), np.ones(3, np.uint64), np.uint64(1))  # fmt: skip

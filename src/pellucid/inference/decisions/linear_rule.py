@@ -1,0 +1,156 @@
+r"""What every linear classification rule shares: scores, the boundary, and the split of a score.
+
+two classes     f(x) = w.x + w0, classes_[1] where f > 0
+K classes       f_k(x) = w_k.x + w0_k, the class with the largest score
+boundary k, l   f_k(x) = f_l(x), a hyperplane with normal w_k - w_l
+split           f(x) = w0 + sum_j w_j x_j, one term for each feature
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Classifier
+from pellucid.core.algebra.hyperplane import Hyperplane
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.threads import map_threads
+
+
+class Explanation(NamedTuple):
+    """The score of each row as a sum: ``base`` plus one contribution for each feature.
+
+    >>> parts = np.array([[[1.0, -2.0]]])
+    >>> split = Explanation(("a", "b"), np.array([0.5]), parts, np.array([[-0.5]]))
+    >>> split.names, float(split.base[0] + split.contributions[0, 0].sum())
+    (('a', 'b'), -0.5)
+    """
+
+    names: tuple[str, ...]  # of the features
+    base: Array  # (m,) the score of a row of zeros; m = 1 for two classes, else K
+    contributions: Array  # (n, m, p)
+    scores: Array  # (n, m) = base + the sum of the contributions
+
+
+class LinearClassifier(Classifier):
+    """A leaf fits ``coef_`` (m, p) and ``intercept_`` (m,); m = 1 for two classes, else K."""
+
+    coef_: Array
+    intercept_: Array
+    _zero_is_positive = False  # where a score of exactly 0 goes; False: as scikit-learn
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, K)."""
+        scores = self._scores(self._check_input(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: ArrayLike) -> Any:
+        """The class of the largest score."""
+        codes = self._codes(self._scores(self._check_input(X)))
+        return self.classes_[codes]
+
+    def _scores(self, X: Any) -> Array:
+        """w.x + w0 leaf by leaf: the same bits for any number of threads."""
+
+        def leaf(start: int) -> Array:
+            return X[start : start + LEAF_ROWS] @ self.coef_.T + self.intercept_
+
+        return np.concatenate(list(map_threads(leaf, range(0, X.shape[0], LEAF_ROWS))))
+
+    def _codes(self, scores: Array) -> IntArray:
+        if scores.shape[1] > 1:
+            return scores.argmax(axis=1)
+        positive = scores[:, 0] >= 0 if self._zero_is_positive else scores[:, 0] > 0
+        return positive.astype(np.intp)
+
+    def boundary(self, k: Any = None, l: Any = None) -> Hyperplane:  # noqa: E741
+        """The hyperplane between the labels k and l, positive on the side of k.
+
+        Two classes need no arguments; the positive side is then that of ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        two = len(self.classes_) == 2
+        if two and k is None and l is None:
+            k, l = self.classes_[1], self.classes_[0]  # noqa: E741
+        if k is None or l is None:
+            raise ValueError("boundary needs two of the classes, k and l")
+        a, b = self._code(k), self._code(l)
+        if a == b:
+            raise ValueError(f"boundary needs two different classes, got {k!r} twice")
+        if two:
+            sign = 1.0 if a == 1 else -1.0
+            return Hyperplane(sign * self.coef_[0], sign * self.intercept_[0])
+        return Hyperplane(self.coef_[a] - self.coef_[b], self.intercept_[a] - self.intercept_[b])
+
+    def explain(self, X: ArrayLike) -> Explanation:
+        """The score of each row split by feature; the parts and ``base`` sum to the score."""
+        rows = self._check_input(X)
+        rows = rows.toarray() if issparse(rows) else rows
+        parts = rows[:, None, :] * self.coef_  # (n, m, p)
+        scores = parts.sum(axis=2) + self.intercept_
+        return Explanation(self._feature_names(), self.intercept_.copy(), parts, scores)
+
+    def _code(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) == 0:
+            raise ValueError(f"{label!r} is no class; the classes are {self.classes_.tolist()}")
+        return int(found[0])
+
+    def _need_two_classes(self, n_rows: int) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got 1 class in {n_rows} samples "
+                f"(n_samples={n_rows})"
+            )
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        m = 1 if len(self.classes_) == 2 else len(self.classes_)
+        return {"coef_": (m, self.n_features_in_), "intercept_": (m,)}
+
+
+def class_weights(class_weight: Any, classes: Any, totals: Array) -> Array:
+    """What a row of each class counts: 1, W/(K W_k) for "balanced", or as the dict says.
+
+    ``totals`` are the weights W_k of the classes.
+
+    >>> class_weights("balanced", np.array([0, 1]), np.array([3.0, 1.0]))
+    array([0.66666667, 2.        ])
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        present = totals > 0
+        shares = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
+        return np.where(present, shares, 0.0)
+    if not isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict of a weight for each class, "
+            f"got {class_weight!r}"
+        )
+    unknown = [label for label in class_weight if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"class_weight names {unknown}, which are not in the classes {classes.tolist()}"
+        )
+    weights = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(f"class_weight must be finite numbers >= 0, got {class_weight!r}")
+    return weights
+
+
+def encode_known(y: Any, classes: Any) -> IntArray:
+    """The code of each label in sorted ``classes``; an unknown label is refused.
+
+    >>> encode_known(np.array([5, 3]), np.array([3, 5]))
+    array([1, 0])
+    """
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    unknown = classes[codes] != y
+    if unknown.any():
+        raise ValueError(
+            f"The target label(s) {np.unique(y[unknown]).tolist()} in y do not exist in the "
+            f"initial classes {classes.tolist()}"
+        )
+    return codes.astype(np.intp)

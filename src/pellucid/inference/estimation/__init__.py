@@ -1,0 +1,1 @@
+"""TODO src/pellucid/inference/estimation."""

@@ -1,0 +1,165 @@
+r"""Which of several distributions a sample came from.
+
+Given distributions are compared by their likelihood; families are fitted first, and a larger one
+pays for its parameters:
+
+    AIC = 2 k - 2 log L         weights  exp(-(AIC_i - min AIC) / 2), normalised
+    BIC = k log n - 2 log L
+
+The best of bad candidates is still bad: the Kolmogorov-Smirnov distance sup |F_n - F| is an
+absolute check. For a GIVEN continuous distribution it exceeds 1.63 / sqrt(n) in 1 % of samples.
+
+References: Akaike (1974); Burnham & Anderson (2002).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.records import text_table
+from pellucid.inference.distributions.samples import Sample, sample_of
+from pellucid.inference.estimation.distribution_fit import (
+    count_parameters,
+    find_family,
+    fit_distribution,
+)
+
+CRITERIA = ("likelihood", "aic", "bic")
+POOR = 1.63  # times 1/sqrt(n): the 1 % point of Kolmogorov's distribution
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionChoice:
+    """The candidates side by side; ``best`` is the distribution itself.
+
+    >>> from pellucid.inference import Normal
+    >>> choice = choose_distribution([2.5, 3.0, 4.5, 5.0, 6.0], [Normal(4, 1), Normal(5, 1)])
+    >>> choice.best, choice.log_likelihood.round(3)
+    (Normal(mean=4, std=1), array([ -8.845, -10.345]))
+    """
+
+    best: Any
+    names: tuple[str, ...]
+    log_likelihood: Array
+    aic: Array
+    bic: Array
+    weights: Array
+    ks: Array
+    distributions: tuple[Any, ...]
+    criterion: str
+    n: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def poor(self) -> bool:
+        """Whether even the best is far from the sample."""
+        return bool(self.ks[self._place()] > POOR / np.sqrt(self.n))
+
+    def _place(self) -> int:
+        return next(i for i, law in enumerate(self.distributions) if law is self.best)
+
+    def __str__(self) -> str:
+        rows = list(zip(self.names, self.log_likelihood, self.aic, self.bic, self.weights,
+                        self.ks, strict=True))  # fmt: skip
+        table = text_table(("name", "log_likelihood", "aic", "bic", "weight", "ks"), rows)
+        i = self._place()
+        word = "best, but poor" if self.poor else "best"
+        line = (f"{self.names[i]} is {word} by {self.criterion}: its cdf is at most "
+                f"{self.ks[i]:.3g} away from the sample's.")  # fmt: skip
+        return "\n".join([table, line, *self.notes])
+
+
+def ks_distance(law: Any, sample: Sample) -> float:
+    """sup |F_n - F|; of a discrete law at the values only."""
+    x, back = np.unique(sample.x, return_inverse=True)
+    share = np.bincount(back, sample.w) / sample.n
+    after = np.cumsum(share)
+    F = np.asarray(law.cdf(x))
+    if law.discrete:
+        gaps = np.abs(after - F)
+        before = np.abs(np.asarray(law.cdf(x - 1)) - (after - share))
+        return float(max(gaps.max(), before.max()))
+    return float(np.maximum(np.abs(after - F), np.abs(F - (after - share))).max())
+
+
+def _candidate(candidate: Any, sample: Sample) -> tuple[str, Any, int, str]:
+    """Name, distribution, number of fitted parameters, and why it cannot be fitted."""
+    family = find_family(candidate) if isinstance(candidate, str | type) else candidate
+    if not isinstance(family, type):
+        return repr(family), family, 0, ""
+    try:
+        law = fit_distribution(sample.x, family, sample_weight=sample.w).distribution
+    except ValueError as error:
+        return family.__name__, None, 0, str(error)
+    return family.__name__, law, count_parameters(law), ""
+
+
+def _outside(name: str, law: Any, sample: Sample) -> str:
+    values = np.asarray(law.log_density(sample.x))
+    bad = np.flatnonzero(values == -np.inf)
+    if not len(bad):
+        return ""
+    return f"{name} cannot produce {sample.x[bad[0]]:g} (value {bad[0]}): log-likelihood -inf."
+
+
+def choose_distribution(
+    x: Any, candidates: Any, criterion: str | None = None, sample_weight: Any = None
+) -> DistributionChoice:
+    """Compare distributions, or families fitted to the sample.
+
+    Parameters
+    ----------
+    x : array of numbers
+    candidates : sequence
+        Distributions as given (``Normal(0, 1)``), and names or classes of families to be fitted.
+    criterion : {"likelihood", "aic", "bic"}, default=None
+        None: likelihood where all are given, AIC where some are fitted.
+    sample_weight : array, default=None
+        Numbers of repetitions.
+
+    Returns
+    -------
+    DistributionChoice
+        best, names, log_likelihood, aic, bic, weights, ks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.inference import choose_distribution
+    >>> x = np.random.default_rng(0).gamma(2.0, 3.0, 300)
+    >>> choose_distribution(x, ["normal", "gamma", "exponential"]).weights.round(4)
+    array([0., 1., 0.])
+    """
+    candidates = list(candidates)
+    if not candidates:
+        raise ValueError("candidates must be one distribution or more, got none")
+    sample = sample_of(x, sample_weight)
+    found = [_candidate(candidate, sample) for candidate in candidates]
+    if criterion is None:
+        given = not any(isinstance(candidate, str | type) for candidate in candidates)
+        criterion = "likelihood" if given else "aic"
+    check.one_of(CRITERIA, criterion=criterion)
+    laws = [law for _, law, _, _ in found]
+    if len({law.discrete for law in laws if law is not None}) > 1:
+        raise ValueError(
+            "a probability cannot be compared with a density: candidates must be all discrete or "
+            "all continuous"
+        )
+    notes = [f"{name} cannot be fitted: {why}." if law is None else _outside(name, law, sample)
+             for name, law, _, why in found]  # fmt: skip
+    value = np.array([-np.inf if law is None else law.log_likelihood(*sample) for law in laws])
+    k = np.array([count for _, _, count, _ in found], dtype=np.float64)
+    aic, bic = 2 * k - 2 * value, k * np.log(sample.n) - 2 * value
+    score = {"likelihood": -2 * value, "aic": aic, "bic": bic}[criterion]
+    if not np.isfinite(score).any():
+        raise ValueError(f"no candidate can have produced x: {' '.join(n for n in notes if n)}")
+    weights = np.exp(-(score - score.min()) / 2)
+    ks = np.array([np.inf if law is None else ks_distance(law, sample) for law in laws])
+    return DistributionChoice(
+        laws[int(np.argmin(score))], tuple(name for name, *_ in found), value, aic, bic,
+        weights / weights.sum(), ks, tuple(laws), criterion, sample.n,
+        tuple(note for note in notes if note),
+    )  # fmt: skip

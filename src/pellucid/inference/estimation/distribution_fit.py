@@ -1,0 +1,196 @@
+r"""The member of a family that fits a sample, with standard errors.
+
+    "mle"        the largest likelihood: closed forms, or Newton's method on sufficient statistics
+    "unbiased"   estimators whose expectation is the parameter (variance: n - 1)
+    "moments"    mean and variance of the member are those of the sample
+
+    standard errors   sqrt(diag(J^-1)),  J = -Hessian of the log-likelihood at the estimate
+    AIC = 2 k - 2 log L,    BIC = k log n - 2 log L
+
+An estimate on the boundary (all successes) has no curvature that could be read as an error, nor
+has a family whose support moves with its parameters: the reason is given instead of a number.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.inference.distributions import category_counts as categories
+from pellucid.inference.distributions import continuous, discrete, location_scale, normal
+from pellucid.inference.distributions.distribution import Distribution
+from pellucid.inference.distributions.normal import moments_of
+from pellucid.inference.distributions.samples import rows_of, sample_of
+
+FAMILIES: dict[str, type] = {
+    "bernoulli": discrete.Bernoulli, "binomial": discrete.Binomial, "poisson": discrete.Poisson,
+    "categorical": categories.Categorical, "multinomial": categories.Multinomial,
+    "uniform": continuous.Uniform, "exponential": continuous.Exponential,
+    "gamma": continuous.Gamma, "inverse_gamma": continuous.InverseGamma, "beta": continuous.Beta,
+    "dirichlet": categories.Dirichlet, "normal": normal.Normal, "laplace": location_scale.Laplace,
+    "logistic": location_scale.Logistic, "student_t": location_scale.StudentT,
+}  # fmt: skip
+METHODS = ("mle", "unbiased", "moments")
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionFit:
+    """A fitted distribution with its likelihood and standard errors.
+
+    >>> fit = fit_distribution([1.0, 2.0, 3.0], "normal")
+    >>> print(fit)
+    Normal by the largest likelihood, n = 3: mean = 2 +/- 0.4714, std = 0.8165 +/- 0.3333.
+    Log-likelihood -3.649, AIC 11.3, BIC 9.494.
+    """
+
+    distribution: Any
+    log_likelihood: float
+    standard_errors: dict[str, Any]
+    aic: float
+    bic: float
+    n: float
+    method: str = "mle"
+    reason: str = ""
+    free: tuple[str, ...] = field(default=(), repr=False)
+
+    def interval(self, level: float = 0.95) -> dict[str, Array | None]:
+        """Estimate -/+ z standard errors; None where there is no error."""
+        check.fraction(level=level)
+        z = float(ndtri((1 + level) / 2))
+        found: dict[str, Array | None] = {}
+        for name in self.free:
+            error, at = self.standard_errors[name], self.distribution.parameters[name]
+            found[name] = None if error is None else np.array([at - z * error, at + z * error])
+        return found
+
+    def __str__(self) -> str:
+        how = {"mle": "the largest likelihood", "unbiased": "unbiased estimates",
+               "moments": "its moments"}[self.method]  # fmt: skip
+        parts = [_reading(name, self.distribution.parameters[name], self.standard_errors[name])
+                 for name in self.free]  # fmt: skip
+        text = f"{type(self.distribution).__name__} by {how}, n = {self.n:g}: {', '.join(parts)}.\n"
+        text += f"Log-likelihood {self.log_likelihood:.4g}, AIC {self.aic:.4g}, BIC {self.bic:.4g}."
+        return text + (f"\nNo standard error: {self.reason}." if self.reason else "")
+
+
+def _reading(name: str, at: Any, error: Any) -> str:
+    if np.ndim(at):
+        return f"{name} = {np.round(at, 4).tolist()}"
+    return f"{name} = {at:.4g}" + ("" if error is None else f" +/- {error:.4g}")
+
+
+def find_family(family: Any) -> Any:
+    """The class of a name; a class or a member stands for itself."""
+    if isinstance(family, str):
+        names = {name.replace("_", ""): name for name in FAMILIES}
+        name = names.get(family.lower().replace("_", "").replace(" ", ""), family)
+        check.one_of(tuple(FAMILIES), family=name)
+        return FAMILIES[name]
+    known = isinstance(family, Distribution) or (
+        isinstance(family, type) and issubclass(family, Distribution)
+    )
+    if not known or not hasattr(family, "free"):
+        raise ValueError(f"family must be a name or a distribution class, got {family!r}")
+    return family
+
+
+def count_parameters(law: Any) -> int:
+    """Free numbers: probabilities that sum to one have one less."""
+    simplex = isinstance(law, categories.Categorical | categories.Multinomial)
+    return sum(np.size(law.parameters[name]) for name in law.free) - simplex
+
+
+def standard_errors(law: Any, statistics: Any) -> tuple[dict[str, Any], str]:
+    """The error of each parameter, or None with the reason."""
+    blank: dict[str, Any] = dict.fromkeys(law.free)
+    if not law.regular:
+        return blank, "the support depends on the parameters, so the likelihood has no curvature"
+    reason = law._boundary() if hasattr(law, "_boundary") else ""
+    names = [name for name in law.free if not (reason and name != "mean" and name != "scale")]
+    if not names:
+        return blank, reason
+    if hasattr(law, "_errors"):
+        return law._errors(statistics), reason
+    kept = [law.free.index(name) for name in names]
+    J = law._information(statistics)[np.ix_(kept, kept)]
+    values, vectors = np.linalg.eigh(J)
+    if not values[0] > 0:
+        return blank, "the log-likelihood does not curve down at the estimate"
+    errors = np.sqrt(((vectors / values) * vectors).sum(axis=1))
+    return {**blank, **dict(zip(names, errors.tolist(), strict=True))}, reason
+
+
+def estimate(family: Any, x: Any, sample_weight: Any, method: str) -> tuple[Any, Any]:
+    """The distribution and the statistics of the sample."""
+    needs_trials = family is discrete.Binomial
+    if needs_trials:
+        raise ValueError("the n of a binomial is known: give family=Binomial(n, 0.5)")
+    statistics = family.statistics(x, sample_weight)
+    if method == "mle":
+        return family.from_statistics(statistics), statistics
+    if method == "unbiased":
+        if not hasattr(family, "_unbiased"):
+            name = getattr(family, "__name__", type(family).__name__)
+            raise ValueError(f"no unbiased estimator of {name} is known here; use 'mle'")
+        return family._unbiased(statistics), statistics
+    return _by_moments(family, x, sample_weight, statistics), statistics
+
+
+def _by_moments(family: Any, x: Any, sample_weight: Any, statistics: Any) -> Any:
+    cls = family if isinstance(family, type) else type(family)
+    if issubclass(cls, categories.Categorical):
+        return family.from_statistics(statistics)
+    if issubclass(cls, categories.Dirichlet | categories.Multinomial):
+        rows = rows_of(x, sample_weight)
+        centre = rows.w @ rows.x / rows.n
+        return family._from_moments(centre, rows.w @ (rows.x - centre) ** 2 / rows.n, rows)
+    sample = sample_of(x, sample_weight)
+    n, mean, scatter = moments_of(sample)
+    one = issubclass(cls, discrete.Successes | discrete.Poisson | continuous.Exponential)
+    if not scatter > 0 and not one:
+        raise ValueError(
+            f"x does not vary (all values {mean:g}): its variance fits no {cls.__name__}"
+        )
+    return family._from_moments(mean, scatter / n, sample)
+
+
+def fit_distribution(
+    x: Any, family: Any, method: str = "mle", sample_weight: Any = None
+) -> DistributionFit:
+    """Fit a family of distributions to a sample.
+
+    Parameters
+    ----------
+    x : array
+        Numbers; labels of a categorical; rows of a multinomial or Dirichlet sample.
+    family : str or class
+        bernoulli, binomial (as ``Binomial(n, 0.5)``: its n is known), poisson, categorical,
+        multinomial, uniform, exponential, gamma, inverse_gamma, beta, dirichlet, normal, laplace,
+        logistic, student_t, or the class.
+    method : {"mle", "unbiased", "moments"}, default="mle"
+    sample_weight : array, default=None
+        Numbers of repetitions.
+
+    Returns
+    -------
+    DistributionFit
+        distribution, log_likelihood, standard_errors, aic, bic, n; ``interval(level)``
+
+    Examples
+    --------
+    >>> from pellucid.inference import fit_distribution
+    >>> fit = fit_distribution([2.5, 3.0, 4.5, 5.0, 6.0], "normal")
+    >>> fit.distribution.mean, round(fit.log_likelihood, 6), round(fit.standard_errors["mean"], 6)
+    (4.2, -8.361737, 0.576194)
+    """
+    check.one_of(METHODS, method=method)
+    law, statistics = estimate(find_family(family), x, sample_weight, method)
+    errors, reason = standard_errors(law, statistics)
+    n, k, value = statistics.n, count_parameters(law), law._given(statistics)
+    return DistributionFit(
+        distribution=law, log_likelihood=value, standard_errors=errors, aic=2 * k - 2 * value,
+        bic=k * float(np.log(n)) - 2 * value, n=n, method=method, reason=reason, free=law.free,
+    )  # fmt: skip

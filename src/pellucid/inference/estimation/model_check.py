@@ -1,0 +1,123 @@
+r"""Would the model have made such data? Prior and posterior predictive checks.
+
+For draws theta_t of the parameters a data set x_t of the same kind is simulated from each, and a
+statistic T compared with that of the real data:
+
+    p = P(T(x_t) > T(x)) + P(T(x_t) = T(x)) / 2
+
+p near 0 or 1 says that the model hardly ever shows what was seen. Draws from the prior check the
+prior before data, draws from the posterior the fitted model. p is not uniform under a true model
+(the data were used to fit it): values in the middle are no proof.    O(draws) simulations
+
+Reference: Rubin (1984); Gelman, Meng & Stern (1996); Gabry et al. (2019).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.random import generator
+from pellucid.inference.estimation.predictive import draws_of
+
+STATISTICS: dict[str, Callable[[Any], Any]] = {
+    "mean": np.mean, "median": np.median, "std": np.std, "min": np.min, "max": np.max,
+}  # fmt: skip
+EXTREME = 0.025
+
+
+@dataclass(frozen=True, eq=False)
+class PredictiveCheck:
+    """The statistic of the data beside those of simulated data.
+
+    >>> found = PredictiveCheck("max", 4.0, np.array([1.0, 2.0, 3.0, 5.0]), 0.25)
+    >>> print(found)
+    max of the data 4, of simulated data 1.08 to 4.85 (95 %): p = 0.25, nothing unusual.
+    """
+
+    statistic: str
+    observed: float
+    simulated: Array  # (draws,)
+    p_value: float
+
+    def interval(self, confidence: float = 0.95) -> Array:
+        """Central interval of the simulated statistics."""
+        check.fraction(confidence=confidence)
+        return np.quantile(self.simulated, np.array([1 - confidence, 1 + confidence]) / 2)
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        if self.p_value < EXTREME:
+            verdict = "larger than the model explains"
+        elif self.p_value > 1 - EXTREME:
+            verdict = "smaller than the model explains"
+        else:
+            verdict = "nothing unusual"
+        return (
+            f"{self.statistic} of the data {self.observed:.4g}, of simulated data {low:.3g} to "
+            f"{high:.3g} (95 %): p = {self.p_value:.3g}, {verdict}."
+        )
+
+
+def predictive_check(
+    x: Any,
+    draws: Any,
+    simulate: Callable[[Any, np.random.Generator], Any],
+    statistic: str | Callable[[Any], float] = "mean",
+    *,
+    n_draws: int = 1000,
+    random_state: Any = None,
+) -> PredictiveCheck:
+    """Compare a statistic of data with the same statistic of simulated data.
+
+    Parameters
+    ----------
+    x : array or any data that ``statistic`` takes
+    draws : array of shape (N,) or (N, d), Chains, belief or distribution
+        Parameters: of a prior (prior check) or a posterior (posterior check).
+    simulate : callable
+        (theta, rng) -> data like x.
+    statistic : {"mean", "median", "std", "min", "max"} or callable, default="mean"
+    n_draws : int, default=1000
+        Parameters used, drawn from the draws.
+    random_state : None, int, RandomState or Generator, default=None
+
+    Returns
+    -------
+    PredictiveCheck
+        observed, simulated, p_value; ``interval(confidence)``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.inference import GammaPoisson, predictive_check
+    >>> counts = np.array([0, 0, 0, 9, 0, 0, 12, 0])
+    >>> belief = GammaPoisson(1.0, 1.0).update(counts)
+    >>> found = predictive_check(
+    ...     counts, belief, lambda rate, rng: rng.poisson(rate, len(counts)), np.var,
+    ...     random_state=0,
+    ... )
+    >>> found.p_value < 0.01  # counts that bunch are not Poisson
+    True
+    """
+    check.whole(n_draws=n_draws)
+    if isinstance(statistic, str):
+        check.one_of(tuple(STATISTICS), statistic=statistic)
+    name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", "statistic")
+    T = STATISTICS[statistic] if isinstance(statistic, str) else statistic
+    rng = generator(random_state)
+    thetas = draws_of(draws, rng)
+    chosen = rng.choice(len(thetas), n_draws, replace=n_draws > len(thetas))
+    observed = _number(T(x), "the data")
+    found = np.array([_number(T(simulate(thetas[i], rng)), "simulated data") for i in chosen])
+    p = float(np.mean(found > observed) + np.mean(found == observed) / 2)
+    return PredictiveCheck(name, observed, found, p)
+
+
+def _number(value: Any, source: str) -> float:
+    if np.ndim(value) or not np.isfinite(value):
+        raise ValueError(f"the statistic of {source} must be one finite number, got {value!r}")
+    return float(value)

@@ -1,0 +1,104 @@
+r"""Where a Metropolis-Hastings chain tries to go.
+
+    GaussianWalk    y = x + L z                 symmetric: log q(x|y) - log q(y|x) = 0
+    LogNormalWalk   y = x exp(L z), x > 0       log q(x|y) - log q(y|x) = sum log y - log x
+
+z ~ N(0, I); L is a number, a number per coordinate or a Cholesky root. Any object with
+``sample(x, rng)`` and ``log_ratio(new, old)`` is a proposal; those here can also draw many steps
+ahead, which does not depend on where the chain is.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array, Rng
+from pellucid.inference.distributions.normal import lower_root
+
+
+def scaled(z: Array, scale: Any) -> Array:
+    """Rows of standard normal numbers with the given spread: number, vector or covariance."""
+    if isinstance(scale, float) and 0 < scale < math.inf:
+        return z * scale
+    s = np.asarray(scale, dtype=np.float64)
+    d = z.shape[-1]
+    if s.ndim == 2:
+        if s.shape != (d, d):
+            raise ValueError(f"scale as a covariance must have shape ({d}, {d}), got {s.shape}")
+        return z @ lower_root(s, "scale").T
+    if s.shape not in ((), (d,)) or not (np.isfinite(s) & (s > 0)).all():
+        raise ValueError(
+            f"scale must be a number > 0, {d} of them or a ({d}, {d}) covariance, got {scale!r}"
+        )
+    return z * s
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianWalk:
+    """The symmetric random walk x + L z.
+
+    Parameters
+    ----------
+    scale : float, array of shape (d,) or (d, d), default=1.0
+        Standard deviation of the steps, one per coordinate, or their covariance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.inference import GaussianWalk
+    >>> walk = GaussianWalk(0.5)
+    >>> walk.sample(np.zeros(2), np.random.default_rng(0)).shape, walk.log_ratio(1.0, 2.0)
+    ((2,), 0.0)
+    """
+
+    scale: Any = 1.0
+
+    def steps(self, rng: Rng, n: int, d: int) -> Array:
+        """The noise of the next n steps, (n, d)."""
+        return scaled(rng.standard_normal((n, d)), self.scale)
+
+    def move(self, x: Array, step: Array) -> Array:
+        return x + step
+
+    def sample(self, x: Array, rng: Rng) -> Array:
+        return self.move(x, self.steps(rng, 1, len(x))[0])
+
+    def log_ratio(self, new: Any, old: Any) -> Any:
+        """log q(old | new) - log q(new | old)."""
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class LogNormalWalk:
+    """The multiplicative walk x exp(L z) for positive coordinates; not symmetric.
+
+    Parameters
+    ----------
+    scale : float, array of shape (d,) or (d, d), default=0.5
+        Standard deviation of the steps of log x, one per coordinate, or their covariance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.inference import LogNormalWalk
+    >>> round(float(LogNormalWalk().log_ratio(np.array([2.0]), np.array([1.0]))), 4)
+    0.6931
+    """
+
+    scale: Any = 0.5
+
+    def steps(self, rng: Rng, n: int, d: int) -> Array:
+        """The noise of the next n steps of log x, (n, d)."""
+        return scaled(rng.standard_normal((n, d)), self.scale)
+
+    def move(self, x: Array, step: Array) -> Array:
+        return x * np.exp(step)
+
+    def sample(self, x: Array, rng: Rng) -> Array:
+        return self.move(x, self.steps(rng, 1, len(x))[0])
+
+    def log_ratio(self, new: Any, old: Any) -> Any:
+        """log q(old | new) - log q(new | old), over the last axis."""
+        return np.sum(np.log(new) - np.log(old), axis=-1)

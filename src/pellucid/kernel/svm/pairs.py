@@ -1,0 +1,222 @@
+r"""Classification by support vector machines: one machine for every pair of classes.
+
+The machine of classes i < j is fitted to their rows; a row gets the class with most votes. The
+layout is scikit-learn's: support vectors sorted by class, ``dual_coef_[j - 1]`` of a vector of
+class i and ``dual_coef_[i]`` of one of class j belong to the pair (i, j), whose decision function
+is positive for i; with two classes it is positive for ``classes_[1]``.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from pellucid.base import Classifier, with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext
+from pellucid.inference.decisions.linear_rule import class_weights
+from pellucid.kernel.svm.smo import Gram, Machine, Problem, offset
+from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine, like
+
+
+class Pair(NamedTuple):
+    """Two classes and their rows among the distinct ones."""
+
+    i: int
+    j: int
+    rows: IntArray
+    sign: Array  # -1 for class i, +1 for class j
+
+
+class PairClassifier(Classifier, SupportVectorMachine):
+    """A leaf states the problem of two classes and what its solution means."""
+
+    _by_class = True
+    _apart = False  # a machine needs the rows of its first class before those of the second
+
+    class_weight: Any
+    decision_function_shape: str
+    break_ties: bool
+
+    @abstractmethod
+    def _problem(self, sign: Array, w: Array, costs: Array, gram: Gram) -> Problem:
+        """The quadratic programme of one pair: rows of weight w and class weight ``costs``."""
+
+    @abstractmethod
+    def _solution(self, machine: Machine) -> tuple[Array, float]:
+        """The coefficients y a of the rows and the intercept b."""
+
+    def _extras(self, opened: Opened, pairs: Any, machines: Any, beta: Array) -> dict[str, Any]:
+        """Further attributes of a machine for two classes."""
+        return {}
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        self._check_parameters()
+        check.one_of(("ovo", "ovr"), decision_function_shape=self.decision_function_shape)
+        check.boolean(break_ties=self.break_ties)
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None)
+        rows = self._check_training(X, y, sample_weight, defer_finite=self._precomputed)
+        opened = self._open(rows, np.asarray(rows.y, dtype=np.float64))
+        codes = np.asarray(rows.y)[opened.rows.first]
+        k = len(self.classes_)
+        totals: Array = np.bincount(codes, opened.rows.w, minlength=k).astype(np.float64)
+        self._need_classes(totals, rows.n_rows)
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, totals)
+        w, costs = opened.rows.w, self.class_weight_[codes]
+        pairs = class_pairs(codes, k, apart=self._apart)
+        machines = []
+        for pair in pairs:
+            every = k == 2 and is_range(pair.rows)
+            gram = opened.gram if every else opened.gram.take(pair.rows)
+            problem = self._problem(pair.sign, w[pair.rows], costs[pair.rows], gram)
+            machines.append(self._machine(problem, gram))
+        self.shape_fit_ = rows.X.shape
+        self._solve(machines, context, lambda done: self._read(opened, codes, pairs, done))
+        self._look_back(machines)
+        return self
+
+    def _look_back(self, machines: Sequence[Machine]) -> None:
+        """What a leaf has to say of the solutions once they are found."""
+
+    def _need_classes(self, totals: Array, n: int) -> None:
+        if len(totals) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got 1 class in {n} samples"
+            )
+        if not (totals > 0).all():
+            label = self.classes_[int(np.argmin(totals))]
+            raise ValueError(f"all rows of class {label!r} have weight 0: a class needs one more")
+
+    def _read(
+        self, opened: Opened, codes: IntArray, pairs: list[Pair], machines: Sequence[Machine]
+    ) -> dict[str, Any]:
+        """scikit-learn's attributes from the solutions of all pairs."""
+        k, n = len(self.classes_), len(opened.w)
+        beta, intercept = np.zeros((n, len(pairs))), np.zeros(len(pairs))
+        for p, (pair, machine) in enumerate(zip(pairs, machines, strict=True)):
+            values = np.zeros(len(codes))
+            values[pair.rows], intercept[p] = self._solution(machine)
+            beta[:, p] = opened.rows.spread(values, opened.w)
+        row_class = opened.y.astype(np.intp)
+        used = np.flatnonzero(beta.any(axis=1))
+        support = used[np.argsort(row_class[used], kind="stable")]
+        dual = np.zeros((k - 1, len(support)))
+        sign = 1.0 if k == 2 else -1.0
+        for p, pair in enumerate(pairs):
+            first, second = row_class[support] == pair.i, row_class[support] == pair.j
+            dual[pair.j - 1, first] = sign * beta[support[first], p]
+            dual[pair.i, second] = sign * beta[support[second], p]
+        found = {
+            "support_": support.astype(np.int32),
+            "support_vectors_": self._support(opened.X, support),
+            "n_support_": np.bincount(row_class[support], minlength=k).astype(np.int32),
+            "dual_coef_": like(dual, opened.X),
+            "intercept_": sign * intercept,
+            "n_iter_": np.array([max(1, m.n_steps) for m in machines], dtype=np.int32),
+            "duality_gap_": max(self._gap(machine) for machine in machines),
+        }
+        if k == 2:
+            found |= self._extras(opened, pairs, machines, beta[:, 0])
+        return found
+
+    def _gap(self, machine: Machine) -> float:
+        """Primal minus dual objective of one machine, in double precision."""
+        return duality_gap(machine)
+
+    def _pair_coef(self) -> Array:
+        k, dual = len(self.classes_), self._dense_coef()
+        if k == 2:
+            return dual.T
+        of = np.repeat(np.arange(k), self.n_support_)
+        columns = []
+        for i in range(k):
+            for j in range(i + 1, k):
+                columns.append(np.where(of == i, dual[j - 1], np.where(of == j, dual[i], 0.0)))
+        return np.column_stack(columns)
+
+    def _scores(self, X: Any) -> Array:
+        """The decision function of every pair, (n, pairs)."""
+        X = self._check_input(X)
+        return self._sums(X, self._pair_coef()) + self.intercept_
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Positive for ``classes_[1]``; more classes: (n, K) votes, or (n, pairs) for "ovo"."""
+        scores = self._scores(X)
+        if len(self.classes_) == 2:
+            return scores[:, 0]
+        if self.decision_function_shape == "ovo":
+            return scores
+        votes, confidence = pair_votes(scores, len(self.classes_))
+        return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+    def predict(self, X: ArrayLike) -> Any:
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError(
+                "break_ties=True needs decision_function_shape='ovr': break_ties must be False "
+                "when decision_function_shape is 'ovo'"
+            )
+        scores = self._scores(X)
+        k = len(self.classes_)
+        if k == 2:
+            return self.classes_[(scores[:, 0] >= 0).astype(np.intp)]
+        votes, confidence = pair_votes(scores, k)
+        if self.break_ties:
+            votes = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        return self.classes_[np.argmax(votes, axis=1)]
+
+    def _coef_shapes(self, s: int) -> dict[str, tuple[int, ...]]:
+        k = len(self.classes_)
+        return {"dual_coef_": (k - 1, s), "intercept_": (k * (k - 1) // 2,)}
+
+
+def class_pairs(codes: IntArray, k: int, *, apart: bool) -> list[Pair]:
+    """All pairs of classes with their rows, class by class; two classes as they lie if they may."""
+    if k == 2 and not apart:
+        return [Pair(0, 1, np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0))]
+    rows = [np.flatnonzero(codes == c) for c in range(k)]
+    pairs = []
+    for i in range(k):
+        for j in range(i + 1, k):
+            sign = np.concatenate([np.full(len(rows[i]), -1.0), np.ones(len(rows[j]))])
+            pairs.append(Pair(i, j, np.concatenate([rows[i], rows[j]]), sign))
+    return pairs
+
+
+def is_range(rows: IntArray) -> bool:
+    return bool((rows == np.arange(len(rows))).all())
+
+
+def pair_votes(scores: Array, k: int) -> tuple[Array, Array]:
+    """Votes of the pairs for each class and the sums of their scores.
+
+    >>> pair_votes(np.array([[1.0, -2.0, 0.5]]), 3)
+    (array([[1., 1., 1.]]), array([[-1. , -0.5,  1.5]]))
+    """
+    votes, confidence = np.zeros((len(scores), k)), np.zeros((len(scores), k))
+    p = 0
+    for i in range(k):
+        for j in range(i + 1, k):
+            first = scores[:, p] > 0
+            votes[:, i] += first
+            votes[:, j] += ~first
+            confidence[:, i] += scores[:, p]
+            confidence[:, j] -= scores[:, p]
+            p += 1
+    return votes, confidence
+
+
+def duality_gap(machine: Machine) -> float:
+    """max over the box of the linearised problem: sum_v max over b_v of -(F_v + b)(b_v - beta_v).
+
+    With the multiplier b of the sum it is primal minus dual for every machine of this package.
+    """
+    p, total = machine.problem, 0.0
+    for a, z, _, g in p.segments:
+        slope = machine.F[a:z] + offset(machine, g).value
+        beta, lo, hi = machine.beta[a:z], p.lo[a:z], p.hi[a:z]
+        total += float((np.maximum(slope, 0) * (beta - lo)).sum())
+        total += float((np.maximum(-slope, 0) * (hi - beta)).sum())
+    return total

@@ -1,0 +1,156 @@
+"""Naive Bayes, Bayes' rule, conjugate updates, Laplace's approximation, Metropolis.
+
+What breaks them: a count of zero, a posterior with two peaks, parameters that go together.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import rows_code, told
+from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.pages.bayes import walks
+from pellucid.lab.pages.bayes.conjugate import conjugate
+from pellucid.lab.pages.bayes.counts import counted
+from pellucid.lab.pages.bayes.rows import gaussian, make_rows
+from pellucid.lab.pages.bayes.targets import TARGETS
+from pellucid.lab.pages.samples import blobs, labelled
+from pellucid.lab.trace import Trace
+
+METHODS = ("Gaussian naive Bayes", "Bayes rule on counts", "conjugate updates",
+           "Laplace approximation", "Metropolis")  # fmt: skip
+WALKS = ("Laplace approximation", "Metropolis")
+NAIVE = ("Gaussian naive Bayes", "Bayes rule on counts")
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """Tell the method that was chosen."""
+    assert data is not None
+    rows = make_rows(data, params)
+    method = params["method"]
+    if method == METHODS[0]:
+        story = gaussian(rows)
+    elif method == METHODS[1]:
+        story = counted(rows, params)
+    elif method == METHODS[2]:
+        story = conjugate(rows, params)
+    elif method == METHODS[3]:
+        story = walks.laplace(rows, params)
+    else:
+        story = walks.metropolis(rows, params, seed)
+    return Trace(
+        algorithm=story.algorithm,
+        params=params,
+        data=told(data, "classes", story.panels),
+        card=story.card,
+        frames=tuple(story.frames),
+        title=method,
+        objective=story.objective,
+        verdict=story.verdict,
+        code=rows_code(data, story.between) + story.code,
+    )
+
+
+def gap(rng: Any) -> LabData:
+    """Class 1 was never seen with a small x1, however large its x2 is."""
+    n = 70
+    y = np.arange(n) % 2
+    X = np.column_stack([
+        np.where(y == 1, rng.uniform(3.0, 10.0, n), rng.uniform(0.0, 10.0, n)),
+        np.where(y == 1, rng.uniform(5.0, 10.0, n), 10.0 * rng.beta(1.3, 2.0, n)),
+    ])  # fmt: skip
+    return labelled(X, y)
+
+
+def two_groups(rng: Any) -> LabData:
+    """Two clouds side by side, few rows."""
+    return blobs(rng, 30, ((0, 0), (3.2, 0.8)), 0.7)
+
+
+def near(rng: Any) -> LabData:
+    """Two clouds that overlap."""
+    return blobs(rng, 60, ((0, 0), (1.4, 1.0)), 0.9)
+
+
+def far_off(rng: Any) -> LabData:
+    """x2 follows a line in x1, and x1 is far from 0."""
+    x = rng.uniform(8.0, 11.0, size=40)
+    z = 2.0 + 0.6 * x + 0.5 * rng.normal(size=40)
+    return labelled(np.column_stack([x, z]), z > 2.0 + 0.6 * x)
+
+
+CONTROLS = (
+    Control("method", "Method", "choice", METHODS[0], options=METHODS),
+    Control("query_x", "Query, from left to right", "number", 0.45, 0.0, 1.0, 0.01,
+            only={"method": NAIVE}),
+    Control("query_y", "Query, from bottom to top", "number", 0.6, 0.0, 1.0, 0.01,
+            only={"method": NAIVE}),
+    Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1,
+            only={"method": (METHODS[1],)}),
+    Control("alpha", "Pseudo-counts α (Laplace: 1)", "number", 1.0, 0.0, 5.0, 0.25,
+            only={"method": (METHODS[1],)}),
+    Control("prior_a", "Prior a", "number", 1.0, 0.5, 30.0, 0.5,
+            only={"method": (METHODS[2],)}),
+    Control("prior_b", "Prior b", "number", 1.0, 0.5, 30.0, 0.5,
+            only={"method": (METHODS[2],)}),
+    Control("target", "Posterior of", "choice", "boundary", options=TARGETS,
+            only={"method": WALKS}),
+    Control("step", "Step of the walk", "number", 1.0, 0.02, 5.0, log=True,
+            only={"method": (METHODS[4],)}),
+    Control("draws", "Moves", "integer", 400, 20, 2000, 20, only={"method": (METHODS[4],)}),
+)  # fmt: skip
+PRESETS = (
+    Preset("Gaussian naive Bayes", "Each class has a normal density for each column; their "
+           "product with the prior is the posterior.", {}, blobs),
+    Preset("Bayes' rule", "Columns in ranges: the prior, then one piece of evidence after the "
+           "other. α = 1 is Laplace's smoothing.", {"method": METHODS[1]}, blobs),
+    Preset("Conjugate updates", "The share of class 1: a Beta belief that narrows with every "
+           "row.", {"method": METHODS[2], "prior_a": 2.0, "prior_b": 6.0}, blobs),
+    Preset("Laplace's approximation", "Newton climbs to the peak of the posterior of a "
+           "boundary; the curvature there gives a normal density.",
+           {"method": METHODS[3]}, near),
+    Preset("Metropolis and boundaries", "A walk over the posterior; every draw is a boundary, "
+           "and together they show how sure it is.", {"method": METHODS[4]}, near),
+    Preset("Zero count", "Class 1 was never seen with x1 this small. Without pseudo-counts one "
+           "empty cell makes its posterior 0, although x2 speaks clearly for it. α = 1 "
+           "keeps it in play.", {"method": METHODS[1], "alpha": 0.0, "query_x": 0.17,
+                           "query_y": 0.85}, gap, broken=True),
+    Preset("Bimodal: Laplace", "Exchanging the two means changes nothing, so the posterior has "
+           "two peaks. The normal density sits on one of them and does not know of the other.",
+           {"method": METHODS[3], "target": "two means"}, two_groups, broken=True),
+    Preset("Bimodal: Metropolis", "Small steps never cross the valley between the two peaks: "
+           "the chain looks settled and has seen half of the posterior.",
+           {"method": METHODS[4], "target": "two means", "step": 0.35}, two_groups,
+           broken=True),
+    Preset("Correlated target", "x1 is far from 0, so intercept and slope can hardly be told "
+           "apart: the posterior is a thin ridge. Round steps either leave it and are refused "
+           "or creep along it.", {"method": METHODS[4], "target": "line"}, far_off,
+           broken=True),
+)  # fmt: skip
+PAGE = Page(
+    name="bayes",
+    title="Naive Bayes, Bayes' rule, posteriors, Metropolis",
+    summary="Start from a belief, multiply by what the rows say, divide by the total. Where that "
+    "cannot be written down, a normal density or a random walk stands in.",
+    kind="classes",
+    controls=CONTROLS,
+    presets=PRESETS,
+    questions=(
+        Question(
+            "One range was never seen with class 1 in training. Without smoothing, what is the "
+            "posterior of class 1 there?",
+            ("small, but other evidence can raise it", "0, whatever the other evidence", "½"),
+            1,
+            "The likelihoods are multiplied and one of them is 0. A pseudo-count α > 0 keeps every "
+            "factor above 0.",
+        ),
+        Question(
+            "A Metropolis chain accepts nearly every move. Are its steps about right?",
+            ("yes", "no, too small", "no, too large"),
+            1,
+            "Tiny steps hardly change the density, so they are accepted, and the chain creeps. "
+            "About a quarter to a half of the moves accepted is a good sign in few dimensions.",
+        ),
+    ),
+    run=run,
+)

@@ -1,0 +1,221 @@
+"""Asking a Bayesian network: evidence told piece by piece, paths opened and closed."""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import number
+from pellucid.lab.pages.bayesian_networks.parts import (
+    Case,
+    belief_panel,
+    beliefs,
+    cpt_panel,
+    net_panel,
+)
+from pellucid.lab.scene import table
+from pellucid.lab.trace import Frame, Trace
+
+MOST = 60
+
+
+def evidence_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
+    """First the prior of every variable, causes first; then the evidence, effects first."""
+    network = case.network
+    prior = beliefs(network, {})
+    frames = [_prior(case, name, prior, i) for i, name in
+              enumerate(network.dag_.topological_order())]  # fmt: skip
+    told: dict[str, Any] = {}
+    for name, state in case.evidence.items():
+        frames.append(_told(case, told, name, state, len(frames)))
+        told[name] = state
+    last = beliefs(network, told)[case.query]
+    return Trace(
+        algorithm="BayesianNetwork",
+        params=params,
+        data={"kind": "none", "panels": []},
+        card=network.card().to_dict(),
+        frames=tuple(frames),
+        title=f"Evidence in the network {case.name}",
+        objective="log-probability of the evidence",
+        verdict=f"P({case.query} = {case.yes(case.query)}) was {number(prior[case.query])} before "
+                f"any evidence and is {number(last)} now.",
+        code=(
+            f"import numpy as np\n\n{case.code}model = network\nevidence = {told!r}\n"
+            f"answer = model.query({case.query!r}, evidence)\n"
+            "objective = float(np.log(model.probability(evidence)))\n"
+        ),
+    )  # fmt: skip
+
+
+def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
+    """P(x) = sum over the parents of P(x | parents) P(parents)."""
+    network, yes = case.network, case.yes(name)
+    parents = network.cpds_[name].parents
+    shown = {n: p for n, p in prior.items() if n in network.dag_.topological_order()[: i + 1]}
+    if not parents:
+        formula = f"P({name} = {yes}) = {number(prior[name])}, given in its table"
+    else:
+        weights = network.query(list(parents)).values.ravel()
+        rows = network.cpds_[name].values.reshape(-1, 2)[:, 0]
+        terms = [f"{number(p)}·{number(w)}" for p, w in zip(rows, weights, strict=True)]
+        formula = (
+            f"P({name} = {yes}) = Σ P({name} | {', '.join(parents)}) P({', '.join(parents)}) = "
+            f"{' + '.join(terms)} = {number(prior[name])}"
+        )
+    panels = [
+        net_panel(case, {n: shown.get(n, 0.0) for n in prior}, {}, path=(name,),
+                  title="Prior, from causes to effects"),
+        cpt_panel(case, name, {}),
+        belief_panel(case, prior, prior),
+    ]  # fmt: skip
+    numbers = {"variable": name, f"P({yes})": float(f"{prior[name]:.4g}"), "parents": len(parents)}
+    return Frame(i, 0.0, None, formula, numbers, {"panels": panels})
+
+
+def _told(case: Case, told: dict[str, Any], name: str, state: Any, i: int) -> Frame:
+    network, query, yes = case.network, case.query, case.yes(case.query)
+    now = {**told, name: state}
+    before, after = beliefs(network, told), beliefs(network, now)
+    p = network.probability(now)
+    both = network.probability({**now, query: yes})
+    path = network.dag_.active_path(name, query, list(told)) or [name]
+    said = ", ".join(f"{n} = {s}" for n, s in now.items())
+    formula = (
+        f"P({query} = {yes} | {said}) = P(both) / P(evidence) = {number(both)} / {number(p)} = "
+        f"{number(after[query])}"
+    )
+    panels = [
+        net_panel(case, after, now, path=path,
+                  title=f"{name} = {state} is told; lit: the path to {query}"),
+        belief_panel(case, before, after),
+        cpt_panel(case, name, now),
+    ]  # fmt: skip
+    numbers = {"told": f"{name} = {state}", "P(evidence)": float(f"{p:.4g}"),
+               f"P({query}) before": float(f"{before[query]:.4g}"),
+               f"P({query}) now": float(f"{after[query]:.4g}")}  # fmt: skip
+    return Frame(i, float(np.log(p)), None, formula, numbers, {"panels": panels})
+
+
+def separation_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
+    """Every path between two variables, blocked or open, as more is observed."""
+    a, b = case.begin, case.query
+    if a == b:
+        raise ValueError(f"a path needs two different ends, got {a} twice")
+    evidence = {name: state for name, state in case.evidence.items() if name != a}
+    for state in case.network.states_[a]:
+        if case.network.probability({**evidence, a: state}) == 0:
+            raise ValueError(f"with this evidence {a} = {state} is impossible: nothing to compare")
+    paths = list(_paths(case.network.dag_, [a], b))
+    if not paths:
+        raise ValueError(f"no path joins {a} and {b}")
+    frames: list[Frame] = []
+    told: dict[str, Any] = {}
+    for name in [None, *evidence]:
+        if name is not None:
+            told = {**told, name: evidence[name]}
+        frames += [_path(case, a, b, path, paths, told, len(frames) + j)
+                   for j, path in enumerate(paths)]  # fmt: skip
+        frames.append(_judged(case, a, b, paths, told, len(frames)))
+    frames = frames[:MOST]
+    free = case.network.dag_.d_separated(a, b, list(told))
+    given = f" given {', '.join(told)}" if told else ""
+    return Trace(
+        algorithm="DAG",
+        params=params,
+        data={"kind": "none", "panels": []},
+        card={
+            "representation": "a directed acyclic graph",
+            "evaluation": "a path is open unless a node on it blocks it",
+            "optimisation": "reachability over (node, direction of arrival)",
+        },
+        frames=tuple(frames),
+        title=f"d-separation of {a} and {b}",
+        objective=f"how much P({b}) depends on {a}",
+        verdict=f"{a} and {b} are {'d-separated: independent' if free else 'd-connected'}{given}.",
+        code=(
+            f"{case.code}result = network.dag_.d_separated({a!r}, {b!r}, {list(told)!r})\n"
+            f"evidence = {told!r}\n"
+            f"p = [network.query({b!r}, {{**evidence, {a!r}: s}}).values[0] "
+            f"for s in network.states_[{a!r}]]\n"
+            "objective = float(abs(p[0] - p[1]))\n"
+        ),
+    )  # fmt: skip
+
+
+def _paths(dag: Any, so_far: list[str], end: str) -> Any:
+    """All ways along edges, in either direction, that visit no node twice."""
+    if so_far[-1] == end:
+        yield list(so_far)
+        return
+    beside = dag.parents(so_far[-1]) | dag.children(so_far[-1])
+    for name in sorted(beside - set(so_far)):
+        yield from _paths(dag, [*so_far, name], end)
+
+
+def _blocks(dag: Any, path: list[str], told: dict[str, Any]) -> list[tuple[str, str, bool]]:
+    """(node, how the edges meet there, whether it blocks)."""
+    found = []
+    for left, node, right in zip(path, path[1:], path[2:], strict=False):
+        kind = dag.connection(left, node, right)
+        seen = node in told
+        if kind == "head-to-head":
+            blocked = not seen and not (dag.descendants(node) & set(told))
+        else:
+            blocked = seen
+        found.append((node, kind, blocked))
+    return found
+
+
+def _apart(case: Case, a: str, b: str, told: dict[str, Any]) -> tuple[float, float]:
+    """P(b = first state) for the two states of a."""
+    states = case.network.states_[a]
+    found = [float(case.network.query(b, {**told, a: s}).values[0]) for s in states]
+    return found[0], found[1]
+
+
+def _path(
+    case: Case, a: str, b: str, path: list[str], paths: Any, told: dict[str, Any], i: int
+) -> Frame:
+    blocks = _blocks(case.network.dag_, path, told)
+    open_ = not any(blocked for _, _, blocked in blocks)
+    first, second = _apart(case, a, b, told)
+    rows = [[node, kind, "yes" if node in told else "no", "blocks" if blocked else "open"]
+            for node, kind, blocked in blocks]  # fmt: skip
+    said = "; ".join(f"{node} ({kind}) {'blocks' if blocked else 'is open'}"
+                     for node, kind, blocked in blocks)  # fmt: skip
+    formula = f"path {paths.index(path) + 1} of {len(paths)}, {' – '.join(path)}: "
+    formula += f"{said or 'an edge is always open'} → {'open' if open_ else 'blocked'}"
+    panels = [
+        net_panel(case, None, told, path=path, title=f"Given {', '.join(told) or 'nothing'}"),
+        table("table", ["node", "edges meet", "observed", "so it"], rows or [["–", "–", "–", "–"]],
+              title="The nodes between", alt="Every node of the path and whether it blocks it."),
+    ]  # fmt: skip
+    numbers = {"path": paths.index(path) + 1, "observed": len(told),
+               "open": "yes" if open_ else "no"}  # fmt: skip
+    return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})
+
+
+def _judged(case: Case, a: str, b: str, paths: Any, told: dict[str, Any], i: int) -> Frame:
+    dag = case.network.dag_
+    path = dag.active_path(a, b, list(told))
+    first, second = _apart(case, a, b, told)
+    yes = case.yes(b)
+    given = "".join(f", {n} = {s}" for n, s in told.items())
+    states = case.network.states_[a]
+    formula = (
+        f"P({b} = {yes} | {a} = {states[0]}{given}) = {number(first)}, "
+        f"P({b} = {yes} | {a} = {states[1]}{given}) = {number(second)}: "
+        f"{'no path is open, they are equal' if path is None else 'a path is open'}"
+    )
+    rows = [[" – ".join(p), "blocked" if any(x[2] for x in _blocks(dag, p, told)) else "open"]
+            for p in paths]  # fmt: skip
+    panels = [
+        net_panel(case, None, told, path=path or (), title=f"Given {', '.join(told) or 'nothing'}"),
+        table("table", ["path", "state"], rows, title="All paths",
+              lit_rows=[j for j, row in enumerate(rows) if row[1] == "open"],
+              alt="Every path between the two variables, open or blocked."),
+    ]  # fmt: skip
+    numbers = {"observed": len(told), "open paths": sum(row[1] == "open" for row in rows),
+               "d-separated": "yes" if path is None else "no",
+               "difference": float(f"{abs(first - second):.4g}")}  # fmt: skip
+    return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})

@@ -1,0 +1,278 @@
+"""Learning the tables of a Bayesian network: counts, or EM where cells are missing."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pellucid.graphical.learning.learn_tables import DirichletPrior
+from pellucid.graphical.network.network import BayesianNetwork
+from pellucid.lab.drawing import number
+from pellucid.lab.pages.bayesian_networks.parts import (
+    HIDDEN,
+    PLACES,
+    Case,
+    beliefs,
+    cpt_panel,
+    net_panel,
+    zeros_of,
+)
+from pellucid.lab.scene import Panel, line, plane, points, table
+from pellucid.lab.trace import Frame, Trace
+from pellucid.plots.panels.replay import watched
+
+TESTS = 300
+EM_ROUNDS, EM_TESTS, MOST_FRAMES = 60, 80, 24
+
+
+def counts_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
+    """The tables after 5, 8, 12, ... rows; what the evidence then says."""
+    rows = case.network.sample(params["rows"], random_state=seed)
+    test = case.network.sample(TESTS, random_state=seed + 1)
+    sizes = np.unique(np.geomspace(5, params["rows"], 14).round().astype(int))
+    prior = DirichletPrior(params["alpha"]) if params["alpha"] > 0 else None
+    models = [_model(case, prior).fit(rows[: int(n)]) for n in sizes]
+    frames = tuple(
+        _counted(case, model, rows[: int(n)], test, params, i)
+        for i, (model, n) in enumerate(zip(models, sizes, strict=True))
+    )
+    last = models[-1]
+    return Trace(
+        algorithm="BayesianNetwork",
+        params=params,
+        data={"kind": "none", "panels": _static(case)},
+        card=last.card().to_dict(),
+        frames=frames,
+        title=f"Tables of {case.name} from counts",
+        objective="log-likelihood per row",
+        verdict=_counts_verdict(last, test, frames[-1]),
+        code=(
+            f"import warnings\n\n{case.code}from pellucid.graphical import BayesianNetwork, "
+            f"DirichletPrior\n\nrows = network.sample({params['rows']}, random_state={seed})\n"
+            f"prior = {_prior_code(params)}\n"
+            "model = BayesianNetwork(network.dag_, states=network.states_, prior=prior)\n"
+            "with warnings.catch_warnings():  # parents never seen together are warned of\n"
+            "    warnings.simplefilter(\"ignore\")\n    model.fit(rows)\n"
+            "objective = model.score(rows)\n"
+        ),
+    )  # fmt: skip
+
+
+def _prior_code(params: dict[str, Any]) -> str:
+    return f"DirichletPrior({params['alpha']!r})" if params["alpha"] > 0 else "None"
+
+
+def _model(case: Case, prior: Any, **more: Any) -> Any:
+    network = case.network
+    return BayesianNetwork(network.dag_, states=network.states_, prior=prior, **more)
+
+
+def _counts_verdict(model: Any, test: Any, last: Frame) -> str:
+    lost = int(np.isneginf(model.score_samples(test)).sum())
+    zeros = zeros_of(model)
+    if lost:
+        return (
+            f"{zeros} cells of the tables are 0, and {lost} of {TESTS} new rows are impossible "
+            "under them: no evidence can bring back what a zero has ruled out. Give α > 0."
+        )
+    return f"All {TESTS} new rows are possible; {zeros} cells of the tables are 0."
+
+
+def _answer(case: Case, model: Any) -> tuple[str, str]:
+    """P(query | evidence) under learned tables, in words and as a number, or that there is none."""
+    given = case.evidence
+    yes = case.yes(case.query)
+    said = ", ".join(f"{n} = {s}" for n, s in given.items())
+    left = f"P({case.query} = {yes}{' | ' + said if said else ''})"
+    below = model.probability(given) if given else 1.0
+    if below == 0:
+        return f"{left} = 0 / 0: the evidence has probability 0", "none"
+    both = model.probability({**given, case.query: yes})
+    return f"{left} = {number(both)} / {number(below)} = {number(both / below)}", number(
+        both / below
+    )
+
+
+def _counted(case: Case, model: Any, rows: Any, test: Any, params: dict[str, Any], i: int) -> Frame:
+    focus = case.query
+    N = np.asarray(model.counts_[focus], float).reshape(-1, 2)
+    alpha = params["alpha"]
+    j = int(N.sum(axis=1).argmax())
+    yes = case.yes(focus)
+    top = f"({number(N[j, 0])} + {number(alpha)})" if alpha else number(N[j, 0])
+    below = N[j].sum() + 2 * alpha
+    parents = model.cpds_[focus].parents
+    given = " | parents" if parents else ""
+    formula = (
+        f"θ({focus} = {yes}{given}) = (N + α) / (N_j + 2α) = {top} / {number(below)} = "
+        f"{number((N[j, 0] + alpha) / below if below else 0.5)}; {_answer(case, model)[0]}"
+    )
+    score = model.score_samples(test)
+    lost = np.isneginf(score)
+    known = beliefs(model, {})
+    panels = [
+        net_panel(case, known, {}, path=(focus,), title=f"Learned from {len(rows)} rows"),
+        _counts_panel(case, model, focus),
+        _cells(case, model),
+    ]
+    numbers = {
+        "rows": len(rows), "cells that are 0": zeros_of(model),
+        "new rows impossible": int(lost.sum()), "answer": _answer(case, model)[1],
+        "true answer": number(beliefs(case.network, case.evidence)[focus]),
+    }  # fmt: skip
+    held = None if lost.any() else float(score.mean())
+    return Frame(i, float(model.score(rows)), None, formula, numbers, {"panels": panels}, held)
+
+
+def _counts_panel(case: Case, model: Any, focus: str) -> Panel:
+    """The (expected) counts behind a table."""
+    cpt = model.cpds_[focus]
+    base = cpt_panel(case, focus, {}, network=model)
+    N = np.asarray(model.counts_[focus], float).reshape(-1, len(cpt.states))
+    rows = [[*row, *(number(v) for v in n)] for row, n in zip(base["rows"], N, strict=True)]
+    columns = [*base["columns"], *(f"N {s}" for s in cpt.states)]
+    zero = [(i, j) for i, row in enumerate(base["rows"]) for j, v in enumerate(row) if v == "0"]
+    return table("table", columns, rows, title=base["title"], lit=zero, alt=base["alt"])
+
+
+def _static(case: Case) -> list[Panel]:
+    """The panels in their order: graph, table, all cells."""
+    return [net_panel(case, None, {}), cpt_panel(case, case.query, {}), _truth_panel()]
+
+
+def _truth_panel() -> Panel:
+    return plane("truth", [line([0.0, 1.0], [0.0, 1.0], colour="quiet", dashed=True, width=1.0)],
+                 title="Cells of all tables: learned against true", x="true probability",
+                 y="learned", box=(-0.04, 1.04, -0.04, 1.04),
+                 alt="One point per cell of the tables; on the line it is right.")  # fmt: skip
+
+
+def _cells(case: Case, model: Any) -> Panel:
+    names = list(PLACES[case.name])
+    x = np.concatenate([np.ravel(case.network.cpds_[n].values) for n in names])
+    y = np.concatenate([_aligned(case, model, n) for n in names])
+    return plane("truth", [points(x, y, group=0, ring=y == 0, label="a cell (ring: learned 0)")])
+
+
+def _aligned(case: Case, model: Any, name: str) -> Any:
+    """The learned table with its axes in the order of the true one."""
+    mine, own = model.cpds_[name], case.network.cpds_[name]
+    axes = [mine.parents.index(p) for p in own.parents]
+    return np.ravel(np.transpose(mine.values, [*axes, len(axes)]))
+
+
+def em_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
+    """EM from random tables; every round is a frame."""
+    rows = _with_gaps(case, params, seed)
+    if not params["hidden"] and not sum(rows[name].null_count() for name in rows.columns):
+        raise ValueError("no cell is missing, so EM has nothing to expect: raise the share")
+    prior = DirichletPrior(params["alpha"]) if params["alpha"] > 0 else None
+    model = _model(case, prior, max_iter=EM_ROUNDS, tol=1e-3, random_state=seed)
+    fitted, recorder = watched(model, rows)
+    models = next(iter(recorder.runs.values()))
+    values = fitted.history_["objective"] / len(rows)
+    test = _with_gaps(case, {**params, "rows": EM_TESTS}, seed + 1)
+    hidden = HIDDEN[case.name] if params["hidden"] else None
+    shown = np.unique(np.linspace(0, len(models) - 1, MOST_FRAMES).round().astype(int))
+    frames = [_em_start(case, values, rows, params)]
+    frames += [_em_round(case, models, values, test, rows, int(i), params["alpha"]) for i in shown]
+    return Trace(
+        algorithm="BayesianNetwork",
+        params=params,
+        data={"kind": "none", "panels": _static(case)},
+        card=fitted.card().to_dict(),
+        frames=tuple(frames),
+        title=f"EM for the tables of {case.name}",
+        objective="log-likelihood per row" if prior is None else "log-posterior per row",
+        verdict=_em_verdict(fitted, values, hidden),
+        code=_em_code(case, params, seed, prior),
+    )  # fmt: skip
+
+
+def _em_verdict(fitted: Any, values: Any, hidden: str | None) -> str:
+    words = (
+        f"{fitted.n_iter_} rounds took the objective from {number(values[0])} to "
+        f"{number(values[-1])} per row."
+    )
+    if hidden is not None:
+        words += f" {hidden} was never seen: its two states may have changed their names."
+    return words
+
+
+def _with_gaps(case: Case, params: dict[str, Any], seed: int) -> Any:
+    rows = case.network.sample(params["rows"], random_state=seed)
+    gaps = np.random.default_rng(seed).random(rows.shape) < params["share"]
+    found = {
+        name: [None if gap else value for value, gap in zip(rows[name], gaps[:, j], strict=True)]
+        for j, name in enumerate(rows.columns)
+    }
+    if params["hidden"]:
+        del found[HIDDEN[case.name]]
+    return pl.DataFrame(found)
+
+
+def _em_code(case: Case, params: dict[str, Any], seed: int, prior: Any) -> str:
+    drop = f"del found[{HIDDEN[case.name]!r}]  # never seen\n" if params["hidden"] else ""
+    return (
+        f"import warnings\n\nimport numpy as np\nimport polars as pl\n\n{case.code}"
+        "from pellucid.graphical import BayesianNetwork, DirichletPrior\n\n"
+        f"rows = network.sample({params['rows']}, random_state={seed})\n"
+        f"gaps = np.random.default_rng({seed}).random(rows.shape) < {params['share']!r}\n"
+        "found = {name: [None if gap else v for v, gap in zip(rows[name], gaps[:, j])]\n"
+        f"         for j, name in enumerate(rows.columns)}}\n{drop}"
+        f"prior = {_prior_code(params)}\n"
+        "model = BayesianNetwork(network.dag_, states=network.states_, prior=prior,\n"
+        f"                        max_iter={EM_ROUNDS}, tol=1e-3, random_state={seed})\n"
+        "with warnings.catch_warnings():  # EM may need more rounds\n"
+        '    warnings.simplefilter("ignore")\n    model.fit(pl.DataFrame(found))\n'
+        f'objective = float(model.history_["objective"][-1] / {params["rows"]})\n'
+    )
+
+
+def _em_start(case: Case, values: Any, rows: Any, params: dict[str, Any]) -> Frame:
+    cells = rows.height * rows.width
+    missing = int(sum(rows[name].null_count() for name in rows.columns))
+    formula = (
+        f"tables drawn at random; {missing} of {cells} cells are missing: "
+        f"log-{'posterior' if params['alpha'] > 0 else 'likelihood'} per row {number(values[0])}"
+    )
+    panels = [net_panel(case, None, {}, title="Before the first round"),
+              cpt_panel(case, case.query, {})]  # fmt: skip
+    numbers = {"rows": rows.height, "missing cells": missing,
+               "objective per row": round(float(values[0]), 4)}  # fmt: skip
+    return Frame(0, float(values[0]), None, formula, numbers, {"panels": panels})
+
+
+def _em_round(
+    case: Case, models: Any, values: Any, test: Any, rows: Any, i: int, alpha: float
+) -> Frame:
+    model, focus = models[i], case.query
+    N = np.asarray(model.counts_[focus], float).reshape(-1, 2)
+    j = int(N.sum(axis=1).argmax())
+    theta = number(np.asarray(model.cpds_[focus].values).reshape(-1, 2)[j, 0])
+    seen = 0 if focus not in rows.columns else rows.height - rows[focus].null_count()
+    yes, which = case.yes(focus), f", parents {j + 1}" if len(N) > 1 else ""
+    made = f"{theta}"
+    if i:
+        M = np.asarray(models[i - 1].counts_[focus], float).reshape(-1, 2)[j]
+        top, below = number(M[0], 4), number(M.sum(), 4)
+        if alpha:
+            top, below = f"({top} + {number(alpha)})", f"({below} + {number(2 * alpha)})"
+        made = f"{top} / {below} = {theta}"
+    rule = "(N + α) / (N_j + 2α)" if alpha else "N / N_j"
+    formula = (
+        f"M: θ({focus} = {yes}{which}) ← {rule} = {made}; E: N = Σ P({focus} = {yes} | observed "
+        f"cells) = {number(N[j, 0], 4)} of {number(N[j].sum(), 4)}"
+    )
+    score = model.score_samples(test)
+    panels = [
+        net_panel(case, beliefs(model, {}), {}, path=(focus,), title=f"After round {i + 1}"),
+        _counts_panel(case, model, focus),
+        _cells(case, model),
+    ]
+    numbers = {"round": i + 1, "objective per row": round(float(values[i + 1]), 5),
+               f"{focus} observed in": seen, f"E[N({focus})]": float(f"{N[:, 0].sum():.4g}"),
+               "cells that are 0": zeros_of(model)}  # fmt: skip
+    held = float(score.mean()) if np.isfinite(score).all() else None
+    gap = float(values[i + 1] - values[i])
+    return Frame(i + 1, float(values[i + 1]), gap, formula, numbers, {"panels": panels}, held)

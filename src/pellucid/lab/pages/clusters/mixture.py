@@ -1,0 +1,128 @@
+"""Gaussian mixtures on the page of clusters: responsibilities, and the bound that EM lifts."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import literal, number, quietly, told, vector
+from pellucid.lab.page import LabData
+from pellucid.lab.pages.clusters.parts import enough_rows, first_centers, rows_panel
+from pellucid.lab.scene import Mark, Panel, ellipse, line, plane, points, rule, segments, table
+from pellucid.lab.trace import Frame, Trace
+from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
+from pellucid.plots.panels.replay import em_rounds
+
+EM_ROUNDS = 50
+
+
+def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
+    """Every round of EM, with the bound that it lifts."""
+    X, _ = data.train
+    k = params["k"]
+    enough_rows(X, k)
+    settings: dict[str, Any] = {
+        "covariance_type": params["covariance"], "init_params": "k-means++", "max_iter": EM_ROUNDS,
+        "tol": 1e-4, "random_state": seed,
+    }  # fmt: skip
+    said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    given = ""
+    if params["start"] == "one corner":
+        settings["means_init"] = first_centers(X, k, "one corner", seed)
+        given = f"    means_init={literal(settings['means_init'])},\n"
+    fitted = GaussianMixture(k, **settings).fit(X)
+    fit = f"model = GaussianMixture({k},\n{given}    {said}).fit(X)\n"
+    models = em_rounds(fitted, X)
+    values = np.array([m.score(X) for m in models])
+    bound = [b.evidence_lower_bound(X, a.predict_proba(X)) / len(X) for a, b in pairwise(models)]
+    frames = tuple(_round(data, models, values, bound, i) for i in range(len(models)))
+    return Trace(
+        algorithm="GaussianMixture",
+        params=params,
+        data=told(data, "points", [
+            rows_panel(data, "Rows and components (1 and 2 deviations)", held=True,
+                       alt="Rows coloured by the likeliest component, components as ellipses."),
+            plane("bound", [], title="Log-likelihood and the bound that M lifts", x="round",
+                  y="per row", alt="Log-likelihood per row and the bound after each M step."),
+            table("components", ["component", "weight π", "N = Σ r", "mean μ"], [],
+                  title="Components"),
+        ]),
+        card=fitted.card().to_dict(),
+        frames=frames,
+        title="Gaussian mixture by EM",
+        objective="log-likelihood per row",
+        verdict=_climb(values),
+        code=(
+            f"{'' if fitted.converged_ else 'import warnings' + chr(10)}import numpy as np\n\n"
+            f"from pellucid import GaussianMixture\n\nX = {literal(X)}\n"
+            f"{fit if fitted.converged_ else quietly(fit, 'EM is not done')}"
+            "objective = model.score(X)\n"
+        ),
+    )  # fmt: skip
+
+
+def _climb(values: Any) -> str:
+    falls = bool((np.diff(values) < -1e-9).any())
+    how = "with a fall, since a little is added to the variances" if falls else "without a fall"
+    return (
+        f"{len(values) - 1} rounds; the log-likelihood per row went from {number(values[0])} to "
+        f"{number(values[-1])} {how}."
+    )
+
+
+def _covariance(model: Any, j: int) -> Any:
+    C = np.asarray(model.covariances_)
+    if C.ndim == 3:
+        return C[j]
+    return C if C.ndim == 2 else C[j] * np.eye(2)
+
+
+def _round(data: LabData, models: Any, values: Any, bound: Any, i: int) -> Frame:
+    X, _ = data.train
+    model = models[i]
+    R = model.predict_proba(X)
+    labels, sure = R.argmax(axis=1), R.max(axis=1)
+    marks: list[Mark] = [points(X[:, 0], X[:, 1], group=labels, ring=sure < 0.8,
+                                label="rows (ring: no share reaches 0.8)")]  # fmt: skip
+    for j, mean in enumerate(model.means_):
+        marks += ellipse(mean, _covariance(model, j), colour=j)
+    marks.append(points(model.means_[:, 0], model.means_[:, 1], group=np.arange(R.shape[1]),
+                        size=1.8, ring=np.ones(R.shape[1], bool)))  # fmt: skip
+    N = R.sum(axis=0)
+    rows = [[j + 1, number(model.weights_[j]), number(N[j]), vector(model.means_[j])]
+            for j in range(len(N))]  # fmt: skip
+    panels = [plane("rows", marks), _bound(values, bound, i),
+              table("components", ["component", "weight π", "N = Σ r", "mean μ"], rows,
+                    title="Components", alt="Weight, size and mean of each.")]  # fmt: skip
+    unsure = int(sure.argmin())
+    if i == 0:
+        formula = f"start: μ₁ = {vector(model.means_[0])}, π = {vector(model.weights_)}"
+    else:
+        j = int(((model.means_ - models[i - 1].means_) ** 2).sum(axis=1).argmax())
+        before = models[i - 1].predict_proba(X)[:, j]
+        formula = (
+            f"M: N_{j + 1} = Σ r = {number(before.sum())}, μ_{j + 1} ← Σ r x / N = "
+            f"{vector(model.means_[j])}; E: x = {vector(X[unsure])} gets r = {vector(R[unsure])}"
+        )
+    numbers = {
+        "log-likelihood per row": round(float(values[i]), 4),
+        "least sure row": round(float(sure.min()), 3),
+        "rows below 0.8": int((sure < 0.8).sum()),
+        **({"bound before E": round(float(bound[i - 1]), 4)} if i else {}),
+    }
+    gap = float(values[i] - values[i - 1]) if i else None
+    held = model.score(data.test[0]) if len(data.test[0]) else None
+    return Frame(i, float(values[i]), gap, formula, numbers, {"panels": panels}, held)
+
+
+def _bound(values: Any, bound: Any, i: int) -> Panel:
+    t = np.arange(i + 1)
+    marks: list[Mark] = [line(t, values[: i + 1], colour=0, label="log-likelihood"),
+                         points(t, values[: i + 1], group=0, size=0.7)]  # fmt: skip
+    if i:
+        marks.append(points(t[1:], np.array(bound[:i]), group=1, size=0.7,
+                            label="bound after M, before E"))  # fmt: skip
+        marks.append(segments(t[1:], np.array(bound[:i]), t[1:], values[1 : i + 1], colour=1,
+                              width=2.0))  # fmt: skip
+    marks.append(rule(x=float(i), colour="quiet"))
+    return plane("bound", marks)

@@ -1,0 +1,143 @@
+"""Clusters: k-means, mixtures, hierarchies, density and spectra on the same rows."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.generators import make_moons, make_rings
+from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.pages.clusters.graphs import density_trace, spectral_trace
+from pellucid.lab.pages.clusters.mixture import mixture_trace
+from pellucid.lab.pages.clusters.parts import kmeans_trace
+from pellucid.lab.pages.clusters.trees import tree_trace
+from pellucid.lab.trace import Trace
+
+METHODS = {
+    "k-means": kmeans_trace,
+    "mixture": mixture_trace,
+    "agglomerative": tree_trace,
+    "divisive": tree_trace,
+    "density": density_trace,
+    "spectral": spectral_trace,
+}
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """The trace of the chosen method."""
+    assert data is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict says what went wrong
+        return METHODS[params["method"]](data, params, seed)
+
+
+def _table(X: Any) -> LabData:
+    X = np.round(X, 3) + 0.0
+    return LabData(X, None, hold_out(len(X), 0))
+
+
+def blobs(rng: Any) -> LabData:
+    centers = np.repeat([[0.0, 0.0], [4.0, 0.6], [2.0, 3.4]], 20, axis=0)
+    return _table(centers + 0.75 * rng.normal(size=(60, 2)))
+
+
+def far_blobs(rng: Any) -> LabData:
+    centers = np.repeat([[0.0, 0.0], [5.0, 4.4], [5.6, 5.6]], 20, axis=0)
+    return _table(centers + 0.3 * rng.normal(size=(60, 2)))
+
+
+def ellipses(rng: Any) -> LabData:
+    z = rng.normal(size=(60, 2))
+    one = z[:30] @ np.array([[1.6, 1.0], [0.0, 0.35]])
+    two = z[30:] @ np.array([[0.3, -0.4], [0.0, 0.7]]) + [2.4, -0.6]
+    return _table(np.vstack([one, two]))
+
+
+def moons(rng: Any) -> LabData:
+    X, _ = make_moons(54, noise=0.07, random_state=np.random.RandomState(rng.integers(2**31)))
+    return _table(np.vstack([X, [[-1.2, -0.6], [2.2, 1.0], [0.5, 1.4], [-0.9, 1.2]]]))
+
+
+def rings(rng: Any) -> LabData:
+    X, _ = make_rings(60, radii=(0.6, 2.4), noise=0.14,
+                      random_state=np.random.RandomState(rng.integers(2**31)))  # fmt: skip
+    return _table(X)
+
+
+def unequal(rng: Any) -> LabData:
+    wide = rng.normal(size=(48, 2)) * [1.5, 1.5]
+    small = rng.normal(size=(7, 2)) * 0.18 + [4.2, 0.3]
+    return _table(np.vstack([wide, small]))
+
+
+STARTED = {"method": ("k-means", "mixture")}
+
+PAGE = Page(
+    name="clusters",
+    title="k-means, mixtures, hierarchies, density, spectra",
+    summary=(
+        "Five ideas of a group: near a centre, likely under a component, merged before others, "
+        "densely connected, cut off in a graph. The same rows can have a different answer in each."
+    ),
+    kind="points",
+    controls=(
+        Control("method", "Method", "choice", "k-means", options=tuple(METHODS)),
+        Control("k", "Clusters", "integer", 3, low=1, high=8, step=1, only={
+            "method": ("k-means", "mixture", "agglomerative", "divisive", "spectral")}),
+        Control("start", "Start", "choice", "k-means++", options=("k-means++", "one corner"),
+                only=STARTED),
+        Control("covariance", "Shape of components", "choice", "full",
+                options=("full", "tied", "spherical"), only={"method": ("mixture",)}),
+        Control("linkage", "Distance of clusters", "choice", "average",
+                options=("single", "average", "complete", "ward"),
+                only={"method": ("agglomerative",)}),
+        Control("eps", "Radius ε", "number", 0.3, low=0.01, high=10.0, step=0.01, log=True,
+                only={"method": ("density",)}),
+        Control("min_rows", "Rows that make a core", "integer", 4, low=1, high=20, step=1,
+                only={"method": ("density",)}),
+        Control("neighbours", "Neighbours in the graph", "integer", 5, low=2, high=30, step=1,
+                only={"method": ("spectral",)}),
+    ),
+    presets=(
+        Preset("k-means", "Three round groups of one size: what k-means is made for.", {}, blobs),
+        Preset("Mixture by EM", "Two long groups that touch: rows have shares in both, and every "
+               "round lifts the log-likelihood.", {"method": "mixture", "k": 2}, ellipses),
+        Preset("Hierarchy", "The nearest two clusters merge, again and again; the cut comes last.",
+               {"method": "agglomerative"}, blobs),
+        Preset("Splitting", "One cluster is split at its widest, then the widest of the parts.",
+               {"method": "divisive", "k": 5}, blobs),
+        Preset("Density", "Core rows within ε of each other belong together; rows in thin places "
+               "are noise.", {"method": "density", "eps": 0.31}, moons),
+        Preset("Spectral", "Two rings: near in the graph, not near a centre.",
+               {"method": "spectral", "k": 2}, rings),
+        Preset("Break it: bad start", "All centres start in one corner. Two of them share the "
+               "group there, one is left with the two others, and no row or centre wants to move: "
+               "a local optimum. Several starts, or k-means++, avoid it.",
+               {"start": "one corner"}, far_blobs, broken=True),
+        Preset("Break it: rings", "k-means can only part the plane by straight lines between "
+               "centres. Rings have the same centre, so it cuts both in half.",
+               {"k": 2}, rings, broken=True),
+        Preset("Break it: unequal sizes", "A wide group of 48 rows beside a small one of 7: "
+               "cutting the wide one in two saves more squared distance than keeping the small "
+               "one apart. A mixture lets groups have sizes and widths.",
+               {"k": 2}, unequal, broken=True),
+    ),
+    questions=(
+        Question(
+            "k-means stops because no row changes its cluster and no centre moves. Has it found "
+            "the least possible sum of squares?",
+            ("yes, always", "only with k-means++", "not necessarily"),
+            2,
+            "Every half-step lowers J, so it ends, but in a local optimum that depends on the "
+            "start. k-means++ makes bad ones unlikely, not impossible.",
+        ),
+        Question(
+            "Two rings around the same centre: which method tells them apart?",
+            ("k-means", "a mixture of two Gaussians", "spectral clustering"),
+            2,
+            "Rings are connected chains of near neighbours. A graph sees that; centres and "
+            "ellipses do not.",
+        ),
+    ),
+    run=run,
+)  # fmt: skip

@@ -1,0 +1,184 @@
+"""Planning in a known world: value iteration and policy iteration, step by step."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.runtime.random import generator
+from pellucid.lab.drawing import number, quietly
+from pellucid.lab.pages.control.parts import (
+    World,
+    curves_panel,
+    values_frame,
+    values_panel,
+)
+from pellucid.lab.scene import Panel, plane, points, rule, table
+from pellucid.lab.trace import Frame, Trace
+from pellucid.plots.panels.replay import watched
+from pellucid.reinforcement.planning.planner import shortest_path_policy
+from pellucid.reinforcement.planning.policy_iteration import PolicyIteration, random_policy
+from pellucid.reinforcement.planning.value_iteration import ValueIteration
+
+SWEEPS = 80  # most of value iteration on this page: no more are watched
+
+
+class Stage(NamedTuple):
+    """Values and policy after a step."""
+
+    values: Any
+    policy: Any
+
+
+def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
+    """Value or policy iteration."""
+    by_values = params["method"] == "value iteration"
+    model: Any = (
+        ValueIteration(tol=1e-4, max_iter=SWEEPS)
+        if by_values
+        else PolicyIteration(random_state=seed, max_iter=SWEEPS)
+    )
+    fitted, recorder = watched(model, world.mdp)
+    steps = next(iter(recorder.runs.values()))
+    zero = np.zeros(world.mdp.n_states)
+    stages = [Stage(zero, None if by_values else _first_policy(world, fitted, seed))]
+    stages += [Stage(one.values_, one.policy_) for one in steps]
+    curves = np.array([stage.values for stage in stages])
+    limit = max(1.0, float(np.abs(curves).max()))
+    tell = _value_frame if by_values else _policy_frame
+    frames = tuple(tell(world, stages, k, limit) for k in range(len(stages)))
+    what = "sweep" if by_values else "improvement"
+    return Trace(
+        algorithm=type(fitted).__name__,
+        params=params,
+        data={"kind": "none", "panels": [
+            values_frame(world),
+            table("backup", ["action", "Σ P U(s')", "Q(s, a)"], [], title="One state"),
+            curves_panel("Every state's value", curves, None, what),
+        ]},
+        card=fitted.card().to_dict(),
+        frames=frames,
+        title="Value iteration" if by_values else "Policy iteration",
+        objective="Bellman residual max |B U − U|",
+        verdict=_verdict(world, fitted, frames[-1]),
+        code=_code(world, fitted, by_values, seed),
+    )  # fmt: skip
+
+
+def _first_policy(world: World, fitted: Any, seed: int) -> Any:
+    """Where policy iteration began."""
+    replaced = fitted.replaced_
+    return (
+        shortest_path_policy(world.mdp) if replaced else random_policy(world.mdp, generator(seed))
+    )
+
+
+def _backup(world: World, U: Any, s: int, chosen: int) -> Panel:
+    mdp = world.mdp
+    ahead = (mdp.transitions @ U).reshape(mdp.rewards.shape)[s]
+    Q = mdp.q_values(U)[s]
+    rows = [[name, number(a), number(q)] for name, a, q in zip(mdp.actions, ahead, Q, strict=True)]
+    rows = [["exit", "0", number(Q[0])]] if mdp.terminal[s] else rows
+    return table("backup", ["action", "Σ P U(s')", "Q(s, a)"], rows,
+                 title=f"Backup of the state {world.name(s)}", lit_rows=[chosen],
+                 alt=f"What can be done in the state {world.name(s)}.")  # fmt: skip
+
+
+def _frame(
+    world: World, stages: list[Stage], k: int, limit: float, s: int, said: Any, by_policy: bool
+) -> Frame:
+    U, policy = stages[k]
+    mdp = world.mdp
+    residual, g = mdp.residual(U), mdp.discount
+    before = U if by_policy else stages[max(k - 1, 0)].values  # what the backup looked at
+    chosen = int(mdp.q_values(before)[s].argmax() if policy is None else policy[s])
+    chosen = 0 if mdp.terminal[s] else chosen
+    here = plane("curves", [
+        rule(x=float(k), colour="accent"),
+        points(np.full(len(U), float(k)), U, group=0, size=0.5),
+    ])  # fmt: skip
+    panels = [
+        values_panel(world, U, limit, policy=policy, focus=s if k else -1),
+        _backup(world, before, s, chosen),
+        here,
+    ]
+    start = int(mdp.start.argmax())
+    formula, numbers = said
+    gap = residual / (1 - g) if g < 1 else None
+    known = {} if gap is None else {"error at most": float(f"{gap:.3g}")}
+    numbers = {"U(start)": round(float(U[start]), 4), "residual": float(f"{residual:.4g}"),
+               **known, **numbers}  # fmt: skip
+    return Frame(k, residual, gap, formula, numbers, {"panels": panels})
+
+
+def _value_frame(world: World, stages: list[Stage], k: int, limit: float) -> Frame:
+    mdp = world.mdp
+    U = stages[k].values
+    if k == 0:
+        start = f"U₀(s) = 0 for every state; γ = {number(mdp.discount)}"
+        return _frame(world, stages, k, limit, int(mdp.start.argmax()), (start, {}), False)
+    before = stages[k - 1].values
+    moved = np.abs(U - before)
+    s = int(moved.argmax())
+    ahead = (mdp.transitions @ before).reshape(mdp.rewards.shape)[s]
+    formula = (
+        f"U{world.name(s)} ← R + γ max_a Σ P(s'|s,a) U(s') = {number(mdp.rewards[s, 0])} + "
+        f"{number(mdp.discount)} · max({', '.join(number(a) for a in ahead)}) = {number(U[s])}"
+    )
+    if mdp.terminal[s]:
+        formula = (
+            f"U{world.name(s)} ← R = {number(U[s])}: an exit is worth its reward, nothing follows"
+        )
+    changed = stages[k].policy != stages[k - 1].policy if k > 1 else ~mdp.terminal
+    numbers = {"largest change": float(f"{moved.max():.4g}"), "at state": world.name(s),
+               "arrows that turned": int(np.sum(changed & ~mdp.terminal))}  # fmt: skip
+    return _frame(world, stages, k, limit, s, (formula, numbers), False)
+
+
+def _policy_frame(world: World, stages: list[Stage], k: int, limit: float) -> Frame:
+    mdp = world.mdp
+    start = int(mdp.start.argmax())
+    if k == 0:
+        words = "π₀: a first policy; next it is evaluated: U = r_π + γ P_π U"
+        return _frame(world, stages, k, limit, start, (words, {}), True)
+    U, policy = stages[k]
+    old = stages[k - 1].policy
+    turned = (policy != old) & ~mdp.terminal
+    Q = mdp.q_values(U)
+    gain = np.where(turned, Q[np.arange(len(U)), policy] - Q[np.arange(len(U)), old], -1.0)
+    s = int(gain.argmax()) if turned.any() else start
+    a, b = mdp.actions[old[s]], mdp.actions[policy[s]]
+    formula = f"U = (I − γ P_π)⁻¹ r_π gives U{world.name(s)} = {number(U[s])}; "
+    formula += (
+        f"π{world.name(s)}: {a} {number(Q[s, old[s]])} → {b} {number(Q[s, policy[s]])}"
+        if turned.any()
+        else "no action is better than the one taken: the policy is optimal"
+    )
+    said = formula, {"arrows that turned": int(turned.sum())}
+    return _frame(world, stages, k, limit, s, said, True)
+
+
+def _verdict(world: World, fitted: Any, last: Frame) -> str:
+    residual = float(last.objective or 0.0)
+    if isinstance(fitted, ValueIteration) and fitted.n_iter_ >= SWEEPS and residual > 1e-4:
+        why = (
+            "at γ = 1 a sweep no longer shrinks errors, and there need be no finite value at all."
+            if world.mdp.discount == 1
+            else f"a sweep shrinks errors only by γ = {number(world.mdp.discount)}; it needs more."
+        )
+        return f"After {SWEEPS} sweeps the values still change by {number(residual)} a sweep: {why}"
+    steps = "sweeps" if isinstance(fitted, ValueIteration) else "improvements"
+    return f"{fitted.n_iter_} {steps}; the Bellman equation holds to {number(residual)}."
+
+
+def _code(world: World, fitted: Any, by_values: bool, seed: int) -> str:
+    name = type(fitted).__name__
+    call = f"tol=1e-4, max_iter={SWEEPS}" if by_values else f"random_state={seed}"
+    fit = f"model = {name}({call}).fit(mdp)\n"
+    loud = by_values and fitted.n_iter_ >= SWEEPS
+    if loud:
+        fit = quietly(fit, "it does not converge")
+    head = "import warnings\n\n" if loud else ""
+    return (
+        f"{head}from pellucid.reinforcement import {name}, grid_world\n\n{world.code}\n{fit}"
+        "objective = mdp.residual(model.values_)\n"
+    )

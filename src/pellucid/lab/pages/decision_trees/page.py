@@ -1,0 +1,154 @@
+"""Decision trees (ID3, C4.5, CART): the worth of every split, the growing tree, pruning.
+
+What breaks them: an attribute that names the row, and cells that are not known.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import number, rows_code, told
+from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.pages.decision_trees import parts
+from pellucid.lab.pages.decision_trees.table import FILL, LOST, METHODS, grow
+from pellucid.lab.pages.samples import labelled, moons
+from pellucid.lab.trace import Trace
+
+PRUNE_CODE = {
+    "none": "",
+    "validation": "from pellucid.tree import reduced_error_prune\n"
+    "model = reduced_error_prune(model, X_test, y_test)\n",
+    "pessimistic": "from pellucid.tree import pessimistic_prune\n"
+    "model = pessimistic_prune(model)\n",
+    "cost complexity": "model = model.set_params(ccp_alpha={alpha!r}).fit(X, y)\n",
+}
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """Grow the whole tree, then show it node by node and cut by cut."""
+    assert data is not None
+    grown = grow(data, params, seed)
+    teller = parts.Teller(grown, params["method"])
+    opened = parts.grow_frames(teller)
+    before = len(teller.frames)
+    model = parts.prune_frames(teller, opened, params)
+    if len(teller.frames) == 1:
+        raise ValueError("no question divides these rows: all of one class, or all alike")
+    between, made = grown.code.split("||")
+    code = rows_code(data, between) + made + ".fit(X, y)\n"
+    code += PRUNE_CODE[params["pruning"]].format(alpha=params["alpha"])
+    code += "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
+    return Trace(
+        algorithm=type(model).__name__,
+        params=params,
+        data=told(data, "classes", [parts.still(grown)]),
+        card=model.card().to_dict(),
+        frames=tuple(teller.frames),
+        title=f"A tree by {params['method']}",
+        objective="share of training rows that are wrong",
+        verdict=verdict(teller, before, params),
+        code=code,
+    )
+
+
+def verdict(teller: Any, before: int, params: dict[str, Any]) -> str:
+    """A sentence for the end; ``before`` frames were there before any cut."""
+    last = teller.frames[-1]
+    tests = [frame.held_out for frame in teller.frames]
+    least = teller.frames[int(np.argmin(tests))]
+    words = (
+        f"{last.numbers['leaves']} leaves: {number(last.objective)} of the training rows and "
+        f"{number(last.held_out)} of the held-out rows are wrong."
+    )
+    if min(tests) < last.held_out - 1e-9:
+        words += (
+            f" With {least.numbers['leaves']} leaves the held-out error was least, "
+            f"{number(min(tests))}."
+        )
+    if params["pruning"] == "validation" and len(teller.frames) > before:
+        words += " The held-out rows chose the cuts, so their error is no longer an honest one."
+    return words
+
+
+def steps(rng: Any) -> LabData:
+    """Blocks of two classes, with some labels wrong: what trees are made for."""
+    X = rng.uniform(0.0, 10.0, size=(100, 2))
+    y = (X[:, 0] > 6) | ((X[:, 0] > 2.5) & (X[:, 1] > 6))
+    return labelled(X, y ^ (rng.uniform(size=100) < 0.12))
+
+
+def noisy_moons(rng: Any) -> LabData:
+    """Half circles that overlap."""
+    return moons(rng, 130, 0.4)
+
+
+def clear(rng: Any) -> LabData:
+    """The class is x1 > 5, without noise; x2 says nothing."""
+    X = rng.uniform(0.0, 10.0, size=(100, 2))
+    return labelled(X, X[:, 0] + 0.3 * rng.normal(size=100) > 5)
+
+
+CONTROLS = (
+    Control("method", "Tree", "choice", "CART", options=tuple(METHODS)),
+    Control("criterion", "Impurity", "choice", "gini",
+            options=("gini", "entropy", "misclassification"), only={"method": ("CART",)}),
+    Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1,
+            only={"method": ("ID3",)}),
+    Control("depth", "Depth at most", "integer", 5, 1, 8, 1),
+    Control("pruning", "Pruning", "choice", "none",
+            options=("none", "validation", "pessimistic", "cost complexity")),
+    Control("alpha", "Cost α of a leaf", "number", 0.01, 0.0, 0.2, 0.005,
+            only={"pruning": ("cost complexity",)}),
+    Control("row_number", "Row number as an attribute", "switch", False),
+    Control("missing", "Share of x1 that is not known", "number", 0.0, 0.0, 1.0, 0.05),
+    Control("lost", "Which rows have lost it", "choice", LOST[0], options=LOST),
+    Control("fill", "A row without the value", "choice", "fractions", options=tuple(FILL),
+            only={"method": ("ID3", "C4.5")}),
+)  # fmt: skip
+PRESETS = (
+    Preset("CART grows", "Every split is the best of all thresholds of both columns.",
+           {"depth": 4}, steps),
+    Preset("ID3 on ranges", "Columns cut into ranges, one branch for each; the attribute of "
+           "largest information gain comes first.", {"method": "ID3"}, steps),
+    Preset("C4.5 and its pruning", "Thresholds by gain ratio, then cuts where a leaf would "
+           "promise no more errors.", {"method": "C4.5", "pruning": "pessimistic"}, steps),
+    Preset("Pruning on validation rows", "A deep tree learns the noise by heart; cuts that do "
+           "not hurt on held-out rows take it back.",
+           {"depth": 8, "pruning": "validation"}, noisy_moons),
+    Preset("ID attribute", "The row number divides the training rows perfectly, so its "
+           "information gain is as large as can be: ID3 asks for it first and knows nothing of "
+           "any new row. C4.5's gain ratio does not take the bait.",
+           {"method": "ID3", "row_number": True}, clear, broken=True),
+    Preset("Missing values", "Nine of ten training rows of class 1 have lost x1. Whether x1 "
+           "is known then tells the classes apart better than any value, so the tree asks "
+           "that: few training rows are wrong, and new rows, whose x1 is known, are mostly "
+           "called class 0. Cells lost by chance do less harm.",
+           {"missing": 0.9, "lost": LOST[1], "depth": 3}, steps, broken=True),
+)  # fmt: skip
+PAGE = Page(
+    name="decision_trees",
+    title="Trees: ID3, C4.5, CART",
+    summary="Ask the question that leaves the purest groups, and ask again in each group. Then cut "
+    "what does not help on rows the tree has not seen.",
+    kind="classes",
+    controls=CONTROLS,
+    presets=PRESETS,
+    questions=(
+        Question(
+            "An attribute has another value in every row. What is its information gain?",
+            ("0", "the whole entropy of the labels", "half of it"),
+            1,
+            "Every branch holds one row, so every branch is pure and nothing is left of H(S). "
+            "The gain is greatest and the question useless; the gain ratio divides by log₂ n.",
+        ),
+        Question(
+            "A tree is grown until every leaf is pure. What happens to the held-out error on noisy "
+            "rows?",
+            ("it falls to the end", "it falls and then rises", "it stays the same"),
+            1,
+            "The first questions find the shape, the last ones single out wrong labels. Pruning "
+            "takes those back.",
+        ),
+    ),
+    run=run,
+)

@@ -1,0 +1,257 @@
+r"""Gradient descent, its stochastic relatives and Newton's method on a line's squared error.
+
+Data space: the line of this step. Parameter space: the path on the level lines of the cost. And
+the cost after as many steps for every rate, with the critical rate: 2/lambda_max, and with momentum
+beta 2(1 + beta)/lambda_max.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
+from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.pages.descent.parts import (
+    METHODS,
+    Problem,
+    clipped,
+    critical,
+    data_panel,
+    finite_rows,
+    level_panel,
+    make_problem,
+    noisy_line,
+    parameter_box,
+    rate_panel,
+    solver_of,
+)
+from pellucid.lab.scene import line, plane, points, segments
+from pellucid.lab.trace import Frame, Trace
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """Descend from the start that is set, one frame per update."""
+    assert data is not None
+    problem = make_problem(data, params["scaled"])
+    solver, text = solver_of(params, len(problem.y))
+    newton = params["method"] == "Newton"
+    made = {} if newton else {"record": "update"}
+    start = [params["b0"], params["w0"]]
+    result, warned = heard(lambda: solver.minimise(problem.f, start, **made))
+    other = [] if newton else heard(lambda: [rate_panel(problem, params)])[0]
+    rows = finite_rows(result.history, params["steps"])
+    if len(rows) < 2:
+        limit, words = critical(problem, params)
+        raise ValueError(
+            f"the first step with rate {params['rate']:g} leads far out; the limit {words} is "
+            f"{limit:.3g}: lower the rate or standardise x"
+        )
+    box = parameter_box(problem, rows)
+    frames = tuple(frame_of(problem, params, rows, i, box) for i in range(len(rows)))
+    return Trace(
+        algorithm=type(solver).__name__, params=params,
+        data=told(data, "values", [
+            data_panel(data), level_panel(problem, box), *other]),
+        card=card_of(params, problem, result), frames=frames, title="Gradient descent, SGD, Newton",
+        objective="½ mean squared error", verdict=verdict(params, problem, rows, result.reason),
+        code=code_of(problem, params, text, len(rows) - 1, warned),
+    )  # fmt: skip
+
+
+def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, box: Any) -> Frame:
+    theta, method = np.asarray(rows[i]["x"]), params["method"]
+    gradient = problem.f.gradient(theta)
+    norm = float(np.linalg.norm(gradient))
+    path = clipped(np.array([row["x"] for row in rows[: i + 1]]), box)
+    drawn = [
+        line(path[:, 0], path[:, 1], colour="accent", width=1.5),
+        points(path[:, 0], path[:, 1], group=0, size=0.5),
+        points(path[-1:, 0], path[-1:, 1], group=1, size=1.3, label="now"),
+    ]
+    space = [data_marks(problem, theta, used_rows(problem, params, i))]
+    if i:
+        ahead = path[-2:]
+        drawn.append(segments(ahead[:1, 0], ahead[:1, 1], ahead[1:, 0], ahead[1:, 1],
+                              colour="warn", width=2.0, arrow=True))  # fmt: skip
+    numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
+    if method != "Newton":
+        limit, words = critical(problem, params)
+        numbers |= {"rate η": float(rows[i]["learning_rate"]), f"limit {words}": limit}
+    state = {"panels": [space[0], plane("parameters", drawn)]}
+    return Frame(
+        step=i, objective=float(rows[i]["value"]), gap=norm,
+        formula=formula_of(problem, params, rows, i), numbers=numbers, state=state,
+        held_out=problem.held_out(theta),
+    )  # fmt: skip
+
+
+def data_marks(problem: Problem, theta: Any, used: Any) -> Any:
+    """The line, the residuals of the rows that this update used."""
+    edge = np.array([problem.x_shown.min(), problem.x_shown.max()])
+    edge = edge + np.array([-0.08, 0.08]) * (np.ptp(edge) or 1.0)
+    fit = theta[0] + theta[1] * problem.scale(edge)
+    x, y = problem.x_shown[used], problem.y[used]
+    f = theta[0] + theta[1] * problem.scale(x)
+    reach = 20 * (np.abs(problem.y).max() + 1.0)
+    marks = [
+        segments(x, y, x, np.clip(f, -reach, reach), colour="warn" if len(x) < 9 else "quiet"),
+        line(edge, np.clip(fit, -reach, reach), label="y = b + w x"),
+    ]
+    if len(x) < len(problem.y):
+        marks.append(points(x, y, group="warn", ring=np.ones(len(x), bool), label="used now"))
+    return plane("data", marks)
+
+
+def used_rows(problem: Problem, params: dict[str, Any], i: int) -> Any:
+    """The rows whose gradient made update i."""
+    n, size = len(problem.y), batch_of(params, len(problem.y))
+    if i == 0 or size is None:
+        return np.arange(n)
+    per_epoch = -(-n // size)
+    at = (i - 1) % per_epoch
+    return np.arange(at * size, min((at + 1) * size, n))
+
+
+def batch_of(params: dict[str, Any], n: int) -> int | None:
+    sizes = {"stochastic": 1, "mini-batch": min(params["batch"], n)}
+    return sizes.get(params["method"])
+
+
+def formula_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int) -> str:
+    """The update that led here, with its numbers."""
+    now = np.asarray(rows[i]["x"])
+    if i == 0:
+        return (
+            f"θ = (b, w) = {vector(now)},  F = ½ mean (y − b − w x)² = {number(rows[0]['value'])}"
+        )
+    before = np.asarray(rows[i - 1]["x"])
+    start, end = vector(before), vector(now)
+    if params["method"] == "Newton":
+        g = problem.f.gradient(before)
+        d = params["damping"]
+        rule = "H⁻¹ g" if d == 0 else f"(H + {number(d)} I)⁻¹ g"
+        return f"θ ← θ − {rule} = {start} − {vector(before - now)} = {end},  g = {vector(g)}"
+    eta = float(rows[i]["learning_rate"])
+    if params["method"] == "momentum":
+        last = before - np.asarray(rows[i - 2]["x"]) if i > 1 else np.zeros(2)
+        g = problem.f.gradient(before)
+        return (f"v ← β v − η g = {number(params['beta'])} · {vector(last)} − {number(eta)} · "
+                f"{vector(g)} = {vector(now - before)},  θ ← θ + v = {end}")  # fmt: skip
+    g = (before - now) / eta
+    used = used_rows(problem, params, i)
+    of = "" if batch_of(params, len(problem.y)) is None else (
+        f"  (g from row {used[0] + 1})" if len(used) == 1
+        else f"  (g from rows {used[0] + 1} to {used[-1] + 1})"
+    )  # fmt: skip
+    return f"θ ← θ − η g = {start} − {number(eta)} · {vector(g)} = {end}{of}"
+
+
+def verdict(params: dict[str, Any], problem: Problem, rows: list[Any], reason: str) -> str:
+    last, steps = float(rows[-1]["value"]), len(rows) - 1
+    least = problem.f.value(problem.best)
+    if params["method"] == "Newton":
+        return (f"Newton's method is at {number(last)} after {steps} step{'s' * (steps != 1)}; the "
+                "cost is a parabola, and an undamped step goes to its lowest point.")  # fmt: skip
+    if last > float(rows[0]["value"]):
+        limit, words = critical(problem, params)
+        return (f"The cost grew from {number(rows[0]['value'])} to {number(last)}: the rate "
+                f"{number(params['rate'])} is too large (limit {words} = {number(limit)} "
+                "for whole gradients).")  # fmt: skip
+    left = max(100 * (last - least) / max(float(rows[0]["value"]) - least, 1e-300), 0.0)
+    share = "less than 0.01 %" if left < 0.01 else f"{number(left, 2)} %"
+    return (f"After {steps} updates {share} of the way down is left: θ = {vector(rows[-1]['x'])}, "
+            f"at the minimum {vector(problem.best)}. The condition number λmax/λmin is "
+            f"{number(problem.condition)}.")  # fmt: skip
+
+
+def card_of(params: dict[str, Any], problem: Problem, result: Any) -> dict[str, Any]:
+    how = METHODS[params["method"]]
+    limit, words = critical(problem, params)
+    known = {} if params["method"] == "Newton" else {f"limit {words}": limit}
+    return {
+        "representation": "y = b + w x" + (", x standardised" if params["scaled"] else ""),
+        "evaluation": "½ mean (y − b − w x)²",
+        "optimisation": f"{how}; {result.reason} after {result.n_updates} updates",
+        "numbers": {**known, "condition number": problem.condition},
+    }
+
+
+def code_of(problem: Problem, params: dict[str, Any], solver: str, last: int, warned: str) -> str:
+    name = solver.split("(")[0]
+    extra = ", InverseScaling" if "InverseScaling" in solver else ""
+    extra += ", Momentum" if "Momentum(" in solver else ""
+    scaled = "x = (x - x.mean()) / x.std()\n" if params["scaled"] else ""
+    record = "" if params["method"] == "Newton" else ', record="update"'
+    return f"""import numpy as np
+from pellucid.solvers import {name}, LinearObjective{extra}
+{hushed(warned)}
+x = {literal(problem.x_shown)}
+y = {literal(problem.y)}
+{scaled}f = LinearObjective(x[:, None], y, scale="half_mean", intercept=True)
+result = {solver}.minimise(f, {[params["b0"], params["w0"]]!r}{record})
+objective = float(result.history["value"][{last}])
+"""
+
+
+SHORT = noisy_line(0.0, 2.0, 1.5, 1.0, 0.35)
+SIZES = noisy_line(40.0, 120.0, 0.03, 1.0, 0.4)
+ASIDE = {"b0": -1.0, "w0": 1.0}  # a start off the valley
+
+PAGE = Page(
+    name="descent",
+    title="Gradient descent, SGD, Newton",
+    summary="Walk down the cost of a line. The rate decides whether the walk arrives, crawls or "
+    "runs away; the shape of the cost decides which rates are possible.",
+    kind="values",
+    controls=(
+        Control("method", "Method", "choice", "gradient descent", options=tuple(METHODS)),
+        Control("rate", "Rate η", "number", 0.4, 1e-5, 3.0, log=True,
+                only={"method": tuple(m for m in METHODS if m != "Newton")}),
+        Control("schedule", "Rate over time", "choice", "constant", options=("constant", "falling"),
+                only={"method": ("stochastic", "mini-batch")}),
+        Control("beta", "Momentum β", "number", 0.8, 0.0, 0.99, 0.01,
+                only={"method": ("momentum",)}),
+        Control("batch", "Rows per update", "integer", 5, 2, 50, 1,
+                only={"method": ("mini-batch",)}),
+        Control("damping", "Damping", "number", 0.0, 0.0, 5.0, 0.1, only={"method": ("Newton",)}),
+        Control("steps", "Updates", "integer", 30, 1, 120, 1),
+        Control("b0", "Start b", "number", 0.0, -5.0, 5.0, 0.1),
+        Control("w0", "Start w", "number", 0.0, -5.0, 5.0, 0.1),
+        Control("scaled", "Standardise x", "switch", False),
+    ),
+    presets=(
+        Preset("A rate below the limit", "Across the valley the cost is steep and two steps are "
+               "enough; along it the slope is small, and so are the steps.",
+               {"rate": 0.4, "steps": 40, **ASIDE}, SHORT),
+        Preset("One row at a time", "Each row points somewhere else, so the path trembles; a "
+               "falling rate lets it settle.",
+               {"method": "stochastic", "rate": 0.4, "schedule": "falling", "steps": 100,
+                **ASIDE}, SHORT),
+        Preset("Momentum", "Old steps are remembered: along the valley they add up, across it they "
+               "cancel.",
+               {"method": "momentum", "rate": 0.1, "beta": 0.8, "steps": 40, **ASIDE}, SHORT),
+        Preset("Newton's method", "The step is made for the curvature; on a parabola one step is "
+               "enough.", {"method": "Newton", **ASIDE}, SHORT),
+        Preset("Standardised inputs", "With mean 0 and variance 1 the level lines are circles, and "
+               "the gradient points at the minimum.",
+               {"rate": 0.4, "steps": 20, "scaled": True}, SIZES),
+        Preset("Rate too large", "Above 2/λmax every step overshoots by more than it gained: the "
+               "path swings across the valley and away.",
+               {"rate": 0.95, "steps": 25, **ASIDE}, SHORT, broken=True),
+        Preset("Unscaled inputs", "x is near 80, so the cost is thousands of times steeper in the "
+               "slope than in the intercept. A rate that the slope bears leaves the intercept "
+               "where it was.", {"rate": 2.5e-4, "steps": 60}, SIZES, broken=True),
+    ),
+    questions=(
+        Question("The largest curvature of the cost is λmax. Above which constant rate does "
+                 "gradient descent run away?",
+                 ("1/λmax", "2/λmax", "λmax/2", "There is no such rate"), 1,
+                 "Along the steepest direction the error is multiplied by 1 − η λmax at every "
+                 "step. It shrinks while |1 − η λmax| < 1, that is while η < 2/λmax."),
+        Question("How many steps does Newton's method need on the squared error of a line?",
+                 ("1", "As many as gradient descent", "It never ends"), 0,
+                 "The cost is exactly a parabola, and the Newton step goes to the lowest point of "
+                 "the parabola that fits the cost at the current place."),
+    ),
+    run=run,
+)  # fmt: skip

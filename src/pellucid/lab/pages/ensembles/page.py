@@ -1,0 +1,136 @@
+"""Committees: bagging, random forests, AdaBoost, gradient boosting, member by member.
+
+What breaks them: labels that are wrong, and members too simple for the shape.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import number, rows_code, told
+from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.pages.ensembles import parts
+from pellucid.lab.pages.ensembles.boosting import adaptive, gradual
+from pellucid.lab.pages.samples import flipped, moons, xor
+from pellucid.lab.trace import Trace
+
+METHODS = ("bagging", "random forest", "AdaBoost", "gradient boosting")
+TELL = {"bagging": parts.parallel, "random forest": parts.parallel, "AdaBoost": adaptive,
+        "gradient boosting": gradual}  # fmt: skip
+OBJECTIVE = {
+    "bagging": "share of training rows that are wrong",
+    "random forest": "share of training rows that are wrong",
+    "AdaBoost": "mean exponential loss exp(−y F)",
+    "gradient boosting": "mean log loss",
+}
+ERROR_CODE = "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
+CODE = {
+    "bagging": ERROR_CODE,
+    "random forest": ERROR_CODE,
+    "AdaBoost": 'objective = float(model.history_["objective"][-1])  # mean exponential loss\n',
+    "gradient boosting": "p = model.predict_proba(X)[np.arange(len(y)), y]\n"
+    "objective = float(-np.log(p).mean())  # mean log loss\n",
+}
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """Fit the committee once and tell its members in turn."""
+    assert data is not None
+    where = parts.make_plane(data)
+    model, made = parts.make_model(params, seed)
+    parts.fitted(model, where)
+    frames = TELL[params["method"]](where, model)
+    return Trace(
+        algorithm=type(model).__name__,
+        params=params,
+        data=told(data, "classes", [parts.still(where)]),
+        card=model.card().to_dict(),
+        frames=tuple(frames),
+        title=f"A committee by {params['method']}",
+        objective=OBJECTIVE[params["method"]],
+        verdict=verdict(frames, params),
+        code=rows_code(data) + made + CODE[params["method"]],
+    )
+
+
+def verdict(frames: list[Any], params: dict[str, Any]) -> str:
+    """A sentence for the end."""
+    last = frames[-1].numbers
+    words = (
+        f"{len(frames) - 1} members: {number(last['training error'])} of the training rows and "
+        f"{number(last['held-out error'])} of the held-out rows are wrong."
+    )
+    if params["method"] in ("bagging", "random forest"):
+        words += (
+            f" The out-of-bag error, {number(last['out-of-bag error'])}, needed no held-out row."
+        )
+    held = [frame.held_out for frame in frames]
+    best = int(np.argmin(held))
+    if params["method"] in ("AdaBoost", "gradient boosting") and held[-1] > 1.05 * held[best]:
+        words += (
+            f" The held-out loss was least after {best} members, {number(held[best])}, and has "
+            f"risen to {number(held[-1])} since."
+        )
+    if len(frames) - 1 < params["rounds"]:
+        words += " The rounds ended early: the next member was no better than chance, or perfect."
+    return words
+
+
+def noisy(rng: Any) -> LabData:
+    """Two moons with a fifth of the training labels wrong."""
+    return flipped(moons(rng, 110, 0.18), 0.2, rng)
+
+
+CONTROLS = (
+    Control("method", "Committee", "choice", "random forest", options=METHODS),
+    Control("rounds", "Members", "integer", 25, 1, 60, 1),
+    Control("depth", "Depth of a tree", "integer", 4, 1, 8, 1),
+    Control("rate", "Learning rate ν", "number", 1.0, 0.05, 1.0, 0.05,
+            only={"method": ("AdaBoost", "gradient boosting")}),
+)  # fmt: skip
+PRESETS = (
+    Preset("Random forest", "Each tree draws its rows and, at every node, one of the columns; "
+           "the mean of rough members is smooth.", {}, moons),
+    Preset("Bagging", "The same without drawing columns: members are more alike.",
+           {"method": "bagging", "depth": 8}, moons),
+    Preset("AdaBoost", "Stumps, each for the rows that those before it got wrong.",
+           {"method": "AdaBoost", "depth": 1, "rounds": 30}, moons),
+    Preset("Gradient boosting", "Each tree fits what is left, y − p, and a share ν of it is "
+           "added.", {"method": "gradient boosting", "depth": 2, "rate": 0.3, "rounds": 30},
+           moons),
+    Preset("Label noise", "A fifth of the training labels are wrong. AdaBoost gives these rows "
+           "more and more weight until its members chase them: the held-out loss rises while "
+           "the training loss falls.",
+           {"method": "AdaBoost", "depth": 2, "rounds": 40}, noisy, broken=True),
+    Preset("Stumps only", "Opposite corners have one class. A stump asks about one column "
+           "alone, and no sum of such questions says 'this and that': more rounds do not help, "
+           "depth 2 does.", {"method": "gradient boosting", "depth": 1, "rate": 0.3,
+                             "rounds": 30}, xor, broken=True),
+)  # fmt: skip
+PAGE = Page(
+    name="ensembles",
+    title="Forests, bagging, AdaBoost, gradient boosting",
+    summary="Many simple trees vote. Drawn rows make them differ (bagging, forests), or weights "
+    "and residuals send each to what the others got wrong (boosting).",
+    kind="classes",
+    controls=CONTROLS,
+    presets=PRESETS,
+    questions=(
+        Question(
+            "A bootstrap sample draws n rows with replacement. What share of the rows is in it, "
+            "about?",
+            ("half", "63 percent", "90 percent"),
+            1,
+            "A row is missed with probability (1 − 1/n)ⁿ ≈ 1/e = 0.37. Those out-of-bag rows test "
+            "the member without a held-out set.",
+        ),
+        Question(
+            "A row has the wrong label. What does AdaBoost do with its weight, round after round?",
+            ("raises it", "lowers it", "leaves it"),
+            0,
+            "The members are right about the place and so wrong about the label; every mistake "
+            "multiplies the weight by exp(2α) beside the others.",
+        ),
+    ),
+    run=run,
+)

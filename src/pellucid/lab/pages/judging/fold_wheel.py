@@ -1,0 +1,127 @@
+"""Cross-validation fold by fold: the fold wheel."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from pellucid.evaluation import cv_summary
+from pellucid.lab.drawing import heard, hushed, literals, number
+from pellucid.lab.pages.judging.parts import (
+    ALL,
+    LEARNERS,
+    Judged,
+    Rows,
+    area_of,
+    error,
+    make,
+    wheel,
+)
+from pellucid.lab.scene import bars, plane, points, rule
+from pellucid.lab.trace import Frame
+
+
+def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
+    """One frame per fold, and the summary."""
+    k, learner = params["folds"], params["learner"]
+    X, y = rows.X, rows.y
+    least = int(np.bincount(y).min())
+    if least < k:
+        raise ValueError(f"{k} folds need {k} rows of each class, the smaller class has {least}")
+    cut = list(StratifiedKFold(k, shuffle=True, random_state=0).split(X, y))
+    models, warned = heard(lambda: [make(learner).fit(X[a], y[a]) for a, _ in cut])
+    train = [error(m, X[a], y[a]) for m, (a, _) in zip(models, cut, strict=True)]
+    test = [error(m, X[b], y[b]) for m, (_, b) in zip(models, cut, strict=True)]
+    fold = np.empty(len(y), int)
+    for i, (_, b) in enumerate(cut):
+        fold[b] = i
+    guess = float(min(np.mean(y), 1 - np.mean(y)))
+    frames = [start(rows, k, guess)]
+    frames += [one_fold(rows, i, cut[i], models[i], train[i], test[: i + 1], k) for i in range(k)]
+    summary = cv_summary(test, test_ratio=1 / (k - 1))
+    frames.append(end(rows, k, train, test, summary))
+    box = (0.3, k + 0.7, 0.0, max(0.55, 1.15 * max(test)))
+    panels = [
+        plane("wheel", [], title="Fold wheel", box=(-1.1, 1.1, -1.1, 1.1), equal=True, bare=True,
+              alt="A wheel with one piece per fold; the piece held out now is strong."),
+        plane("errors", [rule(y=guess, label="always the larger class")], x="fold", y="error",
+              box=box, title="Error on the fold held out", alt="One bar per fold."),
+    ]  # fmt: skip
+    verdict = (
+        f"The error is {number(summary.mean)} with 95 % interval {number(max(summary.low, 0.0))} "
+        f"to {number(summary.high)}; single folds go from {number(min(test))} to "
+        f"{number(max(test))}. Every row was held out once."
+    )
+    return Judged(tuple(frames), panels, models[-1], "error rate", verdict,
+                  code_of(rows, k, learner, warned))  # fmt: skip
+
+
+def start(rows: Rows, k: int, guess: float) -> Frame:
+    n = len(rows.y)
+    panels = [plane("data", []), plane("wheel", wheel(k, None, []))]
+    return Frame(0, guess, None, f"{n} rows in {k} folds of about {n / k:.3g} rows; "
+                 f"always guessing the larger class errs with {number(guess)}",
+                 {"rows": n, "folds": k, "error of guessing": guess}, {"panels": panels}, guess,
+    )  # fmt: skip
+
+
+def one_fold(
+    rows: Rows, i: int, cut: Any, model: Any, train: float, scores: list[float], k: int
+) -> Frame:
+    X, y = rows.X, rows.y
+    inside, outside = cut
+    wrong = model.predict(X[outside]) != y[outside]
+    panels = [
+        plane("data", [area_of(model, rows), points(X[inside, 0], X[inside, 1], group=y[inside],
+                                                    size=0.6),
+                       points(X[outside, 0], X[outside, 1], group=y[outside], size=1.3, ring=wrong,
+                              label="this fold (ringed: wrong)")]),
+        plane("wheel", wheel(k, i, scores)),
+        plane("errors", [bars(np.arange(1, i + 2), scores,
+                              colour=["accent"] * i + ["warn"])]),
+    ]  # fmt: skip
+    mean = float(np.mean(scores))
+    formula = (
+        f"fold {i + 1}: fitted on {len(inside)} rows, {int(wrong.sum())} of {len(outside)} held out"
+        f" are wrong: {number(scores[-1])};  mean of {i + 1} = {number(mean)}"
+    )
+    numbers = {"fold": i + 1, "error of this fold": scores[-1], "training error": train,
+               "mean so far": mean}  # fmt: skip
+    return Frame(i + 1, train, None, formula, numbers, {"panels": panels}, scores[-1])
+
+
+def end(rows: Rows, k: int, train: list[float], test: list[float], summary: Any) -> Frame:
+    panels = [
+        plane("data", []),
+        plane("wheel", wheel(k, None, test)),
+        plane("errors", [bars(np.arange(1, k + 1), test),
+                         rule(y=summary.mean, colour="warn", dashed=False, label="mean")]),
+    ]  # fmt: skip
+    spread = float(np.std(test, ddof=1))
+    formula = (
+        f"mean = {number(summary.mean)},  Var(mean) = (1/k + 1/(k − 1)) s² = (1/{k} + 1/{k - 1}) · "
+        f"{number(spread)}² = {number(summary.variance_of_mean)}"
+    )
+    numbers = {"mean error": summary.mean, "standard error": summary.standard_error,
+               "interval": f"{number(max(summary.low, 0.0))} to {number(summary.high)}",
+    }  # fmt: skip
+    return Frame(k + 1, float(np.mean(train)), None, formula, numbers, {"panels": panels},
+                 summary.mean)  # fmt: skip
+
+
+def code_of(rows: Rows, k: int, learner: str, warned: str) -> str:
+    name = LEARNERS[learner].split("(")[0]
+    return f"""import numpy as np
+from pellucid import {name}
+from pellucid.evaluation import cv_summary
+from sklearn.model_selection import StratifiedKFold
+{hushed(warned)}
+{literals(rows, *ALL)}
+train_errors, test_errors = [], []
+for a, b in StratifiedKFold({k}, shuffle=True, random_state=0).split(X, y):
+    model = {LEARNERS[learner]}.fit(X[a], y[a])
+    train_errors.append(float(np.mean(model.predict(X[a]) != y[a])))
+    test_errors.append(float(np.mean(model.predict(X[b]) != y[b])))
+result = cv_summary(test_errors, test_ratio=1 / {k - 1})
+objective = float(np.mean(train_errors))
+"""

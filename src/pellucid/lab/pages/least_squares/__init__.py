@@ -1,0 +1,1 @@
+"""TODO src/pellucid/lab/pages/least_squares."""

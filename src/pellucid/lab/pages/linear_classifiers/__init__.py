@@ -1,0 +1,1 @@
+"""TODO src/pellucid/lab/pages/linear_classifiers."""

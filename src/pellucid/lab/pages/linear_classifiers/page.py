@@ -1,0 +1,120 @@
+"""Logistic regression, the perceptron, LDA and QDA: boundary, sigmoid, likelihood, updates."""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import told
+from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.pages.linear_classifiers import gaussian as _gaussian_steps
+from pellucid.lab.pages.linear_classifiers import logistic as _logistic_steps
+from pellucid.lab.pages.linear_classifiers import perceptron as _perceptron_steps
+from pellucid.lab.pages.linear_classifiers.parts import data_panel, split
+from pellucid.lab.trace import Trace
+
+METHODS = {  # the steps, and what the data panel shows
+    "logistic regression": (_logistic_steps.steps, "Data space: P(class 1 | x)"),
+    "perceptron": (_perceptron_steps.steps, "Data space: the row that is wrong moves the line"),
+    "LDA": (_gaussian_steps.steps, "Data space: Gaussian classes, one covariance"),
+    "QDA": (_gaussian_steps.steps, "Data space: Gaussian classes, own covariances"),
+}
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """The steps of the method that is set."""
+    assert data is not None
+    method = params["method"]
+    make, title = METHODS[method]
+    rows = split(data, None if method in ("LDA", "QDA") else 2)
+    found = make(rows, params)
+    return Trace(
+        algorithm=type(found.model).__name__, params=params,
+        data=told(data, "classes", [data_panel(data, rows.box, title), *found.panels]),
+        card=found.model.card().to_dict(), frames=found.frames,
+        title="Logistic regression, perceptron, LDA, QDA", objective=found.objective,
+        verdict=found.verdict, code=found.code,
+    )  # fmt: skip
+
+
+def clouds(centres: Any, covariances: Any, n: int) -> Any:
+    """Gaussian clouds, rows in mixed order, two decimals."""
+
+    def make(rng: Any) -> LabData:
+        pairs = zip(centres, covariances, strict=True)
+        X = np.vstack([rng.multivariate_normal(c, S, n) for c, S in pairs])
+        y = np.repeat(np.arange(len(centres)), n)
+        order = rng.permutation(len(y))
+        return LabData(np.round(X[order], 2), y[order], hold_out(len(y), 0), ("x1", "x2"))
+
+    return make
+
+
+def xor(rng: Any) -> LabData:
+    """Two classes in opposite corners, as many rows in each."""
+    corner = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]])[np.arange(56) % 4]
+    X = np.round(corner * rng.uniform(0.12, 1.1, (56, 2)), 2)
+    held_out = np.arange(56) % 14 >= 10
+    return LabData(X, (X[:, 0] * X[:, 1] > 0).astype(int), held_out, ("x1", "x2"))
+
+
+OVERLAP = clouds(((-1.0, -0.6), (1.0, 0.7)), ([[1.0, 0.3], [0.3, 0.8]],) * 2, 28)
+LONG = clouds(((-0.6, 0.3), (0.6, -0.3)), ([[1.2, 1.0], [1.0, 1.2]],) * 2, 28)
+APART = clouds(((-1.6, -1.2), (1.6, 1.2)), ([[0.5, 0.1], [0.1, 0.5]],) * 2, 28)
+ASIDE = clouds(((1.2, 2.6), (3.0, 1.4)), ([[0.16, 0.05], [0.05, 0.2]],) * 2, 28)
+RINGS = clouds(((0.0, 0.0), (0.2, 0.1)), ([[0.15, 0.0], [0.0, 0.15]], [[3.0, 0.0], [0.0, 3.0]]), 28)
+
+PAGE = Page(
+    name="linear_classifiers",
+    title="Logistic regression, perceptron, LDA, QDA",
+    summary="Four ways to a boundary: climb the likelihood, correct one mistake at a time, or "
+    "describe every class by a Gaussian.",
+    kind="classes",
+    controls=(
+        Control("method", "Method", "choice", "logistic regression", options=tuple(METHODS)),
+        Control("solver", "Solver", "choice", "Newton", options=("Newton", "gradient descent"),
+                only={"method": ("logistic regression",)}),
+        Control("rate", "Rate η", "number", 0.5, 0.01, 5.0, log=True,
+                only={"method": ("logistic regression",), "solver": ("gradient descent",)}),
+        Control("steps", "Steps", "integer", 12, 1, 60, 1,
+                only={"method": ("logistic regression",)}),
+        Control("penalty", "Penalty 1/C", "number", 0.0, 0.0, 10.0, 0.1,
+                only={"method": ("logistic regression",)}),
+        Control("epochs", "Epochs at most", "integer", 8, 1, 30, 1,
+                only={"method": ("perceptron",)}),
+    ),
+    presets=(
+        Preset("Logistic regression", "Newton's steps climb the likelihood; the probabilities are "
+               "the sigmoid of the score.", {}, OVERLAP),
+        Preset("Perceptron", "A row on the wrong side pulls the weights towards it; the others do "
+               "nothing.", {"method": "perceptron", "epochs": 20}, ASIDE),
+        Preset("LDA", "From round classes to one shared covariance: the boundary turns to follow "
+               "the shape of the clouds.", {"method": "LDA"}, LONG),
+        Preset("QDA", "Each class may have its own covariance, and the boundary becomes a curve.",
+               {"method": "QDA"}, RINGS),
+        Preset("Separable data", "A line separates the classes. Steeper is then always likelier: "
+               "the weights grow without end and the probabilities become 0 and 1.",
+               {"method": "logistic regression", "steps": 15}, APART, broken=True),
+        Preset("XOR, perceptron", "Opposite corners belong together, and no line separates them: "
+               "every correction undoes another.", {"method": "perceptron", "epochs": 2}, xor,
+               broken=True),
+        Preset("XOR, logistic regression", "The best line is no line: the weights stay near 0 and "
+               "every probability near one half.", {"method": "logistic regression"}, xor,
+               broken=True),
+        Preset("Unequal covariances", "One class sits inside the other. LDA gives both the same "
+               "covariance, so its line cannot bend round the inner class.",
+               {"method": "LDA"}, RINGS, broken=True),
+    ),
+    questions=(
+        Question("A line separates the two classes. Where do the weights of logistic regression "
+                 "without a penalty end?",
+                 ("At the maximum-margin line, with finite weights", "They grow without end",
+                  "At 0"), 1,
+                 "If all rows are on their side, doubling the weights makes every probability "
+                 "larger. The likelihood rises for ever and has no maximum."),
+        Question("Which rows change the weights of the perceptron?",
+                 ("All rows", "Rows on the wrong side", "Rows near the boundary"), 1,
+                 "w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as "
+                 "they are, however near it is."),
+    ),
+    run=run,
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""Nearest neighbours: the circle around a query, Voronoi cells, regions as k grows.
+
+What breaks them: a column whose units are larger than the others', and columns of noise.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.lab.drawing import number, rows_code, told
+from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.pages.neighbours import parts
+from pellucid.lab.pages.samples import blobs, labelled, moons
+from pellucid.lab.trace import Trace
+
+WORDS = {
+    "regions by k": "the regions as k grows",
+    "one query": "the neighbours of one query, nearest first",
+    "Voronoi cells": "the cells of one nearest neighbour, as rows arrive",
+}
+CODE = """from pellucid import KNeighborsClassifier
+model = KNeighborsClassifier({k}, weights={weights!r}, metric={metric!r}).fit(X, y)
+objective = float((model.predict(X) != y).mean())  # share of training rows that are wrong
+"""
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """Fit KNeighborsClassifier for every step and write down what it does."""
+    assert data is not None
+    space = parts.make_space(data, params, seed)
+    steps = {"regions by k": parts.by_k, "one query": parts.by_neighbour,
+             "Voronoi cells": parts.by_row}  # fmt: skip
+    made = steps[params["method"]](space, params)
+    settings = {"k": made.model.n_neighbors, "weights": made.model.weights,
+                "metric": params["metric"]}  # fmt: skip
+    return Trace(
+        algorithm="KNeighborsClassifier",
+        params=params,
+        data=told(data, "classes", made.panels),
+        card=made.model.card().to_dict(),
+        frames=tuple(made.frames),
+        title=f"Nearest neighbours: {WORDS[params['method']]}",
+        objective="share of training rows that are wrong",
+        verdict=verdict(made, params),
+        code=rows_code(data, space.noise_code) + space.scale_code + CODE.format(**settings),
+    )
+
+
+def verdict(made: Any, params: dict[str, Any]) -> str:
+    """A sentence for the end."""
+    if params["method"] == "Voronoi cells":
+        return (
+            "Every row has its own cell, so the training error is 0 and says nothing; "
+            f"on held-out rows the error is {number(made.held_out[-1])}."
+        )
+    best = int(np.argmin(made.held_out))
+    words = (
+        f"On held-out rows k = {made.ks[best]} has the least error, {number(made.held_out[best])}; "
+        f"k = {made.ks[-1]} has {number(made.held_out[-1])}."
+    )
+    if params["noise"]:
+        words += f" The farthest row is only {number(made.contrast)} times as far as the nearest."
+    return words
+
+
+def uneven(rng: Any) -> LabData:
+    """The class depends on x2, from 0 to 1; x1 runs to a thousand and says nothing."""
+    n = 90
+    X = np.column_stack([1000.0 * rng.uniform(size=n), rng.uniform(size=n)])
+    y = X[:, 1] + 0.08 * rng.normal(size=n) > 0.5
+    return labelled(X, y, ("weight in grams", "height in metres"))
+
+
+CONTROLS = (
+    Control("method", "What to watch", "choice", "regions by k", options=tuple(WORDS)),
+    Control("k", "Neighbours k at most", "integer", 25, 2, 60, 1,
+            only={"method": ("regions by k", "one query")}),
+    Control("weights", "Weights of the votes", "choice", "uniform",
+            options=("uniform", "distance"), only={"method": ("regions by k", "one query")}),
+    Control("metric", "Distance", "choice", "euclidean",
+            options=("euclidean", "manhattan", "chebyshev")),
+    Control("standardise", "Standardise the columns", "switch", False),
+    Control("noise", "Columns of noise added", "integer", 0, 0, 50, 1),
+    Control("query_x", "Query, from left to right", "number", 0.55, 0.0, 1.0, 0.01),
+    Control("query_y", "Query, from bottom to top", "number", 0.5, 0.0, 1.0, 0.01),
+)  # fmt: skip
+PRESETS = (
+    Preset("Two moons", "Small k follows every row, large k forgets the shape.", {}, moons),
+    Preset("One query", "The circle grows until it holds k rows; each of them has a vote.",
+           {"method": "one query", "k": 15}, moons),
+    Preset("Voronoi cells", "With one neighbour a row owns all places nearer to it than to "
+           "any other row.", {"method": "Voronoi cells"}, blobs),
+    Preset("Unscaled axis", "x1 is in grams, x2 in metres: a gram counts as much as a metre, "
+           "so distance is x1 alone and the column that matters is not seen. Standardise the "
+           "columns to repair it.", {"method": "regions by k", "k": 15}, uneven, broken=True),
+    Preset("50 columns of noise", "Fifty columns that say nothing drown the two that do: all "
+           "rows become about equally far away, and the nearest is near by chance.",
+           {"method": "one query", "noise": 50, "k": 25}, moons, broken=True),
+)  # fmt: skip
+PAGE = Page(
+    name="neighbours",
+    title="Nearest neighbours",
+    summary="Keep the rows; a new one gets the label of most of the rows around it. The distance "
+    "decides who is near.",
+    kind="classes",
+    controls=CONTROLS,
+    presets=PRESETS,
+    questions=(
+        Question(
+            "With k = 1, how many training rows does the rule get wrong?",
+            ("none", "about as many as held-out rows", "half of them"),
+            0,
+            "Each row is its own nearest neighbour. The training error of k = 1 is 0 on any table "
+            "without repeated rows, so it says nothing about new rows.",
+        ),
+        Question(
+            "One column is in grams and runs to 1000, the other in metres and runs to 1. Which one "
+            "decides who is near?",
+            ("the one in grams", "the one in metres", "both alike"),
+            0,
+            "Differences of hundreds drown differences of tenths in the sum of squares. "
+            "Standardising gives both columns the same spread.",
+        ),
+    ),
+    run=run,
+)

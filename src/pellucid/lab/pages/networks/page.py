@@ -1,0 +1,89 @@
+"""Neural networks: values forward, gradients back, epoch by epoch."""
+
+import warnings
+from typing import Any
+
+from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.pages.networks.epochs import epochs_trace
+from pellucid.lab.pages.networks.parts import STARTS
+from pellucid.lab.pages.networks.row import row_trace
+from pellucid.lab.pages.samples import moons, xor
+from pellucid.lab.trace import Trace
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """The trace of the chosen view of the network."""
+    assert data is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict says what went wrong
+        chosen = row_trace if params["method"] == "forward and back" else epochs_trace
+        return chosen(data, params, seed)
+
+
+def few_moons(rng: Any) -> LabData:
+    return moons(rng, n=84, noise=0.2)
+
+
+TRAINED = {"method": ("epochs",)}
+
+PAGE = Page(
+    name="networks",
+    title="Neural networks",
+    summary=(
+        "Weighted sums and activations forward, the chain rule back, a step down the gradient: "
+        "one row in slow motion, or all rows epoch by epoch."
+    ),
+    kind="classes",
+    controls=(
+        Control("method", "View", "choice", "epochs", options=("epochs", "forward and back")),
+        Control("layers", "Hidden layers", "integer", 1, low=1, high=8, step=1),
+        Control("units", "Units in each", "integer", 5, low=1, high=8, step=1),
+        Control("activation", "Activation", "choice", "tanh",
+                options=("relu", "tanh", "logistic")),
+        Control("start", "Start", "choice", "Glorot", options=tuple(STARTS)),
+        Control("rule", "Rule", "choice", "Adam", options=("plain", "Adam"), only=TRAINED),
+        Control("rate", "Rate η", "number", 0.05, low=0.001, high=10.0, step=0.001, log=True),
+        Control("epochs", "Epochs", "integer", 200, low=5, high=400, step=5, only=TRAINED),
+        Control("row", "Row that is followed", "integer", 1, low=1, high=400, step=1),
+    ),
+    presets=(
+        Preset("Moons", "Five units bend the boundary around two half circles.", {}, few_moons),
+        Preset("Forward and back", "One row in slow motion: sums and values forward, δ back, then "
+               "every weight moves against its gradient.",
+               {"method": "forward and back", "units": 3, "rate": 0.5}, xor),
+        Preset("Three ReLU layers", "He's start keeps the gradients of all layers alike.",
+               {"layers": 3, "activation": "relu", "start": "He", "rate": 0.02}, few_moons),
+        Preset("Break it: dead ReLU", "The biases start at −5, so every weighted sum is negative "
+               "and every ReLU is 0 for every row. Its slope is 0 too: no gradient reaches the "
+               "weights, and only the bias of the output still learns.",
+               {"activation": "relu", "start": "biases −5", "rule": "plain", "rate": 0.5},
+               few_moons, broken=True),
+        Preset("Break it: zero init", "With equal weights all units of a layer compute the same "
+               "and get the same gradient. From zeros not even that: the weights between the "
+               "layers multiply the gradients by 0, and the network answers the same everywhere.",
+               {"start": "zeros", "rule": "plain", "rate": 0.5}, few_moons, broken=True),
+        Preset("Break it: deep sigmoid", "The slope of a logistic unit is at most 1/4. Through "
+               "eight layers the gradient shrinks by a factor each time, until the first layers "
+               "get next to none: nothing is learned below.",
+               {"layers": 8, "activation": "logistic", "rule": "plain", "rate": 0.5},
+               few_moons, broken=True),
+    ),
+    questions=(
+        Question(
+            "All weights of a network start at 0. What does gradient descent make of it?",
+            ("it learns, only more slowly", "all units of a layer stay equal",
+             "the loss becomes infinite"),
+            1,
+            "Equal units see equal inputs and get equal gradients, so they stay equal for ever. "
+            "Random starts break the symmetry.",
+        ),
+        Question(
+            "A ReLU unit is 0 for every row of the table. How does it recover?",
+            ("by a larger rate", "it does not: its gradient is 0", "by more epochs"),
+            1,
+            "The slope of max(0, z) is 0 for z < 0, so its weights never move. Smaller rates, He's "
+            "start or a leaky slope avoid it.",
+        ),
+    ),
+    run=run,
+)  # fmt: skip

@@ -1,0 +1,251 @@
+r"""Polynomials and splines, more flexible with every frame: bias, variance and held-out error.
+
+Fifty training sets are drawn at the x of the training rows from a known truth; each frame fits all
+of them. Their mean away from the truth is bias, their spread about the mean is variance.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pellucid.evaluation import SimulatedDraw, decompose_squared
+from pellucid.lab.drawing import heard, hushed, literal, number, told
+from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.pages.polynomials.parts import (
+    METHODS,
+    TRUTHS,
+    Sweep,
+    complexities,
+    equation,
+    fitted,
+    maker,
+)
+from pellucid.lab.scene import line, plane, points, rule
+from pellucid.lab.trace import Frame, Trace
+
+SETS = 50  # training sets
+GRID = 81  # places of a curve
+FLOOR = 1e-5  # of bias and variance on a logarithmic axis
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """One frame per degree, number of knots or degrees of freedom."""
+    assert data is not None
+    sweep = make_sweep(data, params, seed)
+    values = complexities(params["method"], params["most"], len(np.unique(sweep.x)))
+    steps = [heard(partial(fit_step, sweep, params, value))[0] for value in values]
+    box = data_box(data, sweep)
+    top = max(float(step["parts"].total) for step in steps)
+    frames = tuple(frame_of(sweep, params, steps, i, box) for i in range(len(steps)))
+    word = METHODS[params["method"]]
+    parts_box = (values[0] - 0.4, values[-1] + 0.4, FLOOR, 3 * max(top, 1.0))
+    static = [
+        data_panel(data, sweep, box),
+        plane("parts", [rule(y=max(sweep.noise**2, FLOOR), label="noise")], x=word,
+              y="squared error", title="Bias², variance, total error", box=parts_box, log_y=True,
+              alt="Bias, variance and total error against flexibility."),
+    ]  # fmt: skip
+    last = steps[-1]["model"]
+    card = (last[-1] if hasattr(last, "steps") else last).card().to_dict()
+    return Trace(
+        algorithm=params["method"], params=params,
+        data=told(data, "values", static),
+        card=card, frames=frames, title="Polynomials, splines, bias and variance",
+        objective="mean squared error", verdict=verdict(params, steps, frames),
+        code=code_of(sweep, params["method"], values[-1]),
+    )  # fmt: skip
+
+
+def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
+    """The training rows, fifty more sets at the same x, and where the curves are drawn."""
+    X, y = data.train
+    x = np.asarray(X[:, 0], float)
+    if len(np.unique(x)) < 4:
+        raise ValueError(
+            f"the training rows have {len(np.unique(x))} different x: the page needs at least 4"
+        )
+    truth, noise = TRUTHS[params["truth"]], params["noise"]
+    draw = SimulatedDraw(lambda X: truth(X[:, 0]), x[:, None], noise)
+    rng = np.random.default_rng([seed, 50])
+    Y = np.column_stack([draw(rng)[1] for _ in range(SETS)])
+    low, high = float(x.min()), float(x.max())
+    room = params["beyond"] * (high - low)
+    inside = np.linspace(low, high, GRID)
+    shown = np.linspace(low - room, high + room, GRID + int(40 * params["beyond"]))
+    X_test, y_test = data.test
+    return Sweep(x, np.asarray(y, float), Y, truth, noise, inside, shown,
+                 np.asarray(X_test[:, 0], float), np.asarray(y_test, float))  # fmt: skip
+
+
+def fit_step(sweep: Sweep, params: dict[str, Any], value: int) -> dict[str, Any]:
+    """The reader's rows and all training sets at one flexibility."""
+    model = fitted(params["method"], value, sweep.x[:, None], sweep.y)
+    places = np.r_[sweep.inside, sweep.shown][:, None]
+    every = maker(params["method"], value, model)(sweep.x[:, None], sweep.Y, places)  # (places, B)
+    inner, outer = every[: len(sweep.inside)], every[len(sweep.inside) :]
+    truth = sweep.truth(sweep.inside)
+    noisy = np.vstack([truth + sweep.noise, truth - sweep.noise])  # variance noise^2 exactly
+    held = sweep.x_test
+    return {
+        "value": value, "model": model, "curves": outer, "own": model.predict(sweep.shown[:, None]),
+        "parts": decompose_squared(inner.T, truth=truth, y=noisy),
+        "train": float(np.mean((sweep.y - model.predict(sweep.x[:, None])) ** 2)),
+        "test": None if not len(held) else float(
+            np.mean((sweep.y_test - model.predict(held[:, None])) ** 2)),
+    }  # fmt: skip
+
+
+def data_box(data: LabData, sweep: Sweep) -> tuple[float, float, float, float]:
+    y = np.r_[np.asarray(data.y), sweep.truth(sweep.shown)]
+    air = 0.35 * (np.ptp(y) or 1.0)
+    edge = 0.03 * np.ptp(sweep.shown)
+    left, right = min(sweep.shown[0], data.X.min()), max(sweep.shown[-1], data.X.max())
+    return float(left - edge), float(right + edge), float(y.min() - air), float(y.max() + air)
+
+
+def data_panel(data: LabData, sweep: Sweep, box: Any) -> Any:
+    marks = [
+        line(sweep.shown, sweep.truth(sweep.shown), colour=None, dashed=True, label="truth"),
+        points(data.X[:, 0], data.y, faint=data.held_out, data=True,
+               label="rows (pale: held out)"),
+    ]  # fmt: skip
+    if sweep.shown[0] < sweep.inside[0]:
+        marks += [rule(x=sweep.inside[0], label="no rows beyond"), rule(x=sweep.inside[-1])]
+    return plane("data", marks, title="Data space: the fits of 50 training sets", x=data.names[0],
+                 y="y", box=box, alt="Rows, truth, and the curves of fifty training sets.",
+    )  # fmt: skip
+
+
+def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box: Any) -> Frame:
+    step = steps[i]
+    parts, high = step["parts"], box[3] - box[2]
+    low, top = box[2] - 0.3 * high, box[3] + 0.3 * high
+    curves = np.clip(step["curves"], low, top).round(2)
+    gap = np.full((1, curves.shape[1]), np.nan)
+    x = np.tile(np.r_[sweep.shown.round(3), np.nan], curves.shape[1])
+    drawn = [
+        line(x, np.vstack([curves, gap]).T.ravel(), colour="quiet", width=0.5),
+        line(sweep.shown, np.clip(step["curves"].mean(axis=1), low, top), colour=1, width=2.2,
+             label="mean of 50 fits"),
+        line(sweep.shown, np.clip(step["own"], low, top), width=2.2, label="fit to these rows"),
+    ]  # fmt: skip
+    at = [s["value"] for s in steps[: i + 1]]
+    shown = {"bias²": ("bias2", 1), "variance": ("variance", 0), "total": ("total", None)}
+    lines = []
+    for name, (field, colour) in shown.items():
+        heights = [max(float(getattr(s["parts"], field)), FLOOR) for s in steps[: i + 1]]
+        lines += [line(at, heights, colour=colour, label=name),
+                  points(at[-1:], heights[-1:], group=colour, size=0.9)]  # fmt: skip
+    edge = step["curves"][-1]
+    numbers = {METHODS[params["method"]]: step["value"], "bias²": float(parts.bias2),
+               "variance": float(parts.variance), "total": float(parts.total),
+               "spread at the right edge": float(edge.std())}  # fmt: skip
+    noise = number(parts.noise or 0.0)
+    formula = (
+        f"error {number(parts.total)} = bias² {number(parts.bias2)} + variance "
+        f"{number(parts.variance)} + noise {noise};  {equation(params['method'], step)}"
+    )
+    return Frame(
+        step=i, objective=step["train"], gap=None, formula=formula, numbers=numbers,
+        state={"panels": [plane("data", drawn), plane("parts", lines)]}, held_out=step["test"],
+    )  # fmt: skip
+
+
+def verdict(params: dict[str, Any], steps: list[Any], frames: Any) -> str:
+    totals = [float(s["parts"].total) for s in steps]
+    best, word = int(np.argmin(totals)), METHODS[params["method"]]
+    last = frames[-1]
+    words = (
+        f"The total error is least at {word} = {steps[best]['value']} ({number(totals[best])}); at "
+        f"{word} = {steps[-1]['value']} it is {number(totals[-1])}."
+    )
+    if last.held_out is not None and last.held_out > 2 * max(last.objective, 1e-12):
+        words += (f" On the rows at hand the training error {number(last.objective)} hides a "
+                  f"held-out error of {number(last.held_out)}.")  # fmt: skip
+    return words
+
+
+def code_of(sweep: Sweep, method: str, value: int) -> str:
+    if method == "smoothing spline":
+        imports, model = "from pellucid import SmoothingSpline", f"SmoothingSpline(df={value})"
+    elif method == "polynomial":
+        imports = """from pellucid import LinearRegression
+from pellucid.features import MinMaxScaler, PolynomialFeatures
+from sklearn.pipeline import make_pipeline"""
+        model = (
+            "make_pipeline(\n    MinMaxScaler(feature_range=(-1, 1)),\n"
+            f"    PolynomialFeatures({value}),\n    LinearRegression(fit_intercept=False),\n)"
+        )
+    else:
+        imports = """from pellucid import LinearRegression
+from pellucid.features import NaturalSplineBasis
+from sklearn.pipeline import make_pipeline"""
+        model = f"make_pipeline(NaturalSplineBasis({value}), LinearRegression())"
+    warned = heard(lambda: fitted(method, value, sweep.x[:, None], sweep.y))[1]
+    return f"""import numpy as np
+{imports}
+{hushed(warned)}
+X = {literal(sweep.x)}[:, None]
+y = {literal(sweep.y)}
+model = {model}.fit(X, y)
+objective = float(np.mean((y - model.predict(X)) ** 2))
+"""
+
+
+def rows(truth: str, noise: float, n: int = 32) -> Any:
+    """A preset's rows: the truth with noise, two decimals."""
+
+    def make(rng: Any) -> LabData:
+        x = np.round(6.0 * rng.permutation(np.arange(n) + rng.uniform(0.0, 1.0, n)) / n, 2)
+        y = np.round(TRUTHS[truth](x) + noise * rng.standard_normal(n), 2)
+        held_out = hold_out(n, 0)
+        held_out[np.argsort(x)[[0, 1, -2, -1]]] = False  # no row held out lies beyond the others
+        return LabData(x[:, None], y, held_out, ("x",))
+
+    return make
+
+
+PAGE = Page(
+    name="polynomials",
+    title="Polynomials, splines, bias and variance",
+    summary="How flexible should a curve be? Watch fifty fits at once: too stiff, and they are "
+    "wrong together; too free, and each is wrong in its own way.",
+    kind="values",
+    controls=(
+        Control("method", "Method", "choice", "polynomial", options=tuple(METHODS)),
+        Control("most", "Largest flexibility", "integer", 9, 1, 15, 1),
+        Control("truth", "Truth", "choice", "wave", options=tuple(TRUTHS)),
+        Control("noise", "Noise (standard deviation)", "number", 0.3, 0.0, 1.0, 0.05),
+        Control("beyond", "Look beyond the rows", "number", 0.0, 0.0, 1.0, 0.1),
+    ),
+    presets=(
+        Preset("A wave", "A line cannot bend, so all fits are wrong together; from degree 3 on "
+               "the bias is gone.", {"most": 9}, rows("wave", 0.3)),
+        Preset("Natural spline", "Cubic pieces between knots, straight beyond the last: more knots "
+               "bend where the rows are.", {"method": "natural spline", "most": 9},
+               rows("wave", 0.3)),
+        Preset("Smoothing spline", "One penalty on the bending decides how many degrees of "
+               "freedom the curve spends.", {"method": "smoothing spline", "most": 12},
+               rows("wave", 0.3)),
+        Preset("Degree 15", "Sixteen coefficients on two dozen rows follow the noise: the training "
+               "error falls to almost nothing, while the curves differ wildly between the "
+               "training sets.", {"most": 15}, rows("wave", 0.3, 30), broken=True),
+        Preset("Extrapolate", "Beyond the rows the highest power takes over, and fifty equally "
+               "good fits point up and down. A natural spline stays straight there; it is wrong "
+               "too, but calmly.", {"most": 7, "beyond": 0.5}, rows("wave", 0.3), broken=True),
+    ),
+    questions=(
+        Question("The degree grows from 1 to 15. What happens to the training error and to the "
+                 "held-out error?",
+                 ("Both fall", "Training falls, held-out falls and then rises",
+                  "Training rises, held-out falls", "Both fall and then rise"), 1,
+                 "A larger degree contains every smaller one, so on the training rows it is never "
+                 "worse. On new rows the variance of the fit is added, and it grows with every "
+                 "coefficient."),
+        Question("Where do fifty polynomials of degree 7 differ most?",
+                 ("In the middle of the rows", "At the ends and beyond", "Equally everywhere"), 1,
+                 "There are rows on one side only, or on none: nothing holds the curve."),
+    ),
+    run=run,
+)  # fmt: skip

@@ -1,0 +1,268 @@
+"""PCA and probabilistic PCA: a direction turned until the rows lie nearest to it."""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.decomposition.pca import PCA
+from pellucid.lab.drawing import literal, number, told, vector
+from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.pages.projections.columns import columns_trace
+from pellucid.lab.pages.projections.parts import (
+    feet,
+    ppca_trace,
+    rows_panel,
+    scree,
+)
+from pellucid.lab.scene import Panel, line, plane, points, rule
+from pellucid.lab.trace import Frame, Trace
+
+UNLIKE = 1000.0  # ratio of variances at which the units decide
+TURNS = 24  # directions that are tried before the solution is shown
+
+
+def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
+    """The trace of the chosen method."""
+    assert data is not None
+    X, _ = data.train
+    if not (np.ptp(X, axis=0) > 0).all():
+        raise ValueError("both columns need rows that differ; one of them is constant")
+    if params["method"] == "PCA":
+        return pca_trace(data, params)
+    return (ppca_trace if params["method"] == "PPCA" else columns_trace)(data, params, seed)
+
+
+def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
+    """Directions from 0 to 180 degrees, each with its error; then the eigenvector."""
+    X, _ = data.train
+    settings = {"ddof": 0, "standardize": params["standardize"]}  # means over n everywhere
+    fitted, whole = PCA(1, **settings).fit(X), PCA(**settings).fit(X)
+    angles = np.linspace(0.0, np.pi, TURNS, endpoint=False)
+    models = [_turned(fitted, angle) for angle in angles]
+    errors = np.array([model.reconstruction_errors(X).mean() for model in models])
+    spread = float(errors[0] + errors[TURNS // 2])  # of two orthogonal directions: all there is
+    frames = [_frame(k, m, a, data, spread) for k, (m, a) in
+              enumerate(zip(models, angles, strict=True))]  # fmt: skip
+    v = fitted.components_[0]
+    best = float(np.arctan2(v[1], v[0]) % np.pi)
+    frames.append(_solution(TURNS, fitted, best, data, whole, spread))
+    frames.append(_rebuilt(TURNS + 1, fitted, best, data, spread))
+    return Trace(
+        algorithm="PCA",
+        params=params,
+        data=told(data, "points", [
+            rows_panel(data, "Rows and their feet on the direction"),
+            _curve(fitted, X, spread),
+            plane("scree", scree(whole.eigenvalues_), title="Scree: eigenvalues of S",
+                  x="component", y="variance", alt="The eigenvalues as bars."),
+        ]),
+        card=fitted.card().to_dict(),
+        frames=tuple(frames),
+        title="Principal component analysis",
+        objective="mean squared distance to the line (reconstruction error"
+                  + (", in deviations)" if params["standardize"] else ")"),
+        verdict=_verdict(whole, data, params),
+        code=(
+            f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(X)}\n"
+            f"model = PCA(1, ddof=0, standardize={params['standardize']}).fit(X)\n"
+            "objective = float(model.reconstruction_errors(X).mean())\n"
+        ),
+    )  # fmt: skip
+
+
+def _scaled(model: Any) -> bool:
+    """Whether columns are divided by their deviations s."""
+    return bool((model.scale_ != 1).any())
+
+
+def _turned(fitted: Any, angle: float) -> Any:
+    """The model whose one direction has this angle, in the units of the fit."""
+    direction = [[np.cos(angle), np.sin(angle)]]
+    return PCA.from_components(direction, mean=fitted.mean_, scale=fitted.scale_)
+
+
+def _curve(fitted: Any, X: Any, spread: float) -> Panel:
+    turn = np.linspace(0.0, np.pi, 121)
+    error = np.array([_turned(fitted, a).reconstruction_errors(X).mean() for a in turn])
+    degrees = np.degrees(turn)
+    marks = [
+        line(degrees, error, colour="warn", label="reconstruction error"),
+        line(degrees, spread - error, colour=0, label="variance along the line"),
+    ]
+    return plane("angles", marks, title="Error and variance of every direction",
+                 x="angle (degrees)", y="mean square", box=(0, 180, 0, 1.08 * spread),
+                 alt="Error and variance against the angle; their sum is the same everywhere.",
+                 )  # fmt: skip
+
+
+def _panels(model: Any, angle: float, X: Any, error: float, spread: float) -> list[Panel]:
+    F = model.inverse_transform(model.transform(X))
+    reach = 1.3 * float(np.abs(model.transform(X)).max())
+    away = model.inverse_transform(np.array([[-reach], [reach]]))
+    marks = [
+        feet(X, F),
+        line(away[:, 0], away[:, 1], label="direction"),
+        points(F[:, 0], F[:, 1], group=0, size=0.6, label="feet"),
+    ]
+    degrees = float(np.degrees(angle))
+    here = [
+        rule(x=degrees, colour="quiet"),
+        points([degrees], [error], group="warn", size=1.3),
+        points([degrees], [spread - error], group=0, size=1.3),
+    ]
+    return [plane("rows", marks), plane("angles", here)]
+
+
+def _numbers(model: Any, angle: float, error: float, spread: float) -> dict[str, Any]:
+    return {
+        "angle (degrees)": round(float(np.degrees(angle)), 1),
+        "error": float(f"{error:.4g}"),
+        "variance along v": float(f"{spread - error:.4g}"),
+        "share explained": round((spread - error) / spread, 4) if spread > 0 else 0.0,
+    }
+
+
+def _held(model: Any, data: LabData) -> float | None:
+    test = data.test[0]
+    return float(model.reconstruction_errors(test).mean()) if len(test) else None
+
+
+def _frame(k: int, model: Any, angle: float, data: LabData, spread: float) -> Frame:
+    X, _ = data.train
+    error = float(model.reconstruction_errors(X).mean())
+    v = model.components_[0]
+    rule = "x̂ = x̄ + (v'(x − x̄)) v, mean |x − x̂|²"
+    if _scaled(model):
+        rule = f"s = {vector(model.scale_)}, z = v'((x − x̄)/s), x̂ = x̄ + s z v, mean |(x − x̂)/s|²"
+    formula = (
+        f"v = {vector(v)}: {rule} = total − variance = "
+        f"{number(spread)} − {number(spread - error)} = {number(error)}"
+    )
+    panels = _panels(model, angle, X, error, spread)
+    numbers = _numbers(model, angle, error, spread)
+    return Frame(k, error, None, formula, numbers, {"panels": panels}, _held(model, data))
+
+
+def _solution(k: int, model: Any, angle: float, data: LabData, whole: Any, spread: float) -> Frame:
+    frame = _frame(k, model, angle, data, spread)
+    values = whole.eigenvalues_
+    formula = (
+        f"S v = λ v: λ₁ = {number(values[0])}, λ₂ = {number(values[1])}; the best direction is "
+        f"v₁ = {vector(model.components_[0])} with λ₁ / (λ₁ + λ₂) = "
+        f"{number(values[0] / values.sum())}"
+    )
+    return frame._replace(formula=formula)
+
+
+def _rebuilt(k: int, model: Any, angle: float, data: LabData, spread: float) -> Frame:
+    """What is left when each row is replaced by its foot: the worst row in numbers."""
+    frame = _frame(k, model, angle, data, spread)
+    X, _ = data.train
+    i = int(model.reconstruction_errors(X).argmax())
+    z = float(model.transform(X[i : i + 1])[0, 0])
+    foot = model.inverse_transform(np.array([[z]]))[0]
+    ring = points(X[i : i + 1, 0], X[i : i + 1, 1], group="warn", ring=[True], size=1.2)
+    panels = [plane("rows", [*frame.state["panels"][0]["marks"], ring]), *frame.state["panels"][1:]]
+    score, back = ("v'((x − x̄)/s)", "x̄ + s z v") if _scaled(model) else ("v'(x − x̄)", "x̄ + z v")
+    formula = (
+        f"the row farthest off: x = {vector(X[i])} → z = {score} = {number(z)} → "
+        f"x̂ = {back} = {vector(foot)}"
+    )
+    return frame._replace(formula=formula, state={"panels": panels})
+
+
+def _overlap(intervals: Any) -> bool:
+    """Whether the second eigenvalue may be as large as the first."""
+    return bool(intervals[1, 1] >= intervals[0, 0])
+
+
+def _verdict(whole: Any, data: LabData, params: dict[str, Any]) -> str:
+    values = whole.eigenvalues_
+    share = float(values[0] / values.sum())
+    spread = data.train[0].var(axis=0)
+    if not params["standardize"] and spread.max() > UNLIKE * spread.min():
+        return (
+            f"The direction is the axis of {data.names[int(spread.argmax())]!r}: its variance is "
+            f"{number(spread.max() / spread.min())} times the other's. The units decided, not the "
+            "rows."
+        )
+    if _overlap(whole.eigenvalue_intervals()):
+        return (
+            f"The first direction holds {share:.0%}, but the 95 % intervals of the two eigenvalues "
+            "overlap: other rows of the same kind would give another direction."
+        )
+    return f"One direction holds {share:.0%} of the variance; the rest is what the feet lose."
+
+
+def correlated(rng: Any) -> LabData:
+    z, noise = rng.normal(size=50), rng.normal(size=(50, 2))
+    X = np.outer(z, [2.0, 1.1]) + 0.45 * noise + [1.0, 0.5]
+    return LabData(X.round(3), None, hold_out(50, 0))
+
+
+def wide(rng: Any) -> LabData:
+    X = rng.normal(size=(50, 2)) * [1.8, 1.1] @ np.array([[0.9, 0.44], [-0.44, 0.9]])
+    return LabData(X.round(3), None, hold_out(50, 0))
+
+
+def unscaled(rng: Any) -> LabData:
+    size = rng.normal(1.75, 0.09, 50)
+    pay = 42000 + 90000 * (size - 1.75) * 0.35 + rng.normal(0, 6000, 50)
+    X = np.column_stack([size.round(3), pay.round(0)])
+    return LabData(X, None, hold_out(50, 0), ("height in metres", "pay in euros"))
+
+
+def isotropic(rng: Any) -> LabData:
+    return LabData(rng.normal(size=(60, 2)).round(3), None, hold_out(60, 0))
+
+
+PAGE = Page(
+    name="projections",
+    title="PCA and probabilistic PCA",
+    summary=(
+        "Turn a line through the mean until the rows lie nearest to it: the same line has the "
+        "largest variance of the feet. Probabilistic PCA gives it a density and finds it by EM."
+    ),
+    kind="points",
+    controls=(
+        Control("method", "Method", "choice", "PCA", options=("PCA", "six columns", "PPCA")),
+        Control("standardize", "Divide columns by their deviations", "switch", False,
+                only={"method": ("PCA",)}),
+        Control("noise", "Noise of the instruments", "number", 0.2, low=0.0, high=2.0, step=0.05,
+                only={"method": ("six columns",)}),
+    ),
+    presets=(
+        Preset("PCA", "Two correlated columns: one direction holds most of the spread.", {},
+               correlated),
+        Preset("Six columns", "Six noisy instruments look at the same rows: two components rebuild "
+               "nearly all of it, the scree says so.", {"method": "six columns"}, wide),
+        Preset("Probabilistic PCA", "The same rows as a density; each round of EM turns and "
+               "stretches W.", {"method": "PPCA"}, correlated),
+        Preset("Break it: unscaled", "One column is counted in metres, the other in euros. The "
+               "variance of euros is a thousand million times larger, so the first direction is "
+               "the axis of euros, whatever the rows say. Divide by the deviations.",
+               {}, unscaled, broken=True),
+        Preset("Break it: isotropic", "A round cloud has no widest direction: the error hardly "
+               "depends on the angle, and drawing other rows turns the answer at random.",
+               {}, isotropic, broken=True),
+    ),
+    questions=(
+        Question(
+            "The line turns. When the squared distance of the rows to it falls, what does the "
+            "variance of the feet along it do?",
+            ("it falls too", "it rises by the same amount", "one cannot say"),
+            1,
+            "By Pythagoras the squared distance to the mean is the squared distance to the line "
+            "plus the squared distance of the foot: their sum does not depend on the angle.",
+        ),
+        Question(
+            "The columns are height in metres and pay in euros. Where does the first direction of "
+            "PCA point?",
+            ("along the pay", "along the height", "in between, as they are correlated"),
+            0,
+            "PCA looks at variances in the units given. Standardise columns whose units do not "
+            "compare.",
+        ),
+    ),
+    run=run,
+)  # fmt: skip

@@ -1,0 +1,85 @@
+r"""What the evidence models share: prediction N(x'w + b, 1/alpha + (x - mean)' sigma (x - mean)).
+
+``alpha_`` is the precision of the noise and ``sigma_`` the posterior covariance of the slopes; the
+intercept is the mean of y seen from the mean of X, as in scikit-learn, and adds no variance.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.records import Summary
+from pellucid.linear.linear_model import LinearModel
+
+
+class NormalPredictive(LinearModel):
+    """Base of the linear models with a normal posterior of their slopes."""
+
+    _multi_output = False
+    alpha_: float
+    sigma_: Array
+    X_offset_: Array
+    fit_intercept: bool
+
+    def _live(self) -> IntArray:
+        """The columns that ``sigma_`` speaks of."""
+        return np.arange(self.n_features_in_)
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """Mean of the predictive distribution, and its standard deviation."""
+        mean = super().predict(X)
+        if not return_std:
+            return mean
+        return mean, np.sqrt(self._variance(X) + 1 / self.alpha_)
+
+    def _variance(self, X: Any) -> Array:
+        """Posterior variance of x'w about the mean of X."""
+        live = self._live()
+        Z = self._dense_input(X)[:, live] - self.X_offset_[live]
+        return ((Z @ self.sigma_) * Z).sum(axis=1)
+
+    def predict_interval(
+        self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
+    ) -> Array:
+        """Central intervals (n, 2) for new observations ("prediction") or for the line ("mean")."""
+        check.fraction(confidence=confidence)
+        check.one_of(("prediction", "mean"), kind=kind)
+        middle = self.predict(X)
+        spread = self._variance(X) + (1 / self.alpha_ if kind == "prediction" else 0.0)
+        half = ndtri((1 + confidence) / 2) * np.sqrt(spread)
+        return np.stack([middle - half, middle + half], axis=-1)
+
+    def summary(self, confidence: float = 0.95) -> Summary:
+        """Posterior mean, standard deviation and central intervals of the slopes."""
+        check.fraction(confidence=confidence)
+        live = self._live()
+        sd = np.zeros(self.n_features_in_)
+        sd[live] = np.sqrt(np.diag(self.sigma_))
+        half = ndtri((1 + confidence) / 2) * sd
+        return Summary(
+            title=type(self).__name__,
+            names=self._feature_names(),
+            arrays={
+                "estimate": self.coef_, "standard_error": sd,
+                "low": self.coef_ - half, "high": self.coef_ + half,
+            },
+            scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
+            notes=(
+                "standard_error is the posterior standard deviation given the precisions found",
+            ),
+        )  # fmt: skip
+
+
+def gamma_parameters(model: Any) -> None:
+    """Check the parameters that the evidence models share."""
+    check.whole(max_iter=model.max_iter)
+    check.non_negative(
+        tol=model.tol, alpha_1=model.alpha_1, alpha_2=model.alpha_2,
+        lambda_1=model.lambda_1, lambda_2=model.lambda_2,
+    )  # fmt: skip
+    check.boolean(
+        compute_score=model.compute_score, fit_intercept=model.fit_intercept, copy_X=model.copy_X
+    )

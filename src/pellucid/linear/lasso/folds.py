@@ -1,0 +1,216 @@
+r"""Cross-validation of whole lasso and elastic-net paths.
+
+For every fold the whole path is fitted on the other folds, and the mean squared error on the fold
+is noted: ``mse_path_``. The chosen alpha has the smallest mean over the folds, or, by the
+one-standard-error rule, is the strongest whose mean is within one standard error of it.
+
+With more rows than columns one pass over the data serves all folds: the moments of [X y] are kept
+fold by fold; those of the training rows are the other folds merged (prefix with suffix, so nothing
+is ever subtracted), and the errors on the fold follow from its own moments,
+
+    sum (y - b - x'w)^2 = Syy - 2 w'Sxy + w'Sxx w + W (ybar - b - xbar'w)^2.
+
+So files larger than memory are cross-validated in one read. Otherwise each fold is fitted from its
+rows (``penalised_rows``), several folds at once.
+
+References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section 3.4.3.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.algebra.least_squares import joint_moments, leaf_moments
+from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.loops.selection import one_standard_error
+from pellucid.core.loops.statistics import (
+    Moments,
+    Rows,
+    Source,
+    Statistic,
+    merge_moments,
+    reduce_rows,
+)
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.linear.lasso.budget_search import Problem
+from pellucid.linear.lasso.fit import MANY_COLUMNS
+from pellucid.linear.lasso.paths import alpha_grid, solve_path
+from pellucid.linear.lasso.rows import RowsProblem
+from pellucid.linear.lasso.sums import SumsProblem
+from pellucid.linear.sum_folds import merge_dealt, sum_errors
+
+# --- moments fold by fold --------------------------------------------------------------------
+
+
+class NumberedSpan(NamedTuple):
+    """A span whose leaves come with the number of their first row."""
+
+    span: Any
+
+    @property
+    def start(self) -> int:
+        return self.span.start
+
+    def leaves(self) -> Iterator[tuple[Rows, int]]:
+        row = self.span.start
+        for leaf in self.span.leaves():
+            yield leaf, row
+            row += leaf.n_rows
+
+
+class Numbered(NamedTuple):
+    """A source of numbered leaves."""
+
+    source: Any
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    def spans(self) -> Any:
+        return [NumberedSpan(span) for span in self.source.spans()]
+
+
+def leaf_folds(edges: IntArray, leaf: tuple[Rows, int]) -> tuple[Moments, ...]:
+    """Moments of the parts of one leaf that lie in the folds [edges[f], edges[f + 1])."""
+    rows, first = leaf
+    d = rows.X.shape[1] + (rows.y.shape[1] if rows.y.ndim == 2 else 1)
+    nothing = Moments(0.0, np.zeros(d), np.zeros((d, d)))
+    cuts = np.clip(edges - first, 0, rows.n_rows)
+    parts = pairwise(cuts)
+    return tuple(leaf_moments(rows.slice(a, b)) if b > a else nothing for a, b in parts)
+
+
+def contiguous_moments(source: Source, map_: Map, k: int) -> list[Moments]:
+    """Moments of k folds of neighbouring rows, in one pass over rows or blocks."""
+    n = source.n_rows
+    edges = np.concatenate([[0], np.cumsum(np.full(k, n // k) + (np.arange(k) < n % k))])
+    statistic = Statistic(partial(leaf_folds, edges), merge_dealt)
+    return list(reduce_rows(statistic, Numbered(source), map_))
+
+
+def others(parts: list[Moments]) -> list[Moments]:
+    """Of each fold the moments of all other folds, by merging what is before and after it."""
+    none = Moments(0.0, 0 * parts[0].mean, 0 * parts[0].scatter)
+    before, after = [none], [none]
+    for part in parts[:-1]:
+        before.append(merge_moments(before[-1], part))
+    for part in parts[:0:-1]:
+        after.append(merge_moments(part, after[-1]))
+    return [merge_moments(a, b) for a, b in zip(before, after[::-1], strict=True)]
+
+
+# --- one fold --------------------------------------------------------------------------------
+
+
+class Fold(NamedTuple):
+    """How to make the training problem, and what was held out."""
+
+    train: Any  # Moments or Rows
+    test: Any  # Moments or Rows
+
+
+def is_partition(folds: list[tuple[IntArray, IntArray]], n: int) -> bool:
+    """Whether every row is held out once and trained on otherwise."""
+    held = np.concatenate([test for _, test in folds])
+    return (
+        len(held) == n
+        and len(np.unique(held)) == n
+        and all(len(train) + len(test) == n for train, test in folds)
+    )
+
+
+def take(rows: Rows, index: IntArray) -> Rows:
+    """Some rows; neighbours are not copied."""
+    index = np.flatnonzero(index) if index.dtype == bool else index
+    if len(index) and (np.diff(index) == 1).all():
+        return rows.slice(int(index[0]), int(index[-1]) + 1)
+    return Rows(rows.X[index], rows.y[index], rows.w[index])
+
+
+def make_folds(rows: Rows, folds: list[tuple[IntArray, IntArray]], p: int) -> list[Fold]:
+    """Folds of rows in memory, by their moments where that is cheaper."""
+    by_sums = p <= MANY_COLUMNS and all(len(train) > p for train, _ in folds)
+    if not by_sums:
+        return [Fold(take(rows, train), take(rows, test)) for train, test in folds]
+
+    def sums(index: IntArray) -> Moments:
+        return joint_moments(take(rows, index), map_threads)
+
+    tests = list(map_threads(sums, [test for _, test in folds]))
+    if is_partition(folds, rows.n_rows):
+        return [Fold(a, b) for a, b in zip(others(tests), tests, strict=True)]
+    trains = map_threads(sums, [train for train, _ in folds])
+    return [Fold(a, b) for a, b in zip(trains, tests, strict=True)]
+
+
+def make_problem(train: Any, p: int, unknowns: str, positive: bool) -> Problem:
+    """The problem of some training rows or of their moments."""
+    weights, signs = np.ones(p), np.full(p, positive)
+    if isinstance(train, Moments):
+        return SumsProblem(train, p, unknowns=unknowns, weights=weights, positive=signs)
+    Y = train.y[:, None]
+    return RowsProblem(train.X, Y, train.w, unknowns=unknowns, weights=weights, positive=signs)
+
+
+def fold_errors(fold: Fold, coef: Array, intercept: Array) -> Array:
+    """Mean squared errors of coefficients (L, p) and intercepts (L,) on the rows held out."""
+    if isinstance(fold.test, Moments):
+        return sum_errors(fold.test, coef.T[:, None, :], intercept[None, :])[0]
+    X, y, w = fold.test
+    live = np.flatnonzero(coef.any(axis=0))
+    E = X[:, live] @ coef[:, live].T + intercept - y[:, None]
+    return w @ E**2 / w.sum()
+
+
+class CrossValidated(NamedTuple):
+    """All paths of all folds."""
+
+    alphas: Array  # (R, L)
+    errors: Array  # (R, K, L)
+
+
+def cross_validate(
+    folds: list[Fold], whole: Problem, ratios: Array, alphas: Any, *, eps: float, tol: float,
+    max_iter: int, p: int, unknowns: str, positive: bool,
+) -> CrossValidated:  # fmt: skip
+    """The errors of every fold, l1_ratio and alpha."""
+    if isinstance(alphas, int):
+        grid = np.array([alpha_grid(whole, 0, float(r), eps, alphas) for r in ratios])
+    else:
+        grid = np.tile(alphas, (len(ratios), 1))
+
+    def errors(fold: Fold) -> list[Array]:
+        problem = make_problem(fold.train, p, unknowns, positive)
+        found = []
+        for ratio, row in zip(ratios, grid, strict=True):
+            fit = solve_path(problem, 0, row, float(ratio), tol=tol, max_iter=max_iter)
+            found.append(fold_errors(fold, *problem.expand(0, fit.coefs)))
+        return found
+
+    with single_threaded_blas():
+        table = list(map_threads(errors, folds))
+    return CrossValidated(grid, np.moveaxis(np.array(table), 0, 1))
+
+
+class Choice(NamedTuple):
+    """Row and column of ``CrossValidated.alphas``."""
+
+    ratio: int
+    alpha: int
+
+
+def choose(found: CrossValidated, rule: str) -> Choice:
+    """The smallest mean error; or the strongest alpha within one standard error of it."""
+    mean = found.errors.mean(axis=1)  # (R, L)
+    ratio, alpha = (int(i) for i in np.unravel_index(np.argmin(mean), mean.shape))
+    if rule == "one_standard_error":
+        k = found.errors.shape[1]
+        error = found.errors[ratio].std(axis=0, ddof=1) / np.sqrt(k)
+        alpha = one_standard_error(
+            mean[ratio], error, -found.alphas[ratio], greater_is_better=False
+        )
+    return Choice(ratio, alpha)

@@ -1,0 +1,103 @@
+r"""Numbers of normal-theory inference for y = D b + e, e ~ N(0, s^2 I).
+
+    Cov(b) = s^2 (D'D)^-1 = s^2 T T',     t_j = b_j / se_j ~ t(n - df)
+    F = b_S' (T_S T_S')^-1 b_S / (q s^2) ~ F(q, n - df)       for the hypothesis b_S = 0
+    log L = -n/2 (ln(2 pi RSS/n) + 1),   AIC = -2 log L + 2 df,   BIC = -2 log L + df ln n
+
+The distribution functions are those of scipy.special (scipy.stats takes long to import).
+
+References: Seber & Lee, Linear Regression Analysis, ch. 4; ESL, section 3.2.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import fdtrc, ndtr, ndtri, stdtr, stdtrit
+
+from pellucid.core.arrays.typing import Array
+
+
+class FTest(NamedTuple):
+    """The test that a set of coefficients is zero."""
+
+    statistic: Any
+    df_numerator: int
+    df_denominator: float
+    p_value: Any
+
+
+def tail(statistic: Any, df: float, distribution: str) -> Any:
+    """Two-sided p-value.
+
+    >>> round(float(tail(1.959963984540054, 10, "normal")), 6)
+    0.05
+    """
+    size = -np.abs(statistic)
+    return 2 * (ndtr(size) if distribution == "normal" else stdtr(df, size))
+
+
+def cut(confidence: float, df: float, distribution: str) -> float:
+    """Half width of the central interval in standard errors."""
+    q = (1 + confidence) / 2
+    return float(ndtri(q) if distribution == "normal" else stdtrit(df, q))
+
+
+def f_tail(statistic: Any, q: int, df: float) -> Any:
+    """P(F(q, df) > statistic); 0 for an infinite statistic."""
+    return np.where(np.isinf(statistic), 0.0, fdtrc(q, df, statistic))
+
+
+def wald(b: Array, T: Array, sigma2: Any) -> Any:
+    """F statistic of b = 0 where Cov(b) = sigma2 T T'; b is (q, k)."""
+    R = np.asarray(np.linalg.qr(T.T, mode="r"))  # T T' = R'R
+    Z = np.linalg.solve(R.T, b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (Z**2).sum(axis=0) / (len(b) * np.asarray(sigma2))
+
+
+def log_likelihood(rss: Array, n: float) -> Array:
+    """The largest log-likelihood under equal normal noise; infinite for a perfect fit.
+
+    >>> log_likelihood(np.array([2.0]), 2.0).round(6)
+    array([-2.837877])
+    """
+    with np.errstate(divide="ignore"):
+        return -n / 2 * (np.log(2 * np.pi * rss / n) + 1)
+
+
+def shares(rss: Array, tss: Array) -> Array:
+    """1 - RSS/TSS; NaN for a constant target."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(tss > 0, 1 - rss / tss, np.nan)
+
+
+def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: float) -> list[str]:
+    """What the covariance says, in sentences. T has one row per parameter, Cov = s^2 T T'."""
+    notes = []
+    loose = [
+        name for name, b, s in zip(names, estimate, se, strict=True)
+        if name != "intercept" and abs(b) < 2 * s
+    ]  # fmt: skip
+    if loose:
+        notes.append(
+            f"loosely determined (estimate within two standard errors of 0): {', '.join(loose)}"
+        )
+    norms = np.linalg.norm(T, axis=1)
+    live = norms > 0
+    U = T / np.where(live, norms, 1.0)[:, None]
+    correlation = U @ U.T
+    start = 1 if names[0] == "intercept" else 0
+    pairs = [
+        (correlation[i, j], names[i], names[j])
+        for i in range(start, len(names)) for j in range(i + 1, len(names))
+        if correlation[i, j] < -0.5
+    ]  # fmt: skip
+    for r, a, b in sorted(pairs)[:3]:
+        notes.append(f"{a} and {b} trade off: their estimates have correlation {r:.2f}")
+    notes.append(
+        "a change of units of a column divides its estimate and standard error alike and leaves "
+        "the statistic as it is"
+    )
+    q = int(live.sum())
+    notes.append(f"RSS/n underestimates the noise variance: its mean is s^2 (1 - {q}/{n:g})")
+    return notes

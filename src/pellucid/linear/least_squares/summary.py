@@ -1,0 +1,280 @@
+r"""What a least-squares fit says of its coefficients and of new rows.
+
+    Cov(b) = s^2 (D'D)^-1 = s^2 T T',     se_j = s |T_j|,     t_j = b_j / se_j
+    mean of y at x:       x'b +- t s sqrt(h(x)),       h(x) = |x'T|^2
+    a new y at x:         x'b +- t s sqrt(1 + h(x))
+
+Errors for unequal or clustered noise are in ``linear.least_squares.sandwich``; the numbers (tails, quantiles, F)
+are in ``linear.least_squares.inference``.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import check_number_target, check_weights
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.records import Summary
+from pellucid.linear.least_squares.inference import (
+    FTest,
+    cut,
+    f_tail,
+    read_aloud,
+    shares,
+    tail,
+    wald,
+)
+from pellucid.linear.least_squares.sandwich import (
+    COVARIANCES,
+    Sandwich,
+    clustered,
+    heteroscedastic,
+    robust_wald,
+)
+from pellucid.linear.least_squares.smoother import LinearSmoother, Smoother, intercept_first, scores
+
+
+def parameter_root(smoother: Smoother) -> Array:
+    """T with Cov(b) = s^2 T T' in the units of X, the intercept first."""
+    T = smoother.basis.copy()
+    if smoother.intercept:
+        T[0] -= smoother.mean @ T[1:]
+    return T
+
+
+def standard_errors(smoother: Smoother, sigma2: Array, *, estimable: bool) -> Array:
+    """(k, q) standard errors, NaN where a parameter is not estimable."""
+    size = np.linalg.norm(parameter_root(smoother), axis=1)
+    size = np.where(size > 0, size, np.nan) if estimable else np.full(len(size), np.nan)
+    return np.sqrt(sigma2)[:, None] * size
+
+
+def bare(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def column_positions(columns: Any, names: tuple[str, ...]) -> list[int]:
+    """Positions of columns given by name or position."""
+    columns = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
+    found = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(f"there is no column {column!r}{check.hint(column, names)}")
+            found.append(names.index(column))
+        elif isinstance(column, int | np.integer) and -len(names) <= column < len(names):
+            found.append(int(column) % len(names))
+        else:
+            raise ValueError(f"a column is a name or a position below {len(names)}, got {column!r}")
+    if not found or len(set(found)) < len(found):
+        raise ValueError("columns must name at least one column, each once")
+    return found
+
+
+class LinearInference(LinearSmoother):
+    """Standard errors, tests and intervals of a fit without penalty."""
+
+    @property
+    def covariance_(self) -> Array:
+        """Cov(b) = sigma2 (D'D)^-1, intercept first: (q, q), or (k, q, q) for k targets."""
+        T = parameter_root(self._smoother)
+        C = T @ T.T if self._estimable() else np.full((len(T), len(T)), np.nan)
+        sigma2 = np.asarray(self.sigma2_)
+        return sigma2[..., None, None] * C
+
+    def _names(self) -> tuple[str, ...]:
+        return (("intercept",) if self.fit_intercept else ()) + self._feature_names()
+
+    def summary(
+        self,
+        confidence: float = 0.95,
+        distribution: str = "t",
+        *,
+        covariance: str = "nonrobust",
+        X: Any = None,
+        y: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Summary:
+        """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal".
+
+        ``covariance`` "HC0" to "HC3" (noise of unequal size) or "cluster" (noise correlated within
+        ``groups``) needs the training data again: ``summary(covariance="HC3", X=X, y=y)``, with
+        ``sample_weight`` if the fit had one. Nothing of the size of the data is stored.
+        """
+        check.fraction(confidence=confidence)
+        check.one_of(("t", "normal"), distribution=distribution)
+        check.one_of(COVARIANCES, covariance=covariance)
+        reason = self._invalid()
+        if reason:
+            warnings.warn(f"no valid inference: {reason}", UserWarning, stacklevel=2)
+        n, df = self.n_observations_, self.df_
+        free = n - df
+        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
+        b = b if np.ndim(self.coef_) == 2 else b[0]
+        se, room, F = self.standard_errors_, free, self._overall_f()
+        if covariance == "nonrobust" and (X is not None or groups is not None):
+            raise ValueError("X, y and groups are for covariance='HC0' to 'HC3' or 'cluster'")
+        if covariance != "nonrobust" and not reason:
+            found = self._sandwich(covariance, X, y, groups, sample_weight)
+            errors = np.sqrt(np.diagonal(found.covariance, axis1=1, axis2=2))
+            se = errors if np.ndim(b) == 2 else errors[0]
+            room, F = found.df, self._robust_f(found)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = b / se
+        half = cut(confidence, room, distribution) * se if free > 0 else np.nan * se
+        rss, logl = np.asarray(self.rss_), np.asarray(self.log_likelihood_)
+        tss = self._tss if np.ndim(rss) else self._tss[0]
+        r2 = shares(rss, tss)
+        freedom = n - self.fit_intercept
+        scalars = {
+            "r2": r2, "adjusted_r2": 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2,
+            "f_statistic": F.statistic, "f_p_value": F.p_value,
+            "log_likelihood": logl, "aic": -2 * logl + 2 * df, "bic": -2 * logl + df * np.log(n),
+            "n": n, "df_residual": free,
+        }  # fmt: skip
+        notes: list[str] = []
+        if not reason and np.ndim(b) == 1:
+            T = parameter_root(self._smoother)
+            notes = read_aloud(self._names(), b, T, se, n)
+        if covariance != "nonrobust" and not reason:
+            why = "correlated within groups" if covariance == "cluster" else "of unequal size"
+            notes.append(f"standard errors {covariance}: valid for noise {why}")
+        return Summary(
+            title="Linear regression",
+            names=self._names(),
+            arrays={
+                "estimate": b, "standard_error": se, "statistic": statistic,
+                "p_value": tail(statistic, room, distribution) if free > 0 else np.nan * se,
+                "low": b - half, "high": b + half,
+            },
+            scalars={name: bare(value) for name, value in scalars.items()},
+            valid=not reason,
+            reason=reason,
+            notes=tuple(notes),
+        )  # fmt: skip
+
+    def _invalid(self) -> str:
+        if self.positive:
+            return "the coefficients were held at or above zero"
+        if self._dependent:
+            return "the columns are linearly dependent: the coefficients are one choice of many"
+        if self._unconverged:
+            return self._unconverged
+        if not self.n_observations_ - self.df_ > 1e-9:
+            return "there are no more observations than parameters"
+        return ""
+
+    def _sandwich(self, kind: str, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sandwich:
+        """The robust covariance, from the training data given again."""
+        if X is None or y is None:
+            raise ValueError(
+                f"covariance={kind!r} needs the training data again: "
+                f"summary(covariance={kind!r}, X=X, y=y)"
+            )
+        if self._generalised:
+            raise ValueError(
+                f"covariance={kind!r} is for independent rows, not for noise_covariance"
+            )
+        if (groups is None) == (kind == "cluster"):
+            raise ValueError("covariance='cluster' needs groups, and the others take none")
+        fit, X = self.predict(X), self._dense_input(X)
+        y = check_number_target(y, len(X), True, self)
+        w = check_weights(sample_weight, X)
+        E = (y - fit).reshape(len(X), -1)
+        rss = np.atleast_1d(self.rss_)
+        total = np.maximum(rss, 1e-12 * np.atleast_1d(self._tss))
+        if not np.allclose(w @ E**2, rss, rtol=1e-5, atol=1e-9 * total.max()):
+            raise ValueError("X, y and sample_weight must be those of the fit; their RSS is not")
+        Z, T = scores(X, self._smoother), parameter_root(self._smoother)
+        if kind == "cluster":
+            groups = np.asarray(groups)
+            if groups.shape != (len(X),):
+                raise ValueError(
+                    f"groups must have one label per row ({len(X)}), got {groups.shape}"
+                )
+            return clustered(Z, T, E, w, groups, self.df_)
+        return heteroscedastic(Z, T, E, w, (Z**2).sum(axis=1), self.df_, kind)
+
+    def _robust_f(self, found: Sandwich) -> FTest:
+        """All slopes against none, with the robust covariance."""
+        live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
+        live = live[1:] if self.fit_intercept else live
+        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
+        if not len(live):
+            return FTest(
+                np.nan * np.asarray(self.rss_), 0, found.df, np.nan * np.asarray(self.rss_)
+            )
+        pairs = zip(b, found.covariance, strict=True)
+        F = np.array([robust_wald(c[live], C[np.ix_(live, live)]) for c, C in pairs])
+        F = F if np.ndim(self.coef_) == 2 else F[0]
+        return FTest(bare(F), len(live), found.df, bare(f_tail(F, len(live), found.df)))
+
+    def _overall_f(self) -> FTest:
+        """All slopes that the data determine, against none."""
+        live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
+        live = live[1:] - 1 if self.fit_intercept else live
+        if self._invalid() or not len(live):
+            nothing = np.nan * np.asarray(self.rss_)
+            return FTest(nothing, len(live), self.n_observations_ - self.df_, nothing)
+        return self.f_test([int(j) for j in live])
+
+    def f_test(self, columns: Any) -> FTest:
+        """Test that the coefficients of ``columns`` (names or positions) are all zero.
+
+        >>> from pellucid import LinearRegression
+        >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+        >>> round(float(model.f_test(["x0"]).statistic), 6)
+        27.0
+        """
+        check_is_fitted(self)
+        smoother = self._smoother
+        if self._invalid():
+            raise ValueError(f"no valid inference: {self._invalid()}")
+        chosen = column_positions(columns, self._feature_names())
+        T = parameter_root(smoother)[self.fit_intercept :][chosen]
+        if not np.linalg.norm(T, axis=1).all():
+            raise ValueError("f_test cannot test the coefficient of a constant column")
+        b = np.atleast_2d(self.coef_)[:, chosen].T
+        free = self.n_observations_ - self.df_
+        F = wald(b, T, self.sigma2_)
+        F = F if np.ndim(self.coef_) == 2 else F[0]
+        return FTest(bare(F), len(chosen), free, bare(f_tail(F, len(chosen), free)))
+
+    def predict_interval(
+        self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
+    ) -> Array:
+        """Intervals (n, 2), or (n, k, 2), for new observations, for the line, or the plug-in ones.
+
+        ``kind``: "prediction"; "mean" (band of the line); "plugin", the constant width of
+        N(x'b, sigma2_ml_), which ignores that b is an estimate and is therefore too short.
+        """
+        check.fraction(confidence=confidence)
+        check.one_of(("prediction", "mean", "plugin"), kind=kind)
+        check_is_fitted(self)
+        smoother = self._smoother
+        if self._invalid():
+            raise ValueError(f"no valid inference: {self._invalid()}")
+        if kind != "mean" and self._generalised:
+            raise ValueError(
+                "after a fit with noise_covariance the noise of a new row is not known: "
+                f"only kind='mean' is possible, got {kind!r}"
+            )
+        middle = self.predict(X)
+        X = self._dense_input(X)
+        if kind == "plugin":
+            warnings.warn(
+                "plugin intervals ignore the error of the parameters: they are too short",
+                UserWarning,
+                stacklevel=2,
+            )
+            width = cut(confidence, np.inf, "normal") * np.sqrt(self.sigma2_ml_) + 0 * middle
+        else:
+            h = (scores(X, smoother) ** 2).sum(axis=1) + (kind == "prediction")
+            h = h if middle.ndim == 1 else h[:, None]
+            free = self.n_observations_ - self.df_
+            width = cut(confidence, free, "t") * np.sqrt(h * np.asarray(self.sigma2_))
+        return np.stack([middle - width, middle + width], axis=-1)

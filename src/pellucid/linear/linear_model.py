@@ -1,0 +1,88 @@
+"""What every linear model shares: prediction, the door of its fit, and the sums it is solved from.
+
+The whole family is solved from one statistic, the moments of [X y]. ``_sums`` makes it from rows in
+memory or from blocks of a file; ``_compact`` goes on to the few rows that stand for all of them
+(``core.algebra.least_squares.Compact``), without squaring the condition where that would cost digits.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from pellucid.base import BlockEstimator, Regressor
+from pellucid.core.algebra.least_squares import Compact, compact_rows, finite, joint_moments
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
+from pellucid.core.runtime.threads import single_threaded_blas
+
+SPARSE_COLUMNS = 5000  # a leaf of a sparse X is made dense: 4096 x 5000 numbers are 160 MB
+
+
+class LinearModel(Regressor, BlockEstimator):
+    """Base of the regressors with ``coef_`` and ``intercept_`` that are solved from sums."""
+
+    _accepts_sparse = True
+    _keeps_columns = True
+    coef_: Array
+    intercept_: Any
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        k = np.shape(self.coef_)[:-1]
+        shapes = {"coef_": (*k, self.n_features_in_)}
+        return {**shapes, "intercept_": k} if isinstance(self.intercept_, np.ndarray) else shapes
+
+    def predict(self, X: ArrayLike) -> Array:
+        rows = self._check_input(X)
+        return rows @ self.coef_.T + self.intercept_
+
+    def _dense_input(self, X: Any) -> Array:
+        X = self._check_input(X)
+        return X.toarray() if issparse(X) else X
+
+    def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The door of fit; cells are checked by the sums where every row counts in them."""
+        deferred = sample_weight is None and not issparse(X)
+        rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
+        if rows.X.shape[0] <= rows.X.shape[1] and deferred:
+            self._refuse_nonfinite(rows.X)
+        return rows
+
+    def _sums(self, rows: Source, map_: Map) -> Moments:
+        """Moments of [X y], refused where they are not finite numbers."""
+        p = self.n_features_in_
+        if isinstance(rows, Rows) and issparse(rows.X) and p > SPARSE_COLUMNS:
+            raise ValueError(
+                f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} "
+                f"columns here, got {p}; select columns first"
+            )
+        with single_threaded_blas():
+            total = joint_moments(rows, map_)
+        if not finite(total):
+            if isinstance(rows, Rows) and is_unit(rows.w):
+                self._refuse_nonfinite(rows.X)
+            raise ValueError("the squares of X or y overflow float64; scale the columns down")
+        return total
+
+    def _compact(self, rows: Source, map_: Map, *, intercept: bool) -> Compact:
+        """A few rows with the residuals of all of them, for methods that are solved from sums."""
+        p = self.n_features_in_
+        total = self._sums(rows, map_) if rows.n_rows > p else None
+        return compact_rows(rows, map_, total, p, intercept=intercept)
+
+
+def one_dimensional(source: Any) -> bool:
+    """Whether the targets came as one column of shape (n,)."""
+    rows = source if isinstance(source, Rows) else next(iter(source.spans()[0].leaves()))
+    return rows.y.ndim == 1
+
+
+def dependent_sentence(
+    names: tuple[str, ...], dependent: tuple[int, ...], shape: tuple[int, int]
+) -> str:
+    """Which columns take part in exact relations."""
+    if shape[0] <= shape[1]:
+        return f"{shape[0]} rows cannot determine {shape[1]} columns"
+    shown = [names[j] for j in dependent[:10]]
+    more = f" and {len(dependent) - 10} more" if len(dependent) > 10 else ""
+    return f"columns {', '.join(shown)}{more} are linearly dependent"

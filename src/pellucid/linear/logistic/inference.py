@@ -1,0 +1,282 @@
+r"""What a maximum-likelihood logistic fit says of its coefficients.
+
+    Cov(t) = (D' diag(p (1 - p)) D)^-1, the inverse information;    z_j = t_j / se_j ~ N(0, 1)
+    likelihood ratio  2 (log L - log L_0) ~ chi^2(difference of parameters)
+    McFadden          1 - log L / log L_0
+    P(1 | x)          the interval of b + w.x, which is normal, through the sigmoid
+
+K classes: the parameters are the K - 1 log-odds against the first class. Robust errors are the
+sandwich A (sum s_i s_i') A with A the inverse information and s_i = (p_i - y_i) d_i the score.
+
+References: McCullagh & Nelder, Generalized Linear Models, ch. 4 and 5; White (1982).
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc, expit
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import check_labels, check_weights
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.records import Summary
+from pellucid.linear.least_squares.inference import cut, tail
+from pellucid.linear.logistic.margins import MarginalEffects, average_effects
+
+COVARIANCES = ("nonrobust", "HC0", "HC1", "cluster")
+
+
+class LogOdds(NamedTuple):
+    """Log-odds of every class against a pivot, whose row is 0."""
+
+    coef: Array  # (K, p)
+    intercept: Array  # (K,)
+    standard_errors: Array  # (K, p + 1), the intercept first
+
+
+class LikelihoodRatio(NamedTuple):
+    """The test of a smaller model inside a larger one."""
+
+    statistic: float
+    df: float
+    p_value: float
+
+
+class LogisticInference:
+    """Standard errors, tests and intervals of a fit with C=inf."""
+
+    classes_: Any
+    coef_: Array
+    intercept_: Array
+    log_likelihood_: float
+    _covariance: Any
+
+    def _full(self) -> Array:
+        """(K, q) parameters, those of the first of two classes 0; the intercept first."""
+        b = self.intercept_[:, None]
+        T = np.hstack([b, self.coef_]) if self.fit_intercept else self.coef_  # type: ignore[attr-defined]
+        return np.vstack([np.zeros_like(T), T]) if len(T) == 1 else T
+
+    def _invalid(self) -> str:
+        """Why there is no inference, or nothing."""
+        if self._strength()[0] > 0:  # type: ignore[attr-defined]
+            return "the estimates are shrunk by the penalty (C is finite)"
+        if self.separation_ != "none":  # type: ignore[attr-defined]
+            return f"the classes are separated ({self.separation_}): no finite maximum"  # type: ignore[attr-defined]
+        if self._dependent:  # type: ignore[attr-defined]
+            return "the columns are linearly dependent: the coefficients are one choice of many"
+        if not self._converged:  # type: ignore[attr-defined]
+            return "the iteration did not converge"
+        if self._covariance is None:
+            return "the curvature was not computed by this solver; use a name such as 'auto'"
+        return ""
+
+    @property
+    def covariance_(self) -> Array:
+        """Inverse information ((K-1)q, (K-1)q) against the first class; NaN where not valid."""
+        check_is_fitted(self, "coef_")
+        if self._covariance is not None:
+            return self._covariance
+        size = self._full()[1:].size
+        return np.full((size, size), np.nan)
+
+    @property
+    def standard_errors_(self) -> Array:
+        """(q,) for two classes, else (K-1, q) against the first class; the intercept first."""
+        check_is_fitted(self, "coef_")
+        T = self._full()[1:]
+        if self._covariance is None:
+            errors = np.full(T.shape, np.nan)
+        else:
+            errors = np.sqrt(np.diag(self._covariance)).reshape(T.shape)
+        return errors[0] if len(T) == 1 else errors
+
+    def _names(self) -> tuple[str, ...]:
+        names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()  # type: ignore[attr-defined]
+        if len(self.classes_) == 2:
+            return names
+        return tuple(f"{label}: {name}" for label in self.classes_[1:] for name in names)
+
+    def summary(
+        self,
+        confidence: float = 0.95,
+        *,
+        covariance: str = "nonrobust",
+        X: Any = None,
+        y: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Summary:
+        """Estimates with Wald z-tests and intervals; K > 2: log-odds against the first class.
+
+        ``covariance`` "HC0", "HC1" (a model that is only nearly right) or "cluster" (rows dependent
+        within ``groups``) needs the training data again: ``summary(covariance="HC1", X=X, y=y)``.
+        """
+        check_is_fitted(self, "coef_")
+        check.fraction(confidence=confidence)
+        check.one_of(COVARIANCES, covariance=covariance)
+        reason = self._invalid()
+        if reason:
+            warnings.warn(
+                f"no valid inference: {reason}; BayesianLogisticRegression gives a posterior",
+                UserWarning,
+                stacklevel=2,
+            )
+        T = self._full()
+        b = (T[1:] - T[0]).ravel()
+        V, notes = self.covariance_, ["z-tests and intervals are Wald's: normal for many rows"]
+        if covariance == "nonrobust" and (X is not None or groups is not None):
+            raise ValueError("X, y and groups are for covariance='HC0', 'HC1' or 'cluster'")
+        if covariance != "nonrobust" and not reason:
+            V = self._sandwich(covariance, X, y, groups, sample_weight)
+            why = "dependent within groups" if covariance == "cluster" else "of a wrong variance"
+            notes.append(f"standard errors {covariance}: valid for rows {why}")
+        se = np.sqrt(np.diag(V)) if not reason else np.full(len(b), np.nan)
+        with np.errstate(over="ignore"):
+            ratio = np.exp(b)
+        half = cut(confidence, np.inf, "normal") * se
+        return Summary(
+            title="Logistic regression",
+            names=self._names(),
+            arrays={
+                "estimate": b, "standard_error": se, "statistic": b / se,
+                "p_value": tail(b / se, np.inf, "normal"), "low": b - half, "high": b + half,
+                "odds_ratio": ratio,
+            },
+            scalars=self._scalars(),
+            valid=not reason,
+            reason=reason,
+            notes=tuple(notes),
+        )  # fmt: skip
+
+    def _scalars(self) -> dict[str, float]:
+        model: Any = self
+        ll, null = model.log_likelihood_, model.null_log_likelihood_
+        k = (len(self.classes_) - 1) * self.coef_.shape[1]
+        ratio = 2 * (ll - null)
+        return {
+            "log_likelihood": ll, "null_log_likelihood": null, "lr_statistic": ratio,
+            "lr_p_value": np.nan if self._invalid() else float(chdtrc(k, max(ratio, 0.0))),
+            "pseudo_r2": 1 - ll / null if null != 0 else np.nan,
+            "aic": model.aic_, "bic": model.bic_, "n": model.n_observations_,
+        }  # fmt: skip
+
+    def _sandwich(self, kind: str, X: Any, y: Any, groups: Any, sample_weight: Any) -> Array:
+        """The robust covariance, from the training data given again."""
+        model: Any = self
+        if X is None or y is None:
+            raise ValueError(
+                f"covariance={kind!r} needs the training data again: "
+                f"summary(covariance={kind!r}, X=X, y=y)"
+            )
+        if (groups is None) == (kind == "cluster"):
+            raise ValueError("covariance='cluster' needs groups, and the others take none")
+        if model.class_weight is not None:
+            raise ValueError("robust errors are for fits without class_weight")
+        P, D = model.predict_proba(X), self._design(X)
+        codes = np.searchsorted(self.classes_, check_labels(y, len(D), model))
+        codes = np.minimum(codes, len(self.classes_) - 1)
+        w = check_weights(sample_weight, D)
+        own = P[np.arange(len(D)), codes]
+        same = np.isclose(w @ np.log(np.maximum(own, 1e-300)), self.log_likelihood_, rtol=1e-6)
+        if not same or (self.classes_[codes] != np.asarray(y)).any():
+            raise ValueError(
+                "X, y and sample_weight must be those of the fit: the likelihood is not"
+            )
+        R = P[:, 1:] - (codes[:, None] == np.arange(1, P.shape[1]))
+        S = (R[:, :, None] * D[:, None, :]).reshape(len(D), -1)
+        n, k = w.sum(), S.shape[1]
+        A = self.covariance_
+        if kind == "cluster":
+            labels = np.asarray(groups)
+            if labels.shape != (len(D),):
+                raise ValueError(
+                    f"groups must have one label per row ({len(D)}), got {labels.shape}"
+                )
+            codes = np.unique(labels, return_inverse=True)[1]
+            G = int(codes.max()) + 1
+            if G < 2:
+                raise ValueError("cluster errors need at least 2 groups, got 1")
+            sums = np.zeros((G, k))
+            np.add.at(sums, codes, w[:, None] * S)
+            return A @ (sums.T @ sums) @ A * (G / (G - 1) * (n - 1) / (n - k))
+        return A @ (S.T @ (w[:, None] * S)) @ A * (n / (n - k) if kind == "HC1" else 1.0)
+
+    def _design(self, X: Any) -> Array:
+        model: Any = self
+        X = model._check_input(X)
+        X = X.toarray() if hasattr(X, "toarray") else X
+        return np.column_stack([np.ones(len(X)), X]) if model.fit_intercept else X
+
+    def likelihood_ratio_test(self, smaller: Any) -> LikelihoodRatio:
+        """Test a model with fewer columns, fitted to the same rows, against this one."""
+        check_is_fitted(self, "coef_")
+        check_is_fitted(smaller, "coef_")
+        model: Any = self
+        for one in (model, smaller):
+            if one._invalid():
+                raise ValueError(f"no valid inference: {one._invalid()}")
+        if not np.array_equal(self.classes_, smaller.classes_) or not np.isclose(
+            model.n_observations_, smaller.n_observations_
+        ):
+            raise ValueError("both models must be fitted to the same rows and classes")
+        df = model.df_ - smaller.df_
+        if not df > 0:
+            raise ValueError(
+                f"smaller must have fewer parameters, got {smaller.df_:g} against {model.df_:g}"
+            )
+        statistic = 2 * (self.log_likelihood_ - smaller.log_likelihood_)
+        return LikelihoodRatio(statistic, df, float(chdtrc(df, max(statistic, 0.0))))
+
+    def predict_interval(self, X: ArrayLike, confidence: float = 0.95) -> Array:
+        """Intervals (n, 2) of P(classes_[1] | x), made on the scale of the log-odds."""
+        check_is_fitted(self, "coef_")
+        check.fraction(confidence=confidence)
+        self._need_binary("predict_interval")  # type: ignore[attr-defined]
+        if self._invalid():
+            raise ValueError(f"no valid inference: {self._invalid()}")
+        D = self._design(X)
+        score = D @ self._full()[1]
+        half = cut(confidence, np.inf, "normal") * np.sqrt(
+            np.einsum("ij,jk,ik->i", D, self.covariance_, D)
+        )
+        return expit(np.stack([score - half, score + half], axis=-1))
+
+    def log_odds(self, reference: Any = None) -> LogOdds:
+        """Log-odds of every class against ``reference`` (a label; None: the last class)."""
+        check_is_fitted(self, "coef_")
+        model: Any = self
+        r = len(self.classes_) - 1 if reference is None else model._code(reference)
+        T = self._full()
+        K, q = T.shape
+        V = np.zeros((K, q, K, q))
+        V[1:, :, 1:, :] = self.covariance_.reshape(K - 1, q, K - 1, q)
+        j = np.arange(q)
+        variance = np.array(
+            [V[k, j, k, j] + V[r, j, r, j] - V[k, j, r, j] - V[r, j, k, j] for k in range(K)]
+        )
+        variance[r] = 0.0
+        errors = np.sqrt(np.maximum(variance, 0.0))
+        B = T - T[r]
+        if model.fit_intercept:
+            return LogOdds(B[:, 1:], B[:, 0], errors)
+        return LogOdds(B, np.zeros(K), np.column_stack([np.zeros(K), errors]))
+
+    def marginal_effects(self, X: ArrayLike, confidence: float = 0.95) -> MarginalEffects:
+        """Average change of each class's probability per unit of each column, over the rows of X.
+
+        Two classes: of P(classes_[1]), arrays (p,); else (K, p). Standard errors by the delta
+        method.
+        """
+        check_is_fitted(self, "coef_")
+        check.fraction(confidence=confidence)
+        if self._invalid():
+            raise ValueError(f"no valid inference: {self._invalid()}")
+        model: Any = self
+        names = model._feature_names()
+        return average_effects(
+            self._design(X), model.predict_proba(X), self._full(), self.covariance_,
+            cut(confidence, np.inf, "normal"), names, intercept=model.fit_intercept,
+        )  # fmt: skip

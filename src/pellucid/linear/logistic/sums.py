@@ -1,0 +1,280 @@
+r"""The logistic loss as a statistic: value, slope and curvature are sums over the rows.
+
+Model        P(k | x) = exp(t_k.d) / sum_l exp(t_l.d), d = (1, x); two classes: one t, the log-odds
+Objective    F(t) = (1/N) sum_i w_i loss_i + sum_jk r_j t_kj^2 / 2,      N = sum w
+             r_j = 1/(C N), 0 for a free intercept
+
+    slope_k       (1/N) sum w (p_k - [y = k]) d + r t_k
+    curvature_kl  (1/N) sum w (p_k [k = l] - p_k p_l) d d' + diag(r) [k = l]
+
+All of it is ``core.loops.statistics.reduce_rows`` of one leaf function, so arrays, files and any number
+of threads give the same bits. Columns are shifted by a typical row, which changes the intercept
+only and keeps the curvature well conditioned.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from pellucid.compiled.epochs.logistic import (
+    BLOCK_ROWS,
+    binary_sums,
+    softmax_residuals,
+    sparse_scores,
+    sparse_slopes,
+)
+from pellucid.core.algebra.gram import WIDEST
+from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.statistics import (
+    LEAF_ROWS,
+    Rows,
+    Source,
+    Statistic,
+    is_unit,
+    reduce_rows,
+)
+from pellucid.core.runtime.simd import LANES
+
+PIECE = 1024  # rows of a leaf that BLAS takes at a time: they stay in the second-level cache
+
+
+class Sums(NamedTuple):
+    """Sums over rows at one theta (K', q): K' = 1 for two classes."""
+
+    loss: float
+    wrong: int  # rows of positive weight that are not strictly right
+    slope: Array  # (K', q)
+    curvature: Array  # (K'q, K'q), or (0, 0) where it was not asked for
+
+
+class Problem(NamedTuple):
+    """What is minimised; q = p + 1, the intercept first (its column is 0 where there is none)."""
+
+    source: Source
+    map_: Map
+    n_classes: int
+    ridge: Array  # (q,) r of the formula
+    shift: Array  # (p,) taken off the columns
+    intercept: bool
+    class_weight: Array | None  # (K,)
+    counts: Array  # (K,) weight of each class, class weights included
+
+    @property
+    def total(self) -> float:
+        return float(self.counts.sum())
+
+    @property
+    def n_scores(self) -> int:
+        """K': 1 for two classes."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+
+class Point(NamedTuple):
+    """The objective and its derivatives at theta."""
+
+    theta: Array  # (K', q)
+    objective: float
+    loss: float  # summed, without the penalty
+    wrong: int
+    slope: Array  # (K', q)
+    curvature: Array  # (K'q, K'q) or (0, 0), the penalty included
+
+
+def merge_sums(a: Sums, b: Sums) -> Sums:
+    """The sums of two sets of rows."""
+    return Sums(a.loss + b.loss, a.wrong + b.wrong, a.slope + b.slope, a.curvature + b.curvature)
+
+
+def row_weights(rows: Rows, class_weight: Array | None) -> tuple[Array, bool]:
+    """Weights as the kernels take them: an empty array and False where all are 1."""
+    if class_weight is not None:
+        return np.ascontiguousarray(rows.w * class_weight[rows.y]), True
+    if is_unit(rows.w):
+        return np.zeros(0), False
+    return np.array(rows.w), True
+
+
+def leaf_sums(
+    theta: Array,
+    shift: Array,
+    ones: float,
+    class_weight: Array | None,
+    curved: bool,
+    rows: Rows,
+) -> Sums:
+    """The sums of one leaf."""
+    X, y = rows.X, rows.y if rows.y.flags.writeable else rows.y.copy()
+    w, weighted = row_weights(rows, class_weight)
+    if issparse(X) and not curved:
+        return _sparse_leaf(theta, ones, X, y, w, weighted)
+    X = X.toarray() if issparse(X) else X
+    if not (X.flags.writeable and X.flags.c_contiguous):
+        X = np.array(X, order="C")  # a read-only array would compile anew
+    if curved and len(theta) == 1 and X.shape[1] < WIDEST:
+        return _binary_leaf(theta, shift, ones, X, y, w, weighted)
+    with np.errstate(invalid="ignore", over="ignore"):  # a loss that is not finite tells
+        parts = [
+            _dense_piece(theta, shift, ones, curved, X[s : s + PIECE], y[s : s + PIECE],
+                         w[s : s + PIECE], weighted)
+            for s in range(0, len(X), PIECE)
+        ]  # fmt: skip
+    total = parts[0]
+    for part in parts[1:]:
+        total = merge_sums(total, part)
+    return total
+
+
+def _binary_leaf(
+    theta: Array, shift: Array, ones: float, X: Array, y: Array, w: Array, weighted: bool
+) -> Sums:
+    q = X.shape[1] + 1
+    d = -(-q // LANES) * LANES
+    t = np.zeros(d)
+    t[:q] = theta[0]
+    G, g = np.zeros((d, d)), np.zeros(d)
+    scratch = np.zeros((BLOCK_ROWS, d)), np.zeros(BLOCK_ROWS), np.zeros(BLOCK_ROWS)
+    loss, wrong = binary_sums(X, y, w, weighted, shift, ones, t, *scratch, G, g)
+    return Sums(loss, wrong, g[None, :q], G[:q, :q])
+
+
+def _dense_piece(
+    theta: Array, shift: Array, ones: float, curved: bool, X: Array, y: Array, w: Array,
+    weighted: bool,
+) -> Sums:  # fmt: skip
+    W, b = theta[:, 1:], ones * theta[:, 0] - theta[:, 1:] @ shift
+    Z = X @ W.T + b
+    P = np.empty(Z.shape if curved else (0, 0))
+    loss, wrong = softmax_residuals(Z, y, w, weighted, P, curved)
+    slope = np.empty(theta.shape)
+    slope[:, 0] = Z.sum(axis=0)
+    slope[:, 1:] = Z.T @ X - np.outer(slope[:, 0], shift)
+    slope[:, 0] *= ones
+    if not curved:
+        return Sums(loss, wrong, slope, np.zeros((0, 0)))
+    D = np.empty((len(X), X.shape[1] + 1))
+    D[:, 0] = ones
+    np.subtract(X, shift, out=D[:, 1:])
+    root = np.sqrt(w)[:, None] if weighted else 1.0
+    D *= root
+    if len(theta) == 1:
+        U = np.sqrt(P * (1 - P)) * D
+        return Sums(loss, wrong, slope, U.T @ U)
+    return Sums(loss, wrong, slope, softmax_curvature(D, P))
+
+
+def softmax_curvature(D: Array, P: Array) -> Array:
+    """sum_i (diag(p_i) - p_i p_i') x d_i d_i', shape (Kq, Kq), class by class.
+
+    >>> softmax_curvature(np.ones((1, 1)), np.array([[0.5, 0.5]]))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    (n, q), K = D.shape, P.shape[1]
+    U = (P[:, :, None] * D[:, None, :]).reshape(n, K * q)
+    H = -(U.T @ U)
+    for k in range(K):
+        V = np.sqrt(P[:, k])[:, None] * D
+        H[k * q : (k + 1) * q, k * q : (k + 1) * q] += V.T @ V
+    return H
+
+
+def _sparse_leaf(theta: Array, ones: float, X: Any, y: Array, w: Array, weighted: bool) -> Sums:
+    Z = np.empty((X.shape[0], len(theta)))
+    starts, columns = (a.astype(np.int32, copy=False) for a in (X.indptr, X.indices))
+    values = X.data if X.data.flags.writeable else X.data.copy()
+    W, b = np.array(theta[:, 1:].T, order="C"), ones * theta[:, 0]
+    sparse_scores(values, columns, starts, W, b, Z)
+    loss, wrong = softmax_residuals(Z, y, w, weighted, np.empty((0, 0)), False)
+    G = np.zeros(W.shape)
+    sparse_slopes(values, columns, starts, Z, G)
+    return Sums(
+        loss, wrong, np.column_stack([ones * Z.sum(axis=0), G.T]), np.zeros((0, 0))
+    )  # fmt: skip
+
+
+def evaluate(problem: Problem, theta: Array, *, curved: bool) -> Point:
+    """The objective and its derivatives: one pass over the data."""
+    leaf = partial(
+        leaf_sums, theta, problem.shift, float(problem.intercept), problem.class_weight, curved
+    )
+    found: Sums = reduce_rows(Statistic(leaf, merge_sums), problem.source, problem.map_)
+    N, ridge = problem.total, problem.ridge
+    with np.errstate(invalid="ignore", over="ignore"):  # a step may have been far too long
+        slope = found.slope / N + ridge * theta
+        value = found.loss / N + 0.5 * float((ridge * theta**2).sum())
+    H = found.curvature
+    if curved:
+        H = np.tril(H) + np.tril(H, -1).T
+        H /= N
+        H[np.diag_indices(len(H))] += np.tile(ridge, len(theta))
+    return Point(theta, float(value), float(found.loss), int(found.wrong), slope, H)
+
+
+class CutSpan(NamedTuple):
+    """One leaf that is cut already."""
+
+    start: int
+    leaf: Rows
+
+    def leaves(self) -> Iterator[Rows]:
+        yield self.leaf
+
+
+class CutRows(NamedTuple):
+    """Sparse rows whose leaves are cut once: a slice of a CSR matrix copies, a view does not."""
+
+    n_rows: int
+    cut: tuple[CutSpan, ...]
+
+    def spans(self) -> Sequence[CutSpan]:
+        return self.cut
+
+
+def cut_rows(rows: Rows) -> CutRows:
+    """The leaves of sparse rows as views of their arrays."""
+    X, n = rows.X, rows.n_rows
+    cut = []
+    for start in range(0, n, LEAF_ROWS):
+        stop = min(start + LEAF_ROWS, n)
+        a, b = X.indptr[start], X.indptr[stop]
+        parts = X.data[a:b], X.indices[a:b], X.indptr[start : stop + 1] - a
+        view = csr_array(parts, shape=(stop - start, X.shape[1]), copy=False)
+        cut.append(CutSpan(start, Rows(view, rows.y[start:stop], rows.w[start:stop])))
+    return CutRows(n, tuple(cut))
+
+
+def typical_row(X: Any, w: Array) -> Array:
+    """A shift for the columns: the mean of some rows, exact where a column is constant.
+
+    >>> typical_row(np.array([[5.0, 0.0], [5.0, 2.0]]), np.ones(2))
+    array([5., 1.])
+    """
+    live = np.flatnonzero(w > 0)
+    sample = X[live[:: max(1, len(live) // 1000)]]
+    with np.errstate(invalid="ignore", over="ignore"):  # cells are checked by the loss
+        shift = sample[0] + (sample - sample[0]).mean(axis=0)
+    return np.where(np.isfinite(shift), shift, 0.0)
+
+
+def class_counts(n_classes: int, rows: Rows) -> Array:
+    """The weight of each class in a leaf."""
+    w = None if is_unit(rows.w) else rows.w
+    return np.bincount(rows.y, weights=w, minlength=n_classes).astype(np.float64)
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two summaries."""
+    return a + b
+
+
+def log_likelihood_of_counts(counts: Array) -> float:
+    """The largest log-likelihood of a model with intercepts only.
+
+    >>> round(log_likelihood_of_counts(np.array([3.0, 3.0])), 6)
+    -4.158883
+    """
+    live = counts[counts > 0]
+    return float(live @ np.log(live / live.sum()))

@@ -1,0 +1,230 @@
+r"""What every ridge fit says of itself, whatever chose its penalty.
+
+With X = U diag(d) V' of the centred X (after columns without a penalty have been projected out)
+
+    w = V diag(d g) U'y,    g = 1/(d^2 + alpha),    h(x) = 1/n + sum_r (x'v_r)^2 g_r,
+    df = 1 + sum_j d_j^2 g_j.
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgWarning
+
+from pellucid.core.algebra.least_squares import LinearFit
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.statistics import Source
+from pellucid.core.records import Card, Summary
+from pellucid.linear.budget import Budget
+from pellucid.linear.least_squares.inference import cut
+from pellucid.linear.least_squares.least_squares import REASONS
+from pellucid.linear.least_squares.smoother import LinearSmoother, Smoother, intercept_first
+from pellucid.linear.least_squares.summary import bare, parameter_root
+from pellucid.linear.linear_model import dependent_sentence, one_dimensional
+
+
+class Spectrum(NamedTuple):
+    """X = U diag(d) V' of the centred X (of D, if the intercept is shrunk); beta = U'y.
+
+    With penalty weights the first ``free`` directions have no penalty (and d = 1); the others are
+    those of the rest of X, orthogonal to them, its columns divided by the roots of their weights.
+    """
+
+    V: Array  # (q, r)
+    d: Array  # (r,) falling, 0 where it is rounding error
+    beta: Array  # (r, k)
+    free: int = 0
+
+    def factors(self, alpha: Any) -> Array:
+        """d^2 / (d^2 + alpha); 0 for directions without data."""
+        return (self.d**2 * self.gain(alpha).T).T
+
+    def gain(self, alpha: Any) -> Array:
+        """1 / (d^2 + alpha) on the space the data span; (r,) or (r, k)."""
+        total = np.add.outer(self.d**2, alpha)
+        total[: self.free] = 1.0
+        live = np.broadcast_to((self.d > 0).reshape(-1, *[1] * np.ndim(alpha)), total.shape)
+        return np.divide(1.0, total, out=np.zeros(total.shape), where=live)
+
+    def least_squares_penalty(self) -> Array:
+        """|w|^2 of the least-norm least-squares fit, per target."""
+        d, beta = self.d[self.free :], self.beta[self.free :]
+        live = d > 0
+        return ((beta[live] / d[live, None]) ** 2).sum(axis=0)
+
+
+class RidgeFit(NamedTuple):
+    """One ridge fit per target."""
+
+    parts: tuple[LinearFit, ...]  # one per distinct alpha
+    coef: Array  # (p, k)
+    intercept: Array  # (k,)
+    rss: Array  # (k,)
+    alpha: Array  # (k,)
+    spectrum: Spectrum
+    weights: Array | None = None  # (q,) penalty of each unknown, where they differ
+    iterative: str = ""  # how a solver object got on
+
+
+class RidgeModel(LinearSmoother):
+    """Base of the ridge regressors: attributes, summary and card of one fit."""
+
+    positive = False
+    shrink_intercept = False
+    _weighted: bool
+    _iterative: str
+    alpha_: Any
+    budget_: Any
+
+    def _set(self, rows: Source, fit: RidgeFit, unknowns: str, *, shared: bool) -> None:
+        """Set the attributes of a fit; ``shared``: one alpha for all targets."""
+        single = fit.coef.shape[1] == 1 and one_dimensional(rows)
+        pick = (lambda a: float(a[0])) if single else (lambda a: a)
+        first, k = fit.parts[0], fit.coef.shape[1]
+        n = first.weight
+        free = unknowns == "centred"  # the intercept is not shrunk: one more degree of freedom
+        alpha = float(fit.alpha[0]) if shared or single else fit.alpha
+        self.alpha_ = alpha
+        self.coef_ = fit.coef[:, 0] if single else np.ascontiguousarray(fit.coef.T)
+        self.intercept_ = pick(fit.intercept) if self.fit_intercept else 0.0
+        size = min(rows.n_rows, len(fit.spectrum.V)) - fit.spectrum.free
+        d = fit.spectrum.d[fit.spectrum.free :][:size]
+        self.singular_ = np.append(d, np.zeros(size - len(d)))
+        factors = fit.spectrum.factors(alpha)  # (r,) or (r, k)
+        self.shrinkage_factors_ = np.moveaxis(factors, 0, -1)
+        df = factors.sum(axis=0) + free
+        self.df_ = (df if np.ndim(df) else float(df)) if not self.positive else np.nan
+        self.rss_ = pick(fit.rss)
+        self.n_observations_ = n
+        self.sigma2_ml_ = pick(fit.rss / n)
+        room = n - np.broadcast_to(self.df_, (k,))
+        sigma2 = np.divide(fit.rss, room, out=np.full(k, np.nan), where=room > 1e-9)
+        self.sigma2_ = pick(sigma2)
+        theta = np.vstack([fit.intercept, fit.coef]) if self.shrink_intercept else fit.coef
+        weights = np.ones(len(theta)) if fit.weights is None else fit.weights
+        spent = weights @ theta**2
+        self.budget_ = pick(spent)
+        least = fit.spectrum.least_squares_penalty()
+        self.budget_ols_ = pick(least)
+        ratio = np.divide(spent, least, out=np.ones(k), where=least > 0)
+        self.shrinkage_ = pick(ratio)
+        self.condition_ = max(part.condition for part in fit.parts)
+        self.gradient_ = max(part.gradient for part in fit.parts)
+        self.solver_ = first.route
+        self._weighted = fit.weights is not None
+        self._iterative = fit.iterative
+        self._shape = (rows.n_rows, self.n_features_in_)
+        self._dependent = tuple(sorted({j for part in fit.parts for j in part.dependent}))
+        self._smoother = ridge_smoother(fit.spectrum, alpha, first, unknowns, self.positive)
+        self._warn(room)
+
+    def _warn(self, room: Array) -> None:
+        if self._dependent:
+            warnings.warn(
+                f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)} and "
+                "alpha is 0: the least-norm solution is one of many (remedy: alpha > 0)",
+                LinAlgWarning,
+                stacklevel=4,
+            )
+        if not (room > 1e-9).all() and not self.positive:
+            warnings.warn(
+                f"{self.n_observations_:g} observations for {bare(np.max(self.df_)):g} degrees "
+                "of freedom leave nothing to estimate the noise from: sigma2_ is NaN",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def summary(self, confidence: float = 0.95) -> Summary:
+        """Estimates, their sampling errors, and the posterior intervals of the normal prior.
+
+        Shrinkage biases the estimates, so there is no t-test: ``valid`` is False. The standard
+        errors are those of sigma2 A X'X A with A = (X'X + alpha I)^-1; low and high bound the
+        posterior N(w, sigma2 A).
+        """
+        check.fraction(confidence=confidence)
+        smoother = self._linear()
+        T = parameter_root(smoother)
+        gain = np.atleast_2d(smoother.gain.T)  # (1 or k, r)
+        factors = np.atleast_2d(self.shrinkage_factors_)
+        if smoother.intercept and not self.shrink_intercept:
+            factors = np.column_stack([np.ones(len(factors)), factors[:, : gain.shape[1] - 1]])
+        factors = factors[:, : gain.shape[1]]
+        sigma = np.sqrt(np.atleast_1d(self.sigma2_))[:, None]
+        posterior = sigma * np.sqrt(gain @ (T**2).T)  # (k, q)
+        error = sigma * np.sqrt((gain * factors) @ (T**2).T)
+        b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
+        half = cut(confidence, np.inf, "normal") * posterior
+        arrays = {
+            "estimate": b, "standard_error": error, "statistic": np.full(b.shape, np.nan),
+            "p_value": np.full(b.shape, np.nan), "low": b - half, "high": b + half,
+            "posterior_sd": posterior,
+        }  # fmt: skip
+        if np.ndim(self.coef_) == 1:
+            arrays = {name: values[0] for name, values in arrays.items()}
+        names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
+        return Summary(
+            title="Ridge regression",
+            names=names,
+            arrays=arrays,
+            scalars={
+                "alpha": bare(self.alpha_), "df": bare(self.df_), "n": self.n_observations_,
+                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
+            },
+            valid=False,
+            reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
+            "posterior intervals under w ~ N(0, (sigma2/alpha) I)",
+        )  # fmt: skip
+
+    def card(self) -> Card:
+        n, alpha = self.n_observations_, self.alpha_
+        squares = "sum v_j w_j^2" if self._weighted else "|w|^2"
+        shrunk = f"b^2 + {squares}" if self.shrink_intercept else squares
+        one = np.ndim(alpha) == 0
+        text = f"{alpha:.6g}" if one else "alpha (one per target)"
+        scales = [
+            f"lambda = {text} in RSS + lambda {shrunk} and in RSS/2 + (lambda/2) {shrunk}",
+            f"lambda = {alpha / n:.6g} in RSS/n + lambda {shrunk}" if one else
+            f"lambda = alpha/n in RSS/n + lambda {shrunk}",
+            f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
+        ]  # fmt: skip
+        if np.ndim(self.budget_) == 0:
+            scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
+        notes = []
+        if self._dependent:
+            notes.append(dependent_sentence(self._feature_names(), self._dependent, self._shape))
+        if isinstance(getattr(self, "alpha", None), Budget) and self._shape[0] <= self._shape[1]:
+            notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
+        unique = "one of many minimisers" if self._dependent else "the only minimiser"
+        gradient = f"; largest |x_j'r - alpha w_j|/(|x_j||y|) = {self.gradient_:.1e}"
+        certificate = "" if self.positive else gradient
+        if self._weighted:
+            notes.append("the columns have penalty weights v_j of their own; 0 is no penalty")
+        how = "sum (y - b - x'w)^2" if self.fit_intercept else "sum (y - x'w)^2"
+        return Card(
+            representation="y = b + x'w" if self.fit_intercept else "y = x'w",
+            evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
+            optimisation=f"{self._iterative or REASONS[self.solver_]}; {unique}{certificate}",
+            numbers={
+                "alpha": bare(alpha), "n": n, "df": bare(self.df_), "rss": bare(self.rss_),
+                "sigma2": bare(self.sigma2_), "budget": bare(self.budget_),
+                "budget_ols": bare(self.budget_ols_), "shrinkage": bare(self.shrinkage_),
+            },
+            scales=tuple(scales),
+            warnings=tuple(notes),
+        )  # fmt: skip
+
+
+def ridge_smoother(
+    found: Spectrum, alpha: Any, fit: LinearFit, unknowns: str, positive: bool
+) -> Smoother:
+    """H of a ridge fit."""
+    basis, gain = found.V, found.gain(alpha)
+    if unknowns == "centred":
+        q, r = basis.shape
+        padded = np.zeros((q + 1, r + 1))
+        padded[0, 0], padded[1:, 1:] = 1 / np.sqrt(fit.weight), basis
+        basis, gain = padded, np.concatenate([np.ones((1, *gain.shape[1:])), gain])
+    reason = "a fit with positive=True is not linear in y: it has no hat matrix" if positive else ""
+    return Smoother(fit.mean, unknowns != "slopes", basis, gain, reason)

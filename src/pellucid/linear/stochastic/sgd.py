@@ -1,0 +1,206 @@
+r"""Linear regression by stochastic gradient descent, one row at a time.
+
+    minimises    mean l(y, b + x'w) + alpha (r sum |w| + (1 - r)/2 sum w^2)
+    one visit    w <- max(0, 1 - eta alpha (1 - r)) w - eta l'(y, f) x,   b <- b - eta l'(y, f)
+                 then w_j moves towards 0 by what the L1 penalty is due since its last truncation
+
+Each noise model has its loss: normal noise squared_error, Laplace noise absolute, a mixture huber;
+epsilon_insensitive ignores small errors. The order of the visits is decided by the contents of the
+rows and the seed (``compiled.epochs.visits``), so weights are repetitions and the order of the table does
+not matter. Rates, stopping and averaging have scikit-learn's meaning.
+
+Cost: O(p) per visit; the epochs are compiled.
+
+References: Bottou (2012), Stochastic gradient descent tricks; Tsuruoka et al. (2009); Polyak &
+Juditsky (1992) for averaging; Crammer et al. (2006) for pa1 and pa2.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Regressor, check_weights, with_callbacks
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows
+from pellucid.core.records import Card
+from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
+
+LOSSES = {  # our name and the factor of the formula
+    "squared_error": ("squared", 0.5),
+    "absolute": ("absolute", 1.0),
+    "huber": ("huber", 1.0),
+    "epsilon_insensitive": ("epsilon_insensitive", 1.0),
+    "squared_epsilon_insensitive": ("squared_epsilon_insensitive", 1.0),
+}
+
+
+class SGDRegressor(Regressor, StochasticModel):
+    """Linear regression by stochastic gradient descent.
+
+    Parameters
+    ----------
+    loss : str, default="squared_error"
+        squared_error ((y - f)^2 / 2), absolute, huber, epsilon_insensitive or
+        squared_epsilon_insensitive.
+    penalty : {"l2", "l1", "elasticnet", None}, default="l2"
+    alpha : float, default=0.0001
+        Strength of the penalty.
+    l1_ratio : float, default=0.15
+        Share of L1 in "elasticnet".
+    fit_intercept : bool, default=True
+    max_iter : int, default=1000
+        Largest number of epochs.
+    tol : float or None, default=1e-3
+        Progress an epoch must make; ``n_iter_no_change`` epochs without it end the fit.
+    shuffle : bool, default=True
+        A new order of the rows in every epoch.
+    verbose : int, default=0
+        Accepted for scikit-learn's sake; see ``history_`` and scikit-learn's ProgressBar.
+    epsilon : float, default=0.1
+        The e of huber and the epsilon-insensitive losses.
+    random_state : None, int, RandomState or Generator
+    learning_rate : str, default="invscaling"
+        constant, invscaling (eta0 / t^power_t), optimal, adaptive (eta0, divided by 5 when there is
+        no progress), pa1 or pa2 (passive-aggressive, for epsilon_insensitive).
+    eta0, power_t : float, default=0.01, 0.25
+    early_stopping : bool, default=False
+        Judge progress by R^2 on rows held out.
+    validation_fraction : float, default=0.1
+        How many to hold out.
+    n_iter_no_change : int, default=5
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit.
+    average : bool or int, default=False
+        Return the average of the iterates, from that visit on.
+    solver : solver object or None, default=None
+        A solver of ``pellucid.solvers`` (such as ``GradientDescent(batch_size=32, rule=Adam())``)
+        in the place of all keywords about rates, stopping and averaging.
+
+    Attributes
+    ----------
+    coef_ : array of shape (p,)
+    intercept_ : array of shape (1,)
+    n_iter_, t_ : epochs, visits + 1
+    average_coef_, average_intercept_ : the averages, where ``average`` asks for them
+    history_ : a row per epoch: objective, parameters, learning_rate, validation_score
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import SGDRegressor
+    >>> X = np.linspace(-1, 1, 50)[:, None]
+    >>> model = SGDRegressor(random_state=0, alpha=0.0, eta0=0.1).fit(X, 2 * X.ravel() + 1)
+    >>> model.coef_.round(1), model.intercept_.round(1)
+    (array([2.]), array([1.]))
+    """
+
+    _multi_output = False
+    _losses = LOSSES
+    _passive_aggressive = "epsilon_insensitive"
+
+    def __init__(
+        self,
+        loss: str = "squared_error",
+        *,
+        penalty: str | None = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        epsilon: float = 0.1,
+        random_state: Any = None,
+        learning_rate: str = "invscaling",
+        eta0: float = 0.01,
+        power_t: float = 0.25,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        average: bool | int = False,
+        solver: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.average = average
+        self.solver = solver
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        self._check_parameters()
+        rows = self._check_training(X, y, sample_weight)
+        rows = rows._replace(X=canonical(rows.X))
+        start = self._start(1, rows.X.shape[1], coef_init, intercept_init)
+        context = FitContext(
+            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self._limit(),
+            attributes=self._attributes,
+        )  # fmt: skip
+        targets = Targets([rows.y], [np.empty(0)], None)
+        if self.solver is not None:
+            self._fit_by_solver(rows, targets, start, context)
+        else:
+            self._fit_epochs(rows, targets, start, self.max_iter, context)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """One epoch (one iteration of ``solver``) over these rows, from where the last ended."""
+        first = not hasattr(self, "coef_")
+        self._check_parameters()
+        if self.early_stopping:
+            raise ValueError("early_stopping must be False with partial_fit")
+        matrix = canonical(self._check_matrix(X, reset=first, finite=True))
+        target = self._check_target(y, matrix.shape[0])
+        rows = Rows(matrix, target, check_weights(sample_weight, matrix))
+        state = self._start(1, matrix.shape[1], None, None) if first else self._resume()
+        targets = Targets([target], [np.empty(0)], None)
+        if self.solver is not None:
+            self._fit_by_solver(rows, targets, state, None)
+        else:
+            self._fit_epochs(rows, targets, state, 1, None)
+        return self
+
+    def _set(self, coef: Array, intercept: Array) -> dict[str, Any]:
+        return {"coef_": coef[0], "intercept_": intercept}
+
+    def predict(self, X: ArrayLike) -> Array:
+        rows = self._check_input(X)
+        return rows @ self.coef_ + self.intercept_[0]
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"coef_": (self.n_features_in_,), "intercept_": (1,)}
+
+    def card(self) -> Card:
+        check_is_fitted(self)
+        return Card(
+            representation="y = b + x'w" if self.fit_intercept else "y = x'w",
+            evaluation=" + ".join([f"mean {self.loss} loss", *self._terms()]),
+            optimisation=self._how(),
+            numbers=self._numbers(),
+        )

@@ -1,0 +1,431 @@
+r"""The shell that the linear models fitted by stochastic gradient descent share.
+
+A leaf says which losses it has and what its targets are: one column of numbers, or a column of
+signs for each class. The targets descend side by side (``linear.stochastic.epochs``), each with its own
+stopping; ``solver=`` objects minimise the same objective in the place of the keywords.
+"""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Estimator
+from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_PA2, STEP_RATE
+from pellucid.compiled.epochs.visits import plan_visits, visits_in_order
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions.losses import get_loss
+from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    DivergenceWarning,
+    FitContext,
+    Iteration,
+    iterate,
+)
+from pellucid.core.loops.statistics import Rows, is_unit
+from pellucid.core.runtime.random import generator
+from pellucid.linear.solver_fit import is_solver, join_histories
+from pellucid.linear.stochastic.epochs import (
+    Advance,
+    Joint,
+    Order,
+    Problem,
+    SGDState,
+    fresh_joint,
+    fresh_state,
+    joint_step,
+    mean_loss,
+    record_row,
+    sgd_step,
+    split_visits,
+)
+from pellucid.solvers.minimum import RUNAWAY, Minimum
+from pellucid.solvers.objective import LinearObjective
+from pellucid.solvers.schedules import Adaptive, Constant, InverseScaling, Optimal, Schedule
+
+RATES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
+KINDS = {"pa1": STEP_PA1, "pa2": STEP_PA2}
+MOST_VISITS = 1e9  # of an epoch; weights count as repetitions
+UNSCALED = 1000.0  # ratio of the sizes of two columns
+
+
+class Targets(NamedTuple):
+    """What a fit descends to: the columns, and what multiplies the steps of their rows."""
+
+    columns: list[Array]  # m columns (n,)
+    row_weights: list[Array]  # (n,) each, or (0,) for 1 everywhere
+    labels: IntArray | None  # the codes of the classes, or None
+
+
+def canonical(X: Any) -> Any:
+    """C-contiguous, or CSR without duplicates and with 32-bit indices where they suffice."""
+    if not issparse(X):
+        return np.ascontiguousarray(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.nnz < 2**31 and (X.indices.dtype != np.int32 or X.indptr.dtype != np.int32):
+        parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = csr_array(parts, shape=X.shape)
+    return X
+
+
+class StochasticModel(Estimator):
+    """A leaf has scikit-learn's keywords as attributes, its losses, and ``_set``."""
+
+    _accepts_sparse = True
+    _losses: dict[str, tuple[str, float]]  # our name and the factor of the formula
+    _passive_aggressive: str  # the loss that "pa1" and "pa2" are for
+    _bounded: frozenset[str] = frozenset()  # losses whose descent cannot run away
+    loss: str
+    penalty: str | None
+    alpha: float
+    l1_ratio: float | None
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    epsilon: float
+    random_state: Any
+    learning_rate: str
+    eta0: float
+    power_t: float
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    warm_start: bool
+    average: Any
+    solver: Any
+
+    @abstractmethod
+    def _set(self, coef: Array, intercept: Array) -> dict[str, Any]:
+        """The fitted attributes of coefficients (m, p) and intercepts (m,)."""
+
+    # --- parameters ---
+
+    def _check_parameters(self) -> None:
+        check.one_of(tuple(self._losses), loss=self.loss)
+        if self.penalty is not None:
+            check.one_of(("l2", "l1", "elasticnet"), penalty=self.penalty)
+        check.one_of(RATES, learning_rate=self.learning_rate)
+        check.non_negative(alpha=self.alpha, epsilon=self.epsilon, power_t=self.power_t)
+        check.positive(eta0=self.eta0)
+        if self.tol is not None:
+            check.non_negative(tol=self.tol)
+        check.fraction(validation_fraction=self.validation_fraction)
+        check.whole(max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change)
+        for name in ("fit_intercept", "shuffle", "early_stopping", "warm_start"):
+            check.boolean(**{name: getattr(self, name)})
+        if not isinstance(self.average, bool | np.bool_):
+            check.whole(average=self.average)
+        self._check_ratio()
+        generator(self.random_state)
+        if self.solver is not None and not is_solver(self.solver):
+            raise ValueError(f"solver must be a solver object or None, got {self.solver!r}")
+        if self.learning_rate == "optimal" and self.alpha == 0 and self.solver is None:
+            raise ValueError("learning_rate='optimal' is computed from alpha: it must be > 0")
+        if self.learning_rate in KINDS and self.loss != self._passive_aggressive:
+            raise ValueError(
+                f"learning_rate={self.learning_rate!r} needs loss={self._passive_aggressive!r}, "
+                f"got {self.loss!r}"
+            )
+
+    def _check_ratio(self) -> None:
+        if self.l1_ratio is None:
+            if self.penalty == "elasticnet":
+                raise ValueError("penalty='elasticnet' needs l1_ratio, got None")
+            return
+        check.non_negative(l1_ratio=self.l1_ratio)
+        if self.l1_ratio > 1:
+            raise ValueError(f"l1_ratio must be between 0 and 1, got {self.l1_ratio!r}")
+
+    def _limit(self) -> int | None:
+        return self.max_iter if self.solver is None else getattr(self.solver, "max_iter", None)
+
+    def _penalty(self) -> L1L2:
+        """The penalty with alpha/2 sum w^2 as its L2 part."""
+        if self.penalty is None:
+            return L1L2()
+        r = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
+        return L1L2(self.alpha * r, self.alpha * (1 - r) / 2)
+
+    def _schedule(self) -> Schedule:
+        if self.learning_rate == "optimal":
+            return Optimal(self.alpha)
+        if self.learning_rate == "invscaling":
+            return InverseScaling(self.eta0, self.power_t)
+        if self.learning_rate == "adaptive":
+            return Adaptive(self.eta0, 5.0, self.n_iter_no_change)
+        return Constant(self.eta0)
+
+    # --- where a fit starts ---
+
+    def _start(self, m: int, p: int, coef_init: Any, intercept_init: Any) -> tuple[SGDState, ...]:
+        """Given values, the last fit (warm_start), or 0."""
+        coef, b = np.zeros((m, p)), np.zeros(m)
+        kept: tuple[SGDState, ...] = getattr(self, "_states", ())
+        if self.warm_start and len(kept) == m and len(kept[0].coef) == p:
+            coef = np.array([state.coef for state in kept])
+            b = np.array([state.intercept for state in kept])
+        if coef_init is not None:
+            coef = np.array(coef_init, dtype=np.float64)
+            if coef.size != m * p or (m > 1 and coef.shape != (m, p)):
+                shape = f"{p} numbers" if m == 1 else f"shape ({m}, {p})"
+                raise ValueError(f"coef_init must have {shape}, got shape {coef.shape}")
+        if intercept_init is not None:
+            b = np.array(intercept_init, dtype=np.float64).ravel()
+            if len(b) != m:
+                raise ValueError(f"intercept_init must have {m} number(s), got {len(b)}")
+        return tuple(fresh_state(w, float(c)) for w, c in zip(coef.reshape(m, p), b, strict=True))
+
+    def _resume(self) -> tuple[SGDState, ...]:
+        """The end of the last fit, with its patience back."""
+        check_is_fitted(self)
+        t = max(state.t for state in self._states)
+        return tuple(s._replace(share=1.0, waited=0, best=np.inf, t=t) for s in self._states)
+
+    # --- the descent ---
+
+    def _problems(self, rows: Rows, targets: Targets, schedule: Schedule) -> list[Problem]:
+        weight = None if is_unit(rows.w) or (rows.w == 1).all() else rows.w
+        if weight is not None and np.ceil(weight).sum() > MOST_VISITS:
+            raise ValueError(
+                f"weights are repetitions: their sum {weight.sum():.3g} would be that many visits "
+                "per epoch; divide them by a constant"
+            )
+        seed = int(generator(self.random_state).integers(2**62))
+        labels = targets.labels
+        mark = targets.columns[0] if labels is None else labels.astype(np.float64)
+        if self.shuffle or self.early_stopping:
+            visits = plan_visits(rows.X, mark, weight, seed)
+        else:
+            visits = visits_in_order(rows.X, weight)
+        self._warn_unscaled(visits.squares)
+        held = None
+        if self.early_stopping:
+            visits, held = split_visits(visits, self.validation_fraction, labels)
+        name, factor = self._losses[self.loss]
+        penalty = self._penalty()
+        common = Problem(
+            rows.X, mark, visits, held, get_loss(name, self._loss_epsilon()), factor, penalty.l1,
+            2 * penalty.l2, self.fit_intercept, int(self.average),
+            KINDS.get(self.learning_rate, STEP_RATE), schedule, self.shuffle,
+            self.n_iter_no_change, -np.inf if self.tol is None else float(self.tol), np.empty(0),
+            labels is not None,
+        )  # fmt: skip
+        pairs = zip(targets.columns, targets.row_weights, strict=True)
+        return [common._replace(y=y, row_weight=w) for y, w in pairs]
+
+    def _loss_epsilon(self) -> float:
+        return self.epsilon
+
+    def _fit_epochs(
+        self, rows: Rows, targets: Targets, start: tuple[SGDState, ...], max_iter: int,
+        context: FitContext | None,
+    ) -> None:  # fmt: skip
+        schedule = self._schedule()
+        problems = self._problems(rows, targets, schedule)
+        limit = self._runaway(rows, problems, start)
+        cuts = [np.zeros(rows.X.shape[1] + 1) for _ in problems]
+        falling = schedule(1e9) < schedule(0.0)  # such a rate may recover from a wild beginning
+        epochs = iter(range(1, max_iter + 1))
+        why = (
+            f"the learning rate {float(schedule(start[0].t - 1)):.6g} is too large for these "
+            "columns; scale them or lower eta0; the last point before is kept"
+        )
+        advance = self._advance(problems, cuts, np.inf if falling else limit)
+        run = self._loop(
+            lambda joint: joint_step(problems[0], advance, joint, next(epochs)),
+            start, max_iter, context, why,
+        )  # fmt: skip
+        self._states = self._sane(problems, run.state.states, start, limit, why)
+        self._keep(self._states)
+        if run.reason == "max_iter" and context is not None and self._can_end():
+            self._warn_limit(rows, targets, max_iter)
+
+    def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> Advance:
+        """How a target goes through an epoch."""
+
+        def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
+            return sgd_step(problems[k], state, order, rates, cuts[k], limit)
+
+        return advance
+
+    def _can_end(self) -> bool:
+        """Whether the loop can end before ``max_iter``."""
+        return self.tol is not None
+
+    def _record(self, joint: Joint) -> dict[str, Any]:
+        return record_row(joint)
+
+    def _warn_limit(self, rows: Rows, targets: Targets, max_iter: int) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: no convergence in max_iter={max_iter} epochs: the objective "
+            f"still falls by more than tol={self.tol:g}; raise max_iter or eta0, or scale columns",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+
+    def _runaway(self, rows: Rows, problems: list[Problem], start: tuple[SGDState, ...]) -> float:
+        """The mean loss above which a descent counts as diverged."""
+        if self.loss in self._bounded:
+            return np.inf
+        worst = 1.0
+        for problem, state in zip(problems, start, strict=True):
+            f = rows.X @ state.coef + state.intercept if state.coef.any() else state.intercept
+            first = problem.loss.value(problem.y, np.broadcast_to(f, problem.y.shape))
+            worst = max(worst, problem.factor * float(np.average(first, weights=rows.w)))
+        return RUNAWAY * worst
+
+    def _sane(
+        self, problems: list[Problem], states: tuple[SGDState, ...], start: tuple[SGDState, ...],
+        limit: float, why: str,
+    ) -> tuple[SGDState, ...]:  # fmt: skip
+        """The states, with the start (or the last iterate) in the place of what ran away."""
+        kept = []
+        name = type(self).__name__
+        for problem, state, first in zip(problems, states, start, strict=True):
+            if state.objective > limit and mean_loss(problem, state.coef, state.intercept) > limit:
+                text = why.replace("last point before", "start")
+                warnings.warn(f"{name}: diverged: {text}", DivergenceWarning, stacklevel=5)
+                state = first._replace(t=state.t)
+            wild = self.average and np.isfinite(limit)
+            if wild and mean_loss(problem, *self._chosen(state)) > limit:
+                warnings.warn(
+                    f"{name}: the average of the iterates holds a wild beginning; the last "
+                    "iterate is kept instead (a larger average= begins later)",
+                    DivergenceWarning,
+                    stacklevel=5,
+                )
+                state = state._replace(mean=state.coef, mean_intercept=state.intercept)
+            kept.append(state)
+        return tuple(kept)
+
+    def _loop(
+        self, step: Any, start: tuple[SGDState, ...], max_iter: int, context: FitContext | None,
+        why: str,
+    ) -> Iteration:  # fmt: skip
+        run = iterate(
+            step, fresh_joint(start), max_iter=max_iter, tol=0.0 if self._can_end() else None,
+            record=self._record, start_row=False, name=type(self).__name__, context=context,
+            warn=False, explain=lambda state: why,
+        )  # fmt: skip
+        self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
+        if context is not None:
+            context.end(run.state)
+        return run
+
+    # --- what is left of it ---
+
+    def _chosen(self, state: SGDState) -> tuple[Array, float]:
+        """The average where it has begun, else the last iterate."""
+        if 0 < int(self.average) <= state.t - 1:
+            return state.mean, state.mean_intercept
+        return state.coef, state.intercept
+
+    def _attributes(self, state: Any) -> dict[str, Any]:
+        """The fitted attributes at a state of the loop."""
+        if isinstance(state, Joint):
+            pairs = [self._chosen(one) for one in state.states]
+            found = self._set(np.array([w for w, _ in pairs]), np.array([b for _, b in pairs]))
+            return {**found, "t_": float(max(one.t for one in state.states))}
+        points = [*getattr(self, "_solved", ()), np.asarray(state.x)]
+        points += [np.zeros_like(points[0])] * (getattr(self, "_wanted", 1) - len(points))
+        return self._set(*self._split(points[: getattr(self, "_wanted", 1)]))
+
+    def _split(self, points: list[Array]) -> tuple[Array, Array]:
+        x = np.array(points)
+        return (x[:, 1:], x[:, 0]) if self.fit_intercept else (x, np.zeros(len(x)))
+
+    def _keep(self, states: tuple[SGDState, ...]) -> None:
+        self.__dict__.update(self._attributes(fresh_joint(states)))
+        for name in ("average_coef_", "average_intercept_"):
+            self.__dict__.pop(name, None)
+        if self.average:
+            means = np.array([s.mean for s in states]), np.array([s.mean_intercept for s in states])
+            found = self._set(*means)
+            self.average_coef_, self.average_intercept_ = found["coef_"], found["intercept_"]
+        self._sentence = ""
+
+    # --- solver objects ---
+
+    def _fit_by_solver(
+        self, rows: Rows, targets: Targets, start: tuple[SGDState, ...], context: FitContext | None
+    ) -> None:
+        """All iterations of the solver object; without a context (``partial_fit``) one of them."""
+        X = rows.X.toarray() if issparse(rows.X) else rows.X
+        found: list[Minimum] = []
+        self._solved, self._wanted = [], len(start)
+        for y, share, state in zip(targets.columns, targets.row_weights, start, strict=True):
+            weight = rows.w * share if len(share) else rows.w
+            found.append(self._minimise(X, y, weight, state, context))
+            self._solved.append(found[-1].x)
+        if context is not None:
+            context.end(found[-1])
+        coef, intercept = self._split(self._solved)
+        del self._solved, self._wanted
+        self._states = tuple(
+            fresh_state(w, float(b))._replace(t=one.n_updates + 1)
+            for w, b, one in zip(coef, intercept, found, strict=True)
+        )
+        self.history_ = join_histories(found)
+        self.n_iter_ = max(1, *(one.n_iter for one in found))
+        self.__dict__.update(self._set(coef.copy(), intercept.copy()))
+        self.t_ = float(max(one.n_updates for one in found) + 1)
+        self._sentence = str(found[-1])
+
+    def _minimise(
+        self, X: Array, y: Array, weight: Array, state: SGDState, context: FitContext | None
+    ) -> Minimum:
+        name, factor = self._losses[self.loss]
+        f = LinearObjective(
+            X, y, get_loss(name, self._loss_epsilon()), self._penalty(),
+            "half_mean" if factor == 0.5 else "mean", (0,) if self.fit_intercept else (),
+            intercept=self.fit_intercept, sample_weight=weight,
+        )  # fmt: skip
+        solver = clone(self.solver)
+        if "random_state" in solver.get_params() and solver.random_state is None:
+            solver.set_params(random_state=self.random_state)
+        if context is None:
+            solver.set_params(**{k: None if k == "tol" else 1 for k in ("max_iter", "tol")
+                                 if k in solver.get_params()})  # fmt: skip
+        x = np.append([state.intercept], state.coef) if self.fit_intercept else state.coef
+        return solver.minimise(f, x, context=context)
+
+    def _warn_unscaled(self, squares: Array) -> None:
+        live = squares[squares > 0]
+        if len(live) and np.sqrt(live.max() / live.min()) > UNSCALED:
+            ratio = np.sqrt(live.max() / live.min())
+            warnings.warn(
+                f"the columns differ in size by a factor of {ratio:.3g}: one rate cannot suit them "
+                "all; scale them first (StandardScaler)",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _terms(self) -> list[str]:
+        """The penalty, in words."""
+        penalty = self._penalty()
+        terms = [f"{penalty.l1:g} sum |w|"] * bool(penalty.l1)
+        return terms + [f"{penalty.l2:g} sum w^2"] * bool(penalty.l2)
+
+    def _how(self) -> str:
+        """The optimisation, in words."""
+        return self._sentence or (
+            f"stochastic gradient descent: {self.n_iter_} epochs, {int(self.t_) - 1} visits, "
+            f"rate {self.learning_rate}, order of the rows from the seed"
+            + (", average of the iterates" if self.average else "")
+        )
+
+    def _numbers(self) -> dict[str, Any]:
+        last = self.history_[-1] if len(self.history_) else {}
+        return {
+            "n_iter": self.n_iter_, "visits": int(self.t_) - 1, "alpha": self.alpha,
+            "objective": last.get("objective"),
+        }  # fmt: skip

@@ -1,0 +1,301 @@
+r"""The stochastic epoch of ``compiled.epochs.epochs.sgd_epoch`` for rows in CSR form.
+
+A visit touches the columns that its row stores. What happens to the others in the meantime, decay,
+truncation and averaging, is known in advance and made up for when a column is touched again:
+
+    weights       w_j = S v_j, S the product of the decays of the segment so far
+    truncation    of a column left alone, |v_j| falls by l1 eta_t / S_t at every visit t, that is
+                  by a difference of D_t = sum_{i <= t} l1 eta_i / S_i; it stays at 0 once there
+    average       sum of S_t (v_j - (D_t - D_a)) from prefix sums of S_t and of S_t D_t
+
+When S becomes small, every column is brought up to date and a new segment begins. The answer is
+that of the dense epoch up to rounding, at a cost per visit of the numbers stored in its row.
+
+``sparse_sgd_epoch`` is for decay alone, ``lazy_sgd_epoch`` for truncation and averages too; the
+simpler ``truncated_epochs`` serves truncation alone.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_RATE
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions.losses import loss_value
+from pellucid.core.runtime.jit import jit
+from pellucid.linear.stochastic.row_kernels import ask_for_row, step_length
+from pellucid.linear.stochastic.truncated_kernels import truncated_sgd_epoch
+
+SMALLEST = 1e-9  # of S, where a segment ends
+V, PAID, CUT, SEEN, SEEN_FALL = range(5)  # of a column: v, and D, the truncation, sums at its last
+FALL, DUE, SCALE, SUM, SUM_FALL = range(5)  # of a visit: D, truncation due, S, sum S, sum S D
+SQUARES, SIZES, LIVE = range(3)  # sum v^2, sum |v|, how many v are not 0
+
+
+@jit(reassociate=True)
+def sparse_sgd_epoch(
+    data: Array, indices: Any, indptr: Any, y: Array, visits: IntArray, share: Array, rates: Array,
+    w: Array, scalars: Array, loss: int, epsilon: float, factor: float, l2: float,
+    intercept: bool, kind: int,
+) -> float:  # fmt: skip
+    """One epoch over CSR rows with decay only; the arguments are those of ``sgd_epoch``."""
+    b, S, t, steps, total, squares = scalars[0], 1.0, scalars[3], 0, 0.0, 0.0
+    numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
+    for j in range(len(w)):
+        squares += w[j] * w[j]
+    for k in range(len(visits)):
+        ask_for_row(numbers, places, indptr, visits, k)
+        row = visits[k]
+        begin, end = indptr[row], indptr[row + 1]
+        f, norm = 0.0, 0.0
+        for i in range(begin, end):
+            f += data[i] * w[indices[i]]
+        f = S * f + b
+        total += factor * loss_value(loss, epsilon, y[row], f)
+        if kind == STEP_RATE:
+            total += 0.5 * l2 * S * S * squares
+        else:
+            for i in range(begin, end):
+                norm += data[i] * data[i]
+            if kind == STEP_PA1 and norm == 0:
+                continue
+        step = step_length(kind, loss, epsilon, factor, y[row], f, rates[k], norm)
+        if len(share):
+            step *= share[k]
+        S *= max(0.0, 1 - rates[k] * l2)
+        if S < SMALLEST:
+            for j in range(len(w)):
+                w[j] *= S
+            squares *= S * S
+            S = 1.0
+        if step != 0:
+            steps += 1
+            add, change = step / S, 0.0
+            for i in range(begin, end):
+                old = w[indices[i]]
+                new = old + add * data[i]
+                w[indices[i]] = new
+                change += new * new - old * old
+            squares += change
+        if intercept:
+            b += step
+        t += 1
+    for j in range(len(w)):
+        w[j] *= S
+    scalars[0], scalars[3], scalars[4] = b, t, steps
+    return total
+
+
+@jit
+def last_live(record: Array, now: int, paid: float, size: float) -> int:
+    """The last visit after which a column of this size had not reached 0."""
+    target, width = paid + size, 1
+    guess = min(now, int(now * target / record[now, FALL]))  # D grows almost evenly
+    low = high = guess
+    if record[guess, FALL] - paid >= size:
+        while low > 0 and record[low, FALL] - paid >= size:
+            high, low, width = low, max(0, low - width), 2 * width
+    else:
+        while record[high, FALL] - paid < size:
+            low, high, width = high, min(now, high + width), 2 * width
+    while high - low > 1:
+        middle = (low + high) // 2
+        if record[middle, FALL] - paid >= size:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@jit
+def catch_up(columns: Array, j: int, record: Array, now: int, total: Array, norms: Array) -> None:
+    """Bring column j to visit ``now`` of the segment."""
+    size, paid = abs(columns[j, V]), columns[j, PAID]
+    fall = record[now, FALL] - paid
+    if size == 0 or (fall == 0 and len(total) == 0):
+        return
+    sign = 1.0 if columns[j, V] > 0 else -1.0
+    gone, plain = fall >= size and fall > 0, record[now, SCALE] == 1 and len(total) == 0
+    end = last_live(record, now, paid, size) if gone and not plain else now
+    if len(total):
+        span = max(0.0, record[end, SUM] - columns[j, SEEN])
+        lost = max(0.0, record[end, SUM_FALL] - columns[j, SEEN_FALL]) - paid * span
+        total[j] += sign * (size * span - lost)
+    if not gone:
+        columns[j, V] = sign * (size - fall)
+        if fall > 0:
+            columns[j, CUT] = -sign * record[now, DUE]
+        return
+    if plain:  # without decay it has paid its size
+        columns[j, CUT] -= sign * size
+    else:
+        before = record[end + 1, SCALE] * (size - max(0.0, record[end, FALL] - paid))
+        columns[j, CUT] = -sign * (record[end, DUE] + before)
+    norms[SQUARES] -= (size - fall) ** 2  # what the running sums think of it
+    norms[SIZES] -= size - fall
+    norms[LIVE] -= 1
+    columns[j, V] = 0.0
+
+
+@jit
+def settle(columns: Array, record: Array, now: int, total: Array, norms: Array) -> None:
+    """Bring every column up to date, multiply the scale in and begin a new segment."""
+    for j in range(len(columns)):
+        catch_up(columns, j, record, now, total, norms)
+        columns[j, V] *= record[now, SCALE]
+        columns[j, PAID] = columns[j, SEEN] = columns[j, SEEN_FALL] = 0.0
+    norms[:] = 0.0
+    for j in range(len(columns)):
+        v = columns[j, V]
+        norms[SQUARES] += v * v
+        norms[SIZES] += abs(v)
+        norms[LIVE] += v != 0
+    record[0, SCALE], record[0, DUE] = 1.0, record[now, DUE]
+    record[0, FALL] = record[0, SUM] = record[0, SUM_FALL] = 0.0
+
+
+@jit
+def truncate(v: float, cut: float, S: float, due: float) -> float:
+    """The weight S v after the truncation that is due to it, in units of S."""
+    z = S * v
+    if z > 0:
+        return max(0.0, z - (due + cut)) / S
+    if z < 0:
+        return min(0.0, z + (due - cut)) / S
+    return 0.0
+
+
+@jit
+def lazy_sgd_epoch(
+    data: Array, indices: Any, indptr: Any, y: Array, visits: IntArray, share: Array, rates: Array,
+    columns: Array, record: Array, total: Array, scalars: Array, loss: int, epsilon: float,
+    factor: float, l2: float, l1: float, intercept: bool, average: int, kind: int,
+) -> float:  # fmt: skip
+    """One epoch over CSR rows; ``columns`` (p, 5) holds the weights and their truncations.
+
+    ``record`` (visits + 1, 5) is work space; ``total`` (p,) the sum of the iterates, or empty.
+    """
+    b, t, norms, now, value_sum, steps = scalars[0], scalars[3], np.zeros(3), 0, 0.0, 0
+    numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
+    record[0] = 0.0
+    record[0, SCALE], record[0, DUE] = 1.0, scalars[2]
+    settle(columns, record, 0, total, norms)
+    for k in range(len(visits)):
+        ask_for_row(numbers, places, indptr, visits, k)
+        row = visits[k]
+        begin, end = indptr[row], indptr[row + 1]
+        S, eta, f, norm = record[now, SCALE], rates[k], 0.0, 0.0
+        for i in range(begin, end):
+            j = indices[i]
+            catch_up(columns, j, record, now, total, norms)
+            f += data[i] * columns[j, V]
+            norm += data[i] * data[i]
+        f = S * f + b
+        value_sum += factor * loss_value(loss, epsilon, y[row], f)
+        if kind == STEP_RATE:
+            value_sum += 0.5 * l2 * S * S * norms[SQUARES] + l1 * S * norms[SIZES]
+        paid, seen, seen_fall = record[now, FALL], record[now, SUM], record[now, SUM_FALL]
+        if kind == STEP_PA1 and norm == 0:
+            for i in range(begin, end):
+                j = indices[i]
+                columns[j, PAID], columns[j, SEEN], columns[j, SEEN_FALL] = paid, seen, seen_fall
+            continue
+        step = step_length(kind, loss, epsilon, factor, y[row], f, eta, norm)
+        if len(share):
+            step *= share[k]
+        steps += step != 0
+        keep = max(0.0, 1 - eta * l2)
+        if S * keep < SMALLEST:
+            for i in range(begin, end):
+                j = indices[i]
+                columns[j, PAID], columns[j, SEEN], columns[j, SEEN_FALL] = paid, seen, seen_fall
+            settle(columns, record, now, total, norms)
+            if keep < SMALLEST:  # the weights are forgotten
+                columns[:, V] = 0.0
+                norms[:] = 0.0
+                keep = 1.0
+            now, S = 0, 1.0
+        S *= keep
+        due, fall, on = record[now, DUE] + l1 * eta, l1 * eta / S, 0 < average <= t
+        record[now + 1, FALL] = record[now, FALL] + fall
+        record[now + 1, SUM] = record[now, SUM] + on * S
+        record[now + 1, SUM_FALL] = record[now, SUM_FALL] + on * S * record[now + 1, FALL]
+        record[now + 1, SCALE], record[now + 1, DUE] = S, due
+        now += 1
+        squares, sizes, live = norms[SQUARES], norms[SIZES], norms[LIVE]
+        squares += fall * (live * fall - 2 * sizes)  # columns left alone
+        sizes -= fall * live
+        for i in range(begin, end):
+            j = indices[i]
+            size = abs(columns[j, V]) - fall
+            if columns[j, V] != 0:
+                squares -= size * size
+                sizes -= size
+                live -= 1
+            v = columns[j, V] + step / S * data[i]
+            if l1 > 0:
+                left = truncate(v, columns[j, CUT], S, due)
+                columns[j, CUT] += S * (left - v)
+                v = left
+            columns[j, V], columns[j, PAID] = v, record[now, FALL]
+            columns[j, SEEN], columns[j, SEEN_FALL] = record[now, SUM], record[now, SUM_FALL]
+            squares += v * v
+            sizes += abs(v)
+            live += v != 0
+            if on:
+                total[j] += S * v
+        norms[SQUARES], norms[SIZES], norms[LIVE] = squares, sizes, live
+        if intercept:
+            b += step
+        if on:
+            scalars[1] += (b - scalars[1]) / (t - average + 1)
+        t += 1
+    settle(columns, record, now, total, norms)
+    scalars[0], scalars[2], scalars[3], scalars[4] = b, record[0, DUE], t, steps
+    return value_sum
+
+
+def run_sparse_epoch(
+    X: Any, y: Array, visits: IntArray, share: Array, rates: Array, w: Array, mean: Array,
+    cut: Array, scalars: Array, t: int, loss: int, epsilon: float, factor: float, l2: float,
+    l1: float, intercept: bool, average: int, kind: int,
+) -> float:  # fmt: skip
+    """``sgd_epoch`` for a CSR matrix, with the same arguments and effects."""
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype == indptr.dtype == np.int32:  # without a sign nobody looks at the sign
+        indices, indptr = indices.view(np.uint32), indptr.view(np.uint32)
+    rows = (X.data, indices, indptr, y, visits, share, rates)
+    if l1 == 0 and average == 0:
+        return sparse_sgd_epoch(*rows, w, scalars, loss, epsilon, factor, l2, intercept, kind)
+    if l2 == 0 and average == 0:
+        pairs = np.column_stack([w, cut])
+        value = truncated_sgd_epoch(*rows, pairs, scalars, loss, epsilon, factor, l1, intercept,
+                                    kind)  # fmt: skip
+        w[:], cut[:] = pairs.T
+        return value
+    columns, record = np.zeros((len(w), 5)), np.empty((len(visits) + 1, 5))
+    columns[:, V], columns[:, CUT] = w, cut
+    total = mean * max(0, t - average) if average > 0 else np.empty(0)
+    value = lazy_sgd_epoch(
+        *rows, columns, record, total, scalars, loss, epsilon, factor, l2, l1, intercept,
+        average, kind,
+    )  # fmt: skip
+    w[:], cut[:] = columns[:, V], columns[:, CUT]
+    if average > 0 and scalars[3] > average:
+        mean[:] = total / (scalars[3] - average)
+    return value
+
+
+def warm() -> None:
+    """Compile the kernels."""
+    from scipy.sparse import csr_array
+
+    X, two = csr_array(np.eye(2)), np.ones(2)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    for l1 in (0.0, 0.1):
+        run_sparse_epoch(X, two, np.arange(2), np.empty(0), two, two.copy(), two.copy(),
+                         two.copy(), np.zeros(5), 1, 0, 0.1, 0.5, 0.1, l1, True, 0, 0)  # fmt: skip
+    catch_up(np.ones((2, 5)), 0, np.ones((2, 5)), 0, two, np.zeros(3))
+    last_live(np.ones((2, 5)), 1, 0.0, 1.0)
+    settle(np.ones((2, 5)), np.ones((2, 5)), 0, two, np.zeros(3))
+    truncate(1.0, 0.0, 1.0, 0.1)

@@ -1,0 +1,102 @@
+"""Which rows an epoch visits, in which order, and which are held out.
+
+The order is decided by the contents of the rows and the seed (``compiled.epochs.visits``), so that a
+row of weight 2 is a row written twice and the order of the table does not matter.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from pellucid.compiled.epochs.visits import Visits, plan_visits, visits_in_order
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.loops.statistics import is_unit
+
+MOST_VISITS = 1e9  # of an epoch; weights count as repetitions
+SPLIT = 1 << 40  # a number no epoch has: the order that decides who is held out
+
+
+class Data(NamedTuple):
+    """Training rows: inputs (dense or CSR), targets (n, k), and the visits of an epoch."""
+
+    X: Any
+    T: Array
+    visits: Visits
+    shuffle: bool
+    seed: int = 0  # of the order, and of noise
+
+    @property
+    def n(self) -> int:
+        return len(self.visits.rows)
+
+    def order(self, epoch: int) -> IntArray:
+        """The positions of the visits in the order of an epoch."""
+        return self.visits.order(epoch) if self.shuffle else np.arange(self.n)
+
+    def take(self, positions: Any) -> tuple[Array, Array, Array]:
+        """Inputs, targets and weights of some visits."""
+        rows = self.visits.rows[positions]
+        return self.inputs(rows), self.T.take(rows, axis=0), self.weights(positions)
+
+    def inputs(self, rows: IntArray) -> Array:
+        """Some rows of X; ``take`` gathers faster than an index does."""
+        return self.X[rows].toarray() if issparse(self.X) else self.X.take(rows, axis=0)
+
+    def weights(self, positions: Any) -> Array:
+        """The weights of some visits."""
+        share = self.visits.share
+        return share[positions] if len(share) else np.ones(len(positions))
+
+    def whole(self) -> tuple[Array, Array, Array]:
+        """All of them, in the order of an epoch that depends on contents alone."""
+        return self.take(self.order(0))
+
+
+def dense(X: Any) -> Array:
+    """The rows as a plain array."""
+    return X.toarray() if issparse(X) else X
+
+
+def plan_data(X: Any, T: Array, weight: Array, shuffle: bool, seed: int) -> Data:
+    """The visits of rows X with targets T (n, k)."""
+    if weight.sum() > MOST_VISITS:
+        raise ValueError(
+            f"sample_weight adds up to {weight.sum():g} visits per epoch, at most {MOST_VISITS:g} "
+            "are accepted: weights count as repetitions; divide them by a number"
+        )
+    w = None if is_unit(weight) else weight
+    if X.ndim != 2:
+        shuffled = plan_visits(np.ascontiguousarray(X.reshape(len(X), -1)), T[:, 0].copy(), w, seed)
+    elif not shuffle:
+        shuffled = visits_in_order(X, w)
+    else:  # the targets of a row as one number: what it is does not matter, only that they differ
+        k = T.shape[1]
+        one = T[:, 0].copy() if k == 1 else T @ np.sqrt(np.arange(2.0, k + 2))
+        shuffled = plan_visits(X, one, w, seed)
+    return Data(X, T, shuffled, shuffle, seed)
+
+
+def hold_out(data: Data, fraction: float, labels: IntArray | None) -> tuple[Data, Data]:
+    """(training, validation): a random share of the visits, of each class where there are any."""
+    n = data.n
+    keyed = len(data.visits.keys) == n
+    order = data.visits.order(SPLIT) if keyed else np.random.default_rng(SPLIT).permutation(n)
+    codes = np.zeros(n, dtype=np.intp) if labels is None else labels[data.visits.rows]
+    held = np.zeros(n, dtype=bool)
+    for code in np.unique(codes):
+        mine = order[codes[order] == code]
+        held[mine[: round(fraction * len(mine))]] = True
+    if held.sum() < 2 or held.all():
+        raise ValueError(
+            f"validation_fraction={fraction:g} of {n} rows leaves {int(held.sum())} to judge by: "
+            "the validation set is too small; at least 2 are needed"
+        )
+    return _part(data, ~held), _part(data, held)
+
+
+def _part(data: Data, keep: Any) -> Data:
+    v = data.visits
+    share = v.share[keep] if len(v.share) else v.share
+    keys = v.keys[keep] if len(v.keys) else v.keys
+    return data._replace(visits=Visits(v.rows[keep], share, keys, v.squares))

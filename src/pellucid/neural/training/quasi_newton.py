@@ -1,0 +1,64 @@
+"""L-BFGS over all rows, for small data: the solver of ``pellucid.solvers`` with our history."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import ConvergenceWarning, History
+from pellucid.core.runtime.tell import tell
+from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.neural.training.trainer import Trainer
+from pellucid.solvers.lbfgs import LBFGS
+from pellucid.solvers.objective import Objective
+
+
+class _Remembered:
+    """Value and gradient over all rows; the last one is kept, since solvers ask twice."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.trainer, self.count = trainer, 0
+        self.at, self.found = np.zeros(0), (0.0, np.zeros(0))
+
+    def both(self, v: Array) -> tuple[float, Array]:
+        if not np.array_equal(v, self.at):
+            assert self.trainer.all_rows is not None
+            value, gradient, _ = self.trainer.batch(v, self.trainer.all_rows)
+            self.at, self.found, self.count = v.copy(), (value, gradient), self.count + 1
+        return self.found[0], self.found[1].copy()
+
+
+def lbfgs_run(
+    trainer: Trainer, start: Array, *, max_iter: int, tol: float, max_fun: int, context: Any = None,
+    verbose: bool = False,
+) -> Any:  # fmt: skip
+    """Minimise by L-BFGS; returns the solver's ``Minimum`` (history columns: objective, ...)."""
+    if trainer.penalty.l1:
+        raise ValueError("solver='lbfgs' needs a smooth penalty: use L2, or a GradientDescent")
+    if trainer.plan.couples:
+        raise ValueError("solver='lbfgs' cannot train batch normalisation: use adam or sgd")
+    if trainer.plan.noisy:
+        raise ValueError("solver='lbfgs' cannot train with Dropout: use adam or sgd")
+    remembered = _Remembered(trainer)
+    f = Objective(
+        lambda v: remembered.both(v)[0], lambda v: remembered.both(v)[1], lambda v: np.eye(len(v))
+    )
+    f.twice = False
+
+    class Limit:
+        def step(self, i: int, state: Any) -> bool:
+            if verbose:
+                tell(f"Iteration {i}, loss = {state.value:.8f}")
+            asked = context is not None and context.step(i, state)
+            return asked or remembered.count >= max_fun
+
+    with warnings.catch_warnings(), single_threaded_blas():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # said in our words by the caller
+        found = LBFGS(max_iter=max_iter, tol=tol or 1e-16).minimise(f, start, context=Limit())
+    rows = [
+        {"step": row["step"], "objective": row["value"], "gradient_norm": row["gradient_norm"],
+         "gap": row["gap"], "seconds": row["seconds"]}
+        for row in found.history
+    ]  # fmt: skip
+    return found._replace(history=History(rows))

@@ -1,0 +1,149 @@
+"""The steps of an iteration as panels, or as the frames of an animation.
+
+``history_`` keeps the parameters of every step, so a step can be drawn as if the fit had stopped
+there. A picture with ``steps=`` returns ``Steps``: the same picture once per step.
+"""
+
+import io
+from copy import copy
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.style import panels
+from pellucid.plots.panels.sweeps import last_step
+
+PANELS = 6  # steps shown where the user does not say which
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One picture per step; all are drawn on the same kind of axes."""
+
+    pictures: tuple[Any, ...]
+    titles: tuple[str, ...]
+    alt: str
+
+    def plot(self) -> Any:
+        """All steps side by side; the figure."""
+        n = len(self.pictures)
+        grid = panels(n, columns=2 if n in (2, 4) else 3, size=(4.0, 3.6))
+        for ax, picture in zip(grid, self.pictures, strict=True):
+            picture.plot(ax)
+        shared_legend(grid)
+        return grid[0].figure
+
+    def animate(self, path: Any, *, seconds: float = 0.8) -> Path:
+        """Write the steps as frames: a GIF where the path ends so, else a folder of PNG files.
+
+        Parameters
+        ----------
+        path : file name ending in .gif, or folder (made where it is not there)
+        seconds : time that each frame of a GIF is shown; the last one three times as long
+        """
+        check.positive(seconds=seconds)
+        path = Path(path)
+        if path.suffix.lower() not in (".gif", ""):
+            raise ValueError(f"path must end in .gif or name a folder, got {str(path)!r}")
+        images = [_image(picture) for picture in self.pictures]
+        if path.suffix:
+            times = [int(1000 * seconds)] * (len(images) - 1) + [int(3000 * seconds)]
+            images[0].save(path, save_all=True, append_images=images[1:], duration=times, loop=0)
+            return path
+        path.mkdir(parents=True, exist_ok=True)
+        for i, image in enumerate(images):
+            image.save(path / f"step-{i:03d}.png")
+        return path
+
+
+def shared_legend(grid: list[Any]) -> None:
+    """One legend below the panels in place of theirs, where one panel has the entries of all."""
+    entries = [dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True)) for ax in grid]
+    fullest = max(entries, key=len)
+    if not fullest or not all(found.keys() <= fullest.keys() for found in entries):
+        return
+    for ax in grid:
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    grid[0].figure.legend(fullest.values(), fullest.keys(), loc="outside lower center",
+                          ncols=min(len(fullest), 2 * len(grid)), frameon=False,
+                          fontsize="small")  # fmt: skip
+
+
+def _image(picture: Any) -> Any:
+    """The picture as a bitmap; the frames of an animation have one size."""
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    figure = plt.figure(figsize=(6.0, 5.0), dpi=100, layout="constrained")
+    picture.plot(figure.add_subplot())
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    plt.close(figure)
+    return Image.open(file).convert("RGB")
+
+
+def chosen_steps(steps: Any, n: int) -> list[int]:
+    """Positions in a history of n rows: True or a number of them, evenly; or the positions.
+
+    >>> chosen_steps(3, 11), chosen_steps([0, -1], 11)
+    ([0, 5, 10], [0, 10])
+    """
+    if isinstance(steps, bool | Integral):
+        count = PANELS if isinstance(steps, bool) else int(steps)
+        check.whole(steps=count)
+        return sorted({int(i) for i in np.linspace(0, n - 1, min(count, n)).round()})
+    found = []
+    for i in steps:
+        if isinstance(i, bool) or not isinstance(i, Integral) or not -n <= int(i) < n:
+            raise ValueError(f"steps must be positions in the {n} rows of history_, got {i!r}")
+        found.append(int(i) % n)
+    if not found:
+        raise ValueError("steps must name at least one row of history_, got none")
+    return found
+
+
+def stages(E: Any, steps: Any) -> list[tuple[str, Any]]:
+    """(title, model as if the fit had stopped there) for the chosen rows of ``history_``."""
+    model = last_step(E)
+    history = getattr(model, "history_", None)
+    if history is None or "parameters" not in history.columns or not hasattr(model, "coef_"):
+        raise ValueError(
+            f"{type(model).__name__} keeps no parameters of its steps in history_: steps= is for "
+            "Perceptron, SGDClassifier, LogisticRegression and their like"
+        )
+    found = []
+    for i in chosen_steps(steps, len(history)):
+        row = history[i]
+        word = "epoch" if "validation_score" in row else "step"  # stochastic fits go by epochs
+        title = f"after {word} {row.get('step', i)}"
+        if "mistakes" in row:
+            title += f": {row['mistakes']} mistakes on the way"
+        else:
+            title += f": objective {row['objective']:.4g}"
+        found.append((title, at_step(E, model, np.asarray(row["parameters"], dtype=np.float64))))
+    return found
+
+
+def at_step(E: Any, model: Any, parameters: Array) -> Any:
+    """A copy of the model (inside its pipeline) with the parameters of one step."""
+    rules, p = np.atleast_2d(model.coef_).shape
+    width = parameters.size // rules
+    if width not in (p, p + 1) or parameters.size != rules * width:
+        raise ValueError(
+            f"history_ holds {parameters.size} parameters for {rules} rules of {p} columns"
+        )
+    table = parameters.reshape(rules, width)
+    there = copy(model)
+    there.coef_ = table[:, width - p :].reshape(np.shape(model.coef_))
+    there.intercept_ = table[:, 0].copy() if width > p else np.zeros(rules)
+    if model is E:
+        return there
+    line = copy(E)
+    line.steps = [*E.steps[:-1], (E.steps[-1][0], there)]
+    return line

@@ -1,0 +1,100 @@
+"""Logistic regression as a hidden number: y* = w.x + w0 + noise, the label is whether y* >= 0.
+
+The noise has the logistic density e^-t/(1 + e^-t)^2, so the area of y* above 0 is sigma(w.x + w0).
+"""
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.inputs import same_kind
+from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
+from pellucid.plots.panels.sweeps import last_step, read_table
+
+MOST = 6  # rows that can be told apart
+
+
+@dataclass(frozen=True)
+class LatentLogistic:
+    """The density of y* for every row."""
+
+    grid: Array  # (g,)
+    density: Array  # (m, g)
+    scores: Array  # (m,) the middles
+    area: Array  # (m,) above 0: P(second class)
+    labels: tuple[str, ...]
+    classes: tuple[str, str]
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        m = len(self.scores)
+        ax = axes(ax, figsize=(6.8, 1.8 + 1.0 * m))
+        room = 0.3
+        for i in range(m):
+            base = (m - 1 - i) * room
+            above = self.grid >= 0
+            ax.fill_between(self.grid, base, base + self.density[i], where=above,
+                            color=colour(1), alpha=0.45, lw=0,
+                            label=f"y* ≥ 0: {self.classes[1]}" if i == 0 else None)  # fmt: skip
+            ax.fill_between(self.grid, base, base + self.density[i], where=~above,
+                            color=colour(0), alpha=0.2, lw=0,
+                            label=f"y* < 0: {self.classes[0]}" if i == 0 else None)  # fmt: skip
+            ax.plot(self.grid, base + self.density[i], color="black", lw=1.2)
+            ax.plot([self.scores[i]] * 2, [base, base + 0.25], color="black", lw=1, ls=":")
+        ax.axvline(0, color=GREY, lw=1.2)
+        texts = [
+            "\n".join([*wrap(label, 24), f"P = {p:.3f}"])
+            for label, p in zip(self.labels, self.area, strict=True)
+        ]
+        ax.set_yticks([(m - 1 - i) * room + 0.1 for i in range(m)], texts)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(False)
+        ax.set(xlabel="hidden number y* = w·x + w₀ + logistic noise")
+        heading(ax, f"P({self.classes[1]}) is the area above 0")
+        legend(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return ax
+
+
+def latent_logistic(E: Any, x: Any) -> LatentLogistic:
+    """The density of the hidden number y* of some rows; the area above 0 is their probability.
+
+    Parameters
+    ----------
+    E : fitted LogisticRegression of two classes, or a Pipeline ending in one
+    x : one row (p,) or up to six rows (m, p)
+
+    Examples
+    --------
+    >>> from pellucid import LogisticRegression
+    >>> from pellucid.plots import latent_logistic
+    >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> picture = latent_logistic(model, [[0.0], [1.5]])
+    >>> bool(abs(picture.area - model.predict_proba([[0.0], [1.5]])[:, 1]).max() < 1e-12)
+    True
+    """
+    model = last_step(E)
+    if not hasattr(model, "decision_function") or len(getattr(model, "classes_", ())) != 2:
+        raise ValueError(
+            f"latent_logistic needs logistic regression of two classes, got {type(model).__name__}"
+        )
+    plain = not hasattr(x, "columns") and np.ndim(x) == 1
+    table = read_table(np.asarray(x)[None] if plain else x, E)
+    if not 1 <= len(table.X) <= MOST:
+        raise ValueError(f"latent_logistic shows 1 to {MOST} rows, got {len(table.X)}")
+    given = same_kind(table.given, table.X) if plain else table.given
+    scores = np.asarray(E.decision_function(given), dtype=np.float64)
+    grid = np.linspace(min(scores.min(), 0.0) - 7, max(scores.max(), 0.0) + 6, 601)
+    F = expit(grid - scores[:, None])
+    labels = tuple(
+        words([f"{name} = {v:.3g}" for name, v in zip(table.names, row, strict=True)], 2)
+        for row in table.X
+    )
+    names = [str(v) for v in np.asarray(model.classes_).tolist()]
+    area = expit(scores)
+    said = words([f"{text}: {p:.3f}" for text, p in zip(labels, area, strict=True)])
+    alt = f"Density of the hidden number; area above 0, the probability of {names[1]}: {said}."
+    return LatentLogistic(grid, F * (1 - F), scores, area, labels, (names[0], names[1]), alt)

@@ -1,0 +1,101 @@
+"""The logistic curve on the score of a model, with the rows at their scores.
+
+P(second class | x) = sigma(f), f = w.x + w0: one curve for any number of columns.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.planes import labels_of
+from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.sweeps import last_step, read_table
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """The curve, and the score and class of every row."""
+
+    grid: Array  # (g,) scores
+    curve: Array  # (g,) sigma
+    scores: Array  # (n,) of the rows; empty without data
+    codes: IntArray  # (n,) 0 or 1
+    wrong: BoolArray  # (n,)
+    classes: tuple[str, str]
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax, figsize=(6.6, 4.0))
+        ax.plot(self.grid, self.curve, color="black", lw=2, label="σ(f) = 1/(1 + exp(−f))")
+        ax.axvline(0, color=GREY, lw=0.8)
+        ax.axhline(0.5, color=GREY, lw=0.8, ls="--")
+        spread = np.random.default_rng(0).uniform(0, 0.07, len(self.scores))
+        for k, sign in ((0, -1), (1, 1)):
+            rows = self.codes == k
+            ax.plot(self.scores[rows], k + sign * spread[rows] + sign * 0.02, marker(k), ms=4.5,
+                    color=colour(k), alpha=0.7, mew=0, label=self.classes[k])  # fmt: skip
+        if self.wrong.any():
+            height = self.codes + (2 * self.codes - 1) * (spread + 0.02)
+            ax.scatter(self.scores[self.wrong], height[self.wrong], s=60, edgecolors="black",
+                       facecolors="none", label=f"wrong side ({self.wrong.sum()})")  # fmt: skip
+        ax.set(xlabel="score f = w·x + w₀", ylabel=f"P({self.classes[1]})", ylim=(-0.13, 1.13))
+        heading(ax, self.title)
+        legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return ax
+
+
+def sigmoid(E: Any, X: Any = None, y: Any = None) -> Sigmoid:
+    """The logistic curve of a fitted two-class model, with the rows at their scores.
+
+    Parameters
+    ----------
+    E : fitted LogisticRegression or another two-class model whose probability is sigma of its
+        ``decision_function``; or a Pipeline ending in one
+    X, y : data to show, optional
+
+    Examples
+    --------
+    >>> from pellucid import LogisticRegression
+    >>> from pellucid.plots import sigmoid
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> picture = sigmoid(LogisticRegression().fit(X, y), X, y)
+    >>> picture.wrong, picture.curve[100]
+    (array([False,  True,  True, False]), np.float64(0.5))
+    """
+    model = last_step(E)
+    if not hasattr(model, "decision_function") or len(getattr(model, "classes_", ())) != 2:
+        raise ValueError(
+            f"sigmoid needs a classifier of two classes with decision_function, got "
+            f"{type(model).__name__}"
+        )
+    classes = tuple(str(v) for v in np.asarray(model.classes_).tolist())
+    scores, codes = np.empty(0), np.empty(0, dtype=np.intp)
+    if X is not None:
+        if y is None:
+            raise ValueError("sigmoid needs y with X, to show the class of every row")
+        table = read_table(X, E)
+        codes = labels_of(y, len(table.X), model.classes_).codes
+        scores = np.asarray(E.decision_function(table.given), dtype=np.float64)
+        if hasattr(E, "predict_proba"):
+            P = np.asarray(E.predict_proba(table.given))[:, 1]
+            if np.abs(P - expit(scores)).max() > 1e-3:
+                raise ValueError(
+                    f"the probabilities of {type(model).__name__} are no logistic curve of its "
+                    "score"
+                )
+    wrong = (scores >= 0) != (codes == 1)
+    reach = max(6.0, float(np.abs(scores).max(initial=0.0)) * 1.05)
+    grid = np.linspace(-reach, reach, 201)
+    rows = thinned(len(scores))
+    what = type(model).__name__
+    share = f": {wrong.mean():.1%} on the wrong side" if len(scores) else ""
+    alt = f"Logistic curve of {what} from {-reach:.3g} to {reach:.3g} of the score"
+    alt += f" with {len(scores)} rows, {int(wrong.sum())} on the wrong side." if share else "."
+    return Sigmoid(
+        grid, expit(grid), scores[rows], codes[rows], wrong[rows], (classes[0], classes[1]),
+        f"{what}{share}", alt,
+    )  # fmt: skip

@@ -1,0 +1,96 @@
+"""Criteria for the number of clusters side by side, each with the number that it prefers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.style import GREY, colour, heading, panels, words
+
+WORDS = {
+    "elbow": ("error J", "elbow"),
+    "silhouette": ("mean silhouette, high is good", "silhouette"),
+    "calinski_harabasz": ("between / within, high is good", "Calinski-Harabasz"),
+    "stability": ("adjusted Rand, high is good", "stability"),
+    "aic": ("AIC, low is good", "AIC"),
+    "bic": ("BIC, low is good", "BIC"),
+    "heldout_log_likelihood": ("log density, high is good", "held-out density"),
+    "heldout_inertia": ("distance, low is good", "held-out distance"),
+    "gap": ("gap, high is good", "gap statistic"),
+}
+
+
+@dataclass(frozen=True)
+class KCriteria:
+    """One panel per criterion."""
+
+    n_clusters: IntArray  # (m,)
+    criteria: tuple[str, ...]
+    values: tuple[Array, ...]  # each (m,), NaN where not defined
+    errors: tuple[Array | None, ...]  # standard errors where the criterion has them
+    choices: tuple[int | None, ...]
+    best: int
+    kind: str
+    title: str
+    alt: str
+
+    def plot(self) -> Any:
+        """All criteria; the figure."""
+        grid = panels(len(self.criteria), columns=2 if len(self.criteria) in (2, 4) else 3)
+        for ax, name, values, error, choice in zip(
+            grid, self.criteria, self.values, self.errors, self.choices, strict=True
+        ):
+            label, title = WORDS.get(name, (name, name))
+            fine = np.isfinite(values)
+            ax.errorbar(self.n_clusters[fine], values[fine], fmt="-o", color=colour(0), ms=4,
+                        yerr=None if error is None else error[fine], ecolor=GREY, lw=1.4,
+                        capsize=2)  # fmt: skip
+            ax.axvline(self.best, color=GREY, ls=":", lw=1.2)
+            if choice is not None:
+                ax.plot(choice, values[self.n_clusters == choice], "D", color=colour(1), ms=9,
+                        mec="black", zorder=4)  # fmt: skip
+            said = "no choice" if choice is None else f"k = {choice}"
+            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.set(xlabel="number of clusters k", ylabel=label)
+            ax.set_xlim(self.n_clusters[0] - 0.5, self.n_clusters[-1] + 0.5)
+            heading(ax, f"{title}: {said}")
+        figure = grid[0].figure
+        figure.suptitle(self.title, fontsize="medium")
+        return figure
+
+
+def k_criteria(scan: Any) -> KCriteria:
+    """What each criterion of a search says of every k, and what they agree on.
+
+    Parameters
+    ----------
+    scan : fitted ClusterNumberSearch
+
+    Examples
+    --------
+    >>> from pellucid import ClusterNumberSearch
+    >>> from pellucid.plots import k_criteria
+    >>> X = [[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2], [5.3], [9.0], [9.1], [9.2], [9.3]]
+    >>> search = ClusterNumberSearch(n_clusters=range(2, 6), criteria=("elbow", "silhouette"),
+    ...                              random_state=0).fit(X)
+    >>> k_criteria(search).choices
+    (3, 3)
+    """
+    if not hasattr(scan, "choices_"):
+        raise ValueError(f"scan must be a fitted ClusterNumberSearch, got {type(scan).__name__}")
+    results, names = scan.results_, tuple(scan.choices_)
+    choices = tuple(scan.choices_[name] for name in names)
+    title = {
+        "one": f"Most criteria agree on {scan.best_n_clusters_} clusters",
+        "several": f"The criteria disagree; most votes for {scan.best_n_clusters_} clusters",
+        "none": "No clusters: rows without any look the same",
+    }[scan.kind_] + " (dotted)"
+    said = [f"{n} {'none' if k is None else k}" for n, k in zip(names, choices, strict=True)]
+    alt = f"Criteria for the number of clusters: {words(said, 9)}. {title}."
+    return KCriteria(
+        np.asarray(results["n_clusters"]), names,
+        tuple(np.asarray(results[name], dtype=np.float64) for name in names),
+        tuple(results.get(f"{name}_error") for name in names),
+        choices, int(scan.best_n_clusters_), scan.kind_, title, alt,
+    )  # fmt: skip

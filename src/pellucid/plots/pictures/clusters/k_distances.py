@@ -1,0 +1,79 @@
+"""Distances to the k-th neighbour, sorted: where the curve bends up, rows stop being dense."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.cluster.density.dbscan import k_distances as sorted_distances
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.inputs import table
+from pellucid.plots.panels.style import axes, colour, heading, legend
+
+
+@dataclass(frozen=True)
+class KDistances:
+    """The curve, its bend, and the radius of a fit where given."""
+
+    distances: Array  # (n,) ascending
+    k: int
+    bend: float  # height at the largest distance from the chord
+    eps: float | None
+    core: float | None  # share of the rows with k others within eps
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        n = len(self.distances)
+        ax.plot(np.arange(1, n + 1), self.distances, color=colour(0), lw=1.8)
+        ax.axhline(self.bend, color=colour(1), ls=":", lw=1.4, label=f"bend: {self.bend:.3g}")
+        if self.eps is not None:
+            ax.axhline(self.eps, color=colour(2), ls="--", lw=1.4,
+                       label=f"eps = {self.eps:.3g}: {self.core:.0%} of rows core")  # fmt: skip
+        ax.set(xlabel="rows, sorted", ylabel=f"distance to neighbour {self.k}", ylim=(0, None))
+        heading(ax, self.title)
+        legend(ax, loc="upper left")
+        return ax
+
+
+def k_distances(X: Any, k: int = 4, *, eps: Any = None, metric: Any = "euclidean") -> KDistances:
+    """The k-distance curve for choosing ``eps`` of DBSCAN.
+
+    Parameters
+    ----------
+    X : table
+    k : int, default=4
+        Goes with ``DBSCAN(min_samples=k + 1)``.
+    eps : float or fitted DBSCAN, optional
+        A radius to mark.
+    metric : str or callable, default="euclidean"
+
+    Examples
+    --------
+    >>> from pellucid.plots import k_distances
+    >>> picture = k_distances([[0.0], [1.0], [2.0], [3.0], [20.0]], 1, eps=1.5)
+    >>> picture.distances, picture.bend, picture.core
+    (array([ 1.,  1.,  1.,  1., 17.]), 1.0, 0.8)
+    """
+    d = sorted_distances(table(X)[0], k, metric=metric)
+    radius = getattr(eps, "eps", eps)
+    if radius is not None:
+        check.positive(eps=radius)
+        radius = float(radius)
+    core = None if radius is None else float((d <= radius).mean())
+    bend = float(d[_bend(d)])
+    title = f"Where the curve bends up is a good eps for min_samples = {k + 1}"
+    said = "" if radius is None else f" At eps = {radius:.3g}, {core:.0%} of the rows are core."
+    alt = (
+        f"Sorted distances of {len(d)} rows to neighbour {k}, from {d[0]:.3g} to {d[-1]:.3g}, "
+        f"with a bend at {bend:.3g}.{said}"
+    )
+    return KDistances(d, k, bend, radius, core, title, alt)
+
+
+def _bend(d: Array) -> int:
+    """The point farthest below the chord from the first to the last."""
+    line = np.linspace(d[0], d[-1], len(d))
+    return int(np.argmax(line - d))

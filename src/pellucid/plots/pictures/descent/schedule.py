@@ -1,0 +1,74 @@
+"""Learning rates by step."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.style import axes, colour, legend, marker, words
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One curve of rates per rule."""
+
+    labels: tuple[str, ...]
+    steps: Array  # (t,)
+    rates: Array  # (rules, t)
+    robbins_monro: tuple[bool, ...]
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        for i, (label, rates) in enumerate(zip(self.labels, self.rates, strict=True)):
+            settles = " (settles: Robbins-Monro)" if self.robbins_monro[i] else ""
+            ax.plot(
+                self.steps, rates, color=colour(i), lw=1.8, marker=marker(i), ms=4,
+                markevery=max(1, len(self.steps) // 8), label=label + settles,
+            )  # fmt: skip
+        ax.set(xlabel="update", ylabel="learning rate", title="Learning rate by update")
+        ax.set_ylim(bottom=0)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
+        return ax
+
+
+def schedule(*rules: Any, steps: int = 100) -> Schedule:
+    """The rate of one or several schedules at every update.
+
+    Parameters
+    ----------
+    *rules : schedules of ``pellucid.solvers``, or functions of the update number 0, 1, ...
+    steps : int, default=100
+        Updates to draw.
+
+    Examples
+    --------
+    >>> from pellucid.solvers import Constant, InverseScaling
+    >>> picture = schedule(Constant(0.1), InverseScaling(0.1, 1.0), steps=4)
+    >>> picture.rates.round(4), picture.robbins_monro
+    (array([[0.1   , 0.1   , 0.1   , 0.1   ],
+           [0.1   , 0.05  , 0.0333, 0.025 ]]), (False, True))
+    """
+    check.whole(steps=steps)
+    if not rules or not all(callable(rule) for rule in rules):
+        raise ValueError(f"schedule takes schedules or functions of the update, got {rules!r}")
+    t = np.arange(steps)
+    rates = np.empty((len(rules), steps))
+    for i, rule in enumerate(rules):
+        if hasattr(rule, "validate"):
+            rule.validate()
+        rates[i] = [float(rule(int(k))) for k in t]
+    names = tuple(name_of(rule) for rule in rules)
+    parts = [f"{n} from {r[0]:.3g} to {r[-1]:.3g}" for n, r in zip(names, rates, strict=True)]
+    settled = tuple(bool(getattr(rule, "robbins_monro", False)) for rule in rules)
+    alt = f"Learning rate over {steps} updates: {words(parts)}."
+    return Schedule(names, t.astype(np.float64), rates, settled, alt)
+
+
+def name_of(rule: Any) -> str:
+    """A schedule in one line."""
+    if hasattr(rule, "get_params"):
+        return " ".join(repr(rule).split())
+    return getattr(rule, "__name__", type(rule).__name__)

@@ -1,0 +1,1 @@
+"""TODO src/pellucid/plots/pictures/ensembles."""

@@ -1,0 +1,89 @@
+"""Train and test scores over a hyper-parameter, every run a dot, collapsed runs crossed."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.evaluation.validation.curves import ComplexityCurve
+from pellucid.plots.panels.style import axes, colour, heading, legend
+
+LOG_SPAN = 20  # ratio of the largest to the smallest value from which the axis is logarithmic
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Scores (values, runs) of each value of the parameter."""
+
+    parameter: str
+    values: tuple[Any, ...]
+    train: Array  # (m, runs)
+    test: Array  # (m, runs)
+    collapsed: BoolArray  # (m, runs) the run answers the same for every row
+    best: int
+    metric: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax, figsize=(6.6, 4.2))
+        numbers = all(isinstance(v, Real) for v in self.values)
+        x = np.array(self.values, float) if numbers else np.arange(len(self.values), dtype=float)
+        if numbers and x.min() > 0 and x.max() / x.min() >= LOG_SPAN:
+            ax.set_xscale("log")
+        if not numbers:
+            ax.set_xticks(x, [str(v) for v in self.values])
+        for scores, i, style, label in ((self.train, 1, "s--", "training rows"),
+                                        (self.test, 0, "o-", "new rows")):  # fmt: skip
+            ax.plot(np.repeat(x, scores.shape[1]), scores.ravel(), style[0], color=colour(i), ms=3,
+                    alpha=0.45)  # fmt: skip
+            ax.plot(x, scores.mean(axis=1), style, color=colour(i), lw=1.8, ms=6, label=label)
+        if self.collapsed.any():
+            at, run = np.nonzero(self.collapsed)
+            ax.plot(x[at], self.test[at, run], "x", color="black", ms=9, mew=1.8, zorder=5,
+                    label=f"collapsed runs ({len(at)})")  # fmt: skip
+        best = self.test.mean(axis=1)[self.best]
+        ax.plot(x[self.best], best, "D", color=colour(2), mec="black", ms=9, zorder=4,
+                label=f"best: {self.values[self.best]}")  # fmt: skip
+        ax.set(xlabel=self.parameter, ylabel=self.metric)
+        legend(ax)
+        heading(ax, f"{self.parameter} = {self.values[self.best]}: {self.metric} {best:.3g} on "
+                    "new rows", "small dots: single runs")  # fmt: skip
+        return ax
+
+
+def sweep(curve: Any) -> Sweep:
+    """Scores against the hidden size, the learning rate, or any other parameter.
+
+    Parameters
+    ----------
+    curve : ComplexityCurve of one parameter
+        From ``evaluation.complexity_curve``: every point is a fresh fit on every fold.
+
+    Examples
+    --------
+    >>> from pellucid import Ridge
+    >>> from pellucid.evaluation import complexity_curve
+    >>> from pellucid.plots import sweep
+    >>> X, y = [[float(i)] for i in range(20)], [2.0 * i for i in range(20)]
+    >>> curve = complexity_curve(Ridge(), X, y, parameter="alpha", values=[0.1, 1e6], cv=5)
+    >>> picture = sweep(curve)
+    >>> picture.best, picture.test.shape
+    (0, (2, 5))
+    """
+    if not isinstance(curve, ComplexityCurve):
+        raise ValueError("curve must be a ComplexityCurve of evaluation.complexity_curve, got "
+                         f"{type(curve).__name__}")  # fmt: skip
+    if not isinstance(curve.parameter, str):
+        raise ValueError("sweep draws one parameter; validation_curve draws a pair")
+    values = tuple(curve.values)
+    train, test = np.asarray(curve.train, float), np.asarray(curve.test, float)
+    train, test = (v.reshape(len(values), -1) for v in (train, test))
+    collapsed = np.broadcast_to(np.asarray(curve.collapsed, bool), test.shape)
+    best = int(curve.best)
+    means = ", ".join(f"{v}: {t:.3g}" for v, t in zip(values, test.mean(axis=1), strict=True))
+    alt = f"{curve.metric} on new rows for {curve.parameter} = {means}; best at {values[best]}" + (
+        f"; {int(collapsed.sum())} runs collapsed." if collapsed.any() else "."
+    )
+    return Sweep(curve.parameter, values, train, test, collapsed, best, curve.metric, alt)

@@ -1,0 +1,145 @@
+"""Score against a parameter that sets the complexity, with the two choices that a user may make.
+
+Best: the greatest mean (the least, for a loss). One standard error: the simplest value whose mean
+is within one standard error of the best.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.evaluation.validation.curves import ComplexityCurve
+from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+LOG_SPAN = 100  # ratio of the largest to the smallest value from which the axis is logarithmic
+
+
+@dataclass(frozen=True)
+class ValidationCurve:
+    """Means (m,) and standard errors; (a, b) tables for a pair of parameters."""
+
+    parameter: Any  # name, or pair of names
+    values: Any  # list, or pair of lists
+    train: Array  # mean score on training rows
+    test: Array  # mean score on test rows
+    standard_error: Array  # of the test mean
+    best: Any  # place, or pair of places
+    one_standard_error: Any
+    limit: float  # the score within one standard error of the best
+    collapsed: BoolArray  # values at which some fold collapsed
+    metric: str
+    greater_is_better: bool
+    sentence: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        if isinstance(self.parameter, str):
+            return self._line(axes(ax, figsize=(6.4, 4.6)))
+        return self._table(axes(ax, figsize=(6.0, 4.8)))
+
+    def _line(self, ax: Any) -> Any:
+        x = self._places(ax)
+        error = np.nan_to_num(self.standard_error)
+        ax.fill_between(
+            x, self.test - error, self.test + error, color=colour(0), alpha=0.18, lw=0,
+            label="± one standard error",
+        )  # fmt: skip
+        ax.plot(x, self.train, "s--", color=colour(1), lw=1.8, ms=5, label="training rows")
+        ax.plot(x, self.test, "o-", color=colour(0), lw=2, ms=5, label="new rows")
+        ax.axhline(self.limit, color=GREY, ls=":", lw=1.3, label="one standard error from the best")
+        if self.collapsed.any():
+            at = self.collapsed
+            ax.plot(
+                x[at], self.test[at], "x", color="black", ms=9, mew=2,
+                label="some fits predict a constant",
+            )  # fmt: skip
+        self._marks(ax, x[self.best], self.test[self.best], x[self.one_standard_error],
+                    self.test[self.one_standard_error])  # fmt: skip
+        ax.set(xlabel=self.parameter.split("__")[-1], ylabel=self.metric)
+        heading(ax, self.sentence)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.65)
+        return ax
+
+    def _marks(self, ax: Any, bx: float, by: float, ox: float, oy: float) -> None:
+        ax.plot(
+            bx, by, "*", color=colour(2), ms=16, mec="black", mew=0.8, ls="none", zorder=5,
+            label="best",
+        )  # fmt: skip
+        ax.plot(
+            ox, oy, "o", ms=14, mfc="none", mec="black", mew=1.8, ls="none", zorder=5,
+            label="simplest within one standard error",
+        )  # fmt: skip
+
+    def _places(self, ax: Any) -> Array:
+        values = list(self.values)
+        if not _numeric(values):
+            ax.set_xticks(range(len(values)), [str(v) for v in values])
+            return np.arange(len(values), dtype=np.float64)
+        x = np.array(values, dtype=np.float64)
+        if x.min() > 0 and x.max() / x.min() >= LOG_SPAN:
+            ax.set_xscale("log")
+        return x
+
+    def _table(self, ax: Any) -> Any:
+        cmap = "viridis" if self.greater_is_better else "viridis_r"
+        shown = ax.imshow(self.test, cmap=cmap, aspect="auto", origin="lower")
+        ax.figure.colorbar(shown, ax=ax, label=f"mean {self.metric} on new rows")
+        for axis, part in ((ax.set_yticks, self.values[0]), (ax.set_xticks, self.values[1])):
+            axis(range(len(part)), [f"{v:.3g}" if isinstance(v, float) else str(v) for v in part])
+        (b0, b1), (s0, s1) = self.best, self.one_standard_error
+        halo = {"zorder": 4, "color": "white", "ls": "none"}
+        ax.plot(b1, b0, "*", ms=20, **halo)
+        ax.plot(s1, s0, "o", ms=18, mfc="none", mew=4, **halo)
+        self._marks(ax, b1, b0, s1, s0)
+        ax.grid(False)
+        names = [name.split("__")[-1] for name in self.parameter]
+        ax.set(ylabel=names[0], xlabel=names[1])
+        heading(ax, self.sentence, width=60)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.7)
+        return ax
+
+
+def _numeric(values: list[Any]) -> bool:
+    return all(isinstance(v, Real) and not isinstance(v, bool) for v in values)
+
+
+def validation_curve(complexity_curve: Any) -> ValidationCurve:
+    """Training and test score against a parameter, best and one-standard-error choice marked.
+
+    Parameters
+    ----------
+    complexity_curve : ComplexityCurve
+        Of ``evaluation.complexity_curve``; for a pair of parameters a table of colours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import Ridge
+    >>> from pellucid.evaluation import complexity_curve
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 5))
+    >>> y = X[:, 0] + rng.normal(size=60)
+    >>> curve = complexity_curve(Ridge(), X, y, parameter="alpha", values=[1e4, 100.0, 1.0])
+    >>> picture = validation_curve(curve)
+    >>> picture.test.shape, picture.best, bool(picture.limit < picture.test[2])
+    ((3,), 2, True)
+    """
+    c = complexity_curve
+    if not isinstance(c, ComplexityCurve):
+        raise ValueError(
+            f"complexity_curve must come from evaluation.complexity_curve, got {type(c).__name__}"
+        )
+    shape = c.test.shape[:-1]
+    test = c.test.mean(axis=-1)
+    error = np.array([s.standard_error for s in c.test_summary]).reshape(shape)
+    sign = 1 if c.greater_is_better else -1
+    limit = float(test[c.best] - sign * np.nan_to_num(error[c.best]))
+    name = c.parameter if isinstance(c.parameter, str) else " and ".join(c.parameter)
+    alt = f"Training and test {c.metric} against {name}. {c.sentence}"
+    return ValidationCurve(
+        c.parameter, c.values, c.train.mean(axis=-1), test, error, c.best, c.one_standard_error,
+        limit, c.collapsed.sum(axis=-1) > 0, c.metric, c.greater_is_better, c.sentence, alt,
+    )  # fmt: skip

@@ -1,0 +1,84 @@
+"""The three ways two edges meet at a node, and when each lets dependence through."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pellucid.graphical.graphs.dag import DAG
+from pellucid.plots.panels.graphs import draw_edge, draw_node
+from pellucid.plots.panels.style import colour, panels
+
+KINDS = (
+    ("tail-to-tail", (("C", "A"), ("C", "B")), "C", {"A": (-1, -1), "B": (1, -1), "C": (0, 0)}),
+    ("head-to-tail", (("A", "C"), ("C", "B")), "C",
+     {"A": (-1.2, 0), "C": (0, -0.5), "B": (1.2, -1)}),
+    ("head-to-head", (("A", "C"), ("B", "C")), "C", {"A": (-1, 0), "B": (1, 0), "C": (0, -1)}),
+    ("head-to-head, a descendant", (("A", "C"), ("B", "C"), ("C", "D")), "D",
+     {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)}),
+)  # fmt: skip
+SIZE = (0.62, 0.52)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One connection with one node observed or nothing."""
+
+    kind: str
+    edges: tuple[tuple[str, str], ...]
+    place: dict[str, tuple[float, float]]
+    observed: tuple[str, ...]
+    open: bool
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Every kind, first without and then with an observed node."""
+
+    cases: tuple[Case, ...]
+    alt: str
+
+    def plot(self) -> Any:
+        """The figure: a column per kind, the row below with the node observed (grey)."""
+        grid = panels(len(self.cases), columns=4, size=(2.7, 2.5))
+        for ax, case in zip(grid, self.cases, strict=True):
+            draw_case(ax, case)
+        return grid[0].figure
+
+
+def draw_case(ax: Any, case: Case) -> None:
+    tint = colour(2) if case.open else colour(1)
+    for a, b in case.edges:
+        draw_edge(ax, (case.place[a], case.place[b]), (SIZE, SIZE))
+    for name, at in case.place.items():
+        seen = name in case.observed
+        draw_node(ax, at, SIZE, name, fill="#9CA3AF" if seen else "white",
+                  edge="black", weight="bold" if seen else "normal")  # fmt: skip
+    ax.set(xlim=(-1.75, 1.75), ylim=(-1.95, 0.8), aspect="equal")
+    ax.axis("off")
+    given = f" given {case.observed[0]}" if case.observed else ""
+    ax.set_title(case.kind, fontsize="medium")
+    verdict = "open: A and B may depend" if case.open else "blocked: A, B independent"
+    ax.text(0, -1.92, verdict + given, ha="center", va="bottom", color=tint, fontweight="bold",
+            fontsize="small")  # fmt: skip
+
+
+def connections() -> Connections:
+    """Tail-to-tail, head-to-tail and head-to-head, open and blocked.
+
+    Examples
+    --------
+    >>> from pellucid.plots import connections
+    >>> [(case.observed, case.open) for case in connections().cases][2::4]
+    [((), False), (('C',), True)]
+    """
+    cases = []
+    for seen in (False, True):
+        for kind, edges, node, place in KINDS:
+            observed = (node,) if seen else ()
+            free = not DAG(edges).d_separated("A", "B", given=observed)
+            cases.append(Case(kind, edges, dict(place), observed, free))
+    said = "; ".join(
+        f"{c.kind} with {'nothing' if not c.observed else c.observed[0]} observed is "
+        f"{'open' if c.open else 'blocked'}"
+        for c in cases
+    )
+    return Connections(tuple(cases), f"The ways two edges meet: {said}.")

@@ -1,0 +1,71 @@
+"""A predictive check: the statistic of the data among those of simulated data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.style import axes, colour, heading, legend
+
+MOST_BARS = 40
+
+
+@dataclass(frozen=True)
+class PredictiveCheckPicture:
+    """Counts of the simulated statistics, and where the data lie."""
+
+    edges: Array  # (k + 1,)
+    counts: Array  # (k,)
+    observed: float
+    p_value: float
+    statistic: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars of the simulated statistics, those beyond the data shaded; a line for the data."""
+        ax = axes(ax)
+        middle = (self.edges[1:] + self.edges[:-1]) / 2
+        width = np.diff(self.edges)
+        beyond = middle >= self.observed
+        ax.bar(middle, self.counts, width, color=colour(0), alpha=0.5, label="simulated")
+        ax.bar(middle[beyond], self.counts[beyond], width[beyond], color=colour(1), alpha=0.5,
+               label=f"beyond the data: {self.p_value:.3g}")  # fmt: skip
+        ax.axvline(self.observed, color="black", lw=2, label=f"data {self.observed:.4g}")
+        ax.set(xlabel=self.statistic, ylabel="simulated data sets")
+        heading(ax, "Would the model have made such data?")
+        legend(ax)
+        return ax
+
+
+def predictive_check(check: Any) -> PredictiveCheckPicture:
+    """The picture of a predictive check.
+
+    Parameters
+    ----------
+    check : PredictiveCheck of ``pellucid.inference``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import inference
+    >>> from pellucid.plots import predictive_check
+    >>> found = inference.predictive_check(
+    ...     np.array([1.0, 2.0]), np.zeros(50), lambda m, rng: rng.normal(m, 1, 2), random_state=0
+    ... )
+    >>> predictive_check(found).observed
+    1.5
+    """
+    if not hasattr(check, "simulated") or not hasattr(check, "observed"):
+        raise TypeError(f"check must be a PredictiveCheck, got {type(check).__name__}")
+    simulated = np.asarray(check.simulated)
+    values = np.unique(simulated)
+    if len(values) <= MOST_BARS and np.array_equal(values, np.round(values)):
+        edges = np.arange(values[0] - 0.5, values[-1] + 1.0)
+    else:
+        edges = np.histogram_bin_edges(simulated, bins=MOST_BARS)
+    counts, edges = np.histogram(simulated, edges)
+    alt = f"Histogram of simulated data: {check}"
+    return PredictiveCheckPicture(
+        edges, counts, check.observed, check.p_value, check.statistic, alt
+    )

@@ -1,0 +1,119 @@
+"""Few labels spreading over many rows, round by round."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.groups import style_of
+from pellucid.plots.panels.mixtures import blend
+from pellucid.plots.panels.planes import MOST_CLASSES, view_of
+from pellucid.plots.panels.replay import chosen_rounds, rounds
+from pellucid.plots.panels.steps import Steps
+from pellucid.plots.panels.style import axes, heading, legend, thinned, words
+from pellucid.plots.panels.sweeps import label_of, read_table
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class LabelRound:
+    """The labels after one round."""
+
+    at: Array  # (n, 1) or (n, 2)
+    shares: Array  # (n, k) label distributions; a row of 0 has heard nothing yet
+    known: BoolArray  # (n,) labelled by the user
+    reached: int  # rows with a label, of all
+    classes: tuple[str, ...]
+    names: tuple[str, ...]
+    title: str
+    note: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax, figsize=(6.0, 4.6))
+        place = self.at
+        if place.shape[1] == 1:
+            place = np.column_stack([place[:, 0], self.shares.argmax(axis=1)])
+        heard = self.shares.sum(axis=1) > 0
+        ax.scatter(*place[~heard].T, s=12, facecolors="none", edgecolors="#9CA3AF", linewidths=0.8,
+                   label="no label yet" if (~heard).any() else None)  # fmt: skip
+        best, tints = self.shares.argmax(axis=1), blend(self.shares)
+        for k, label in enumerate(self.classes):
+            shape = style_of(k)["marker"]
+            mine = heard & (best == k) & ~self.known
+            ax.scatter(*place[mine].T, s=22, c=tints[mine], marker=shape, linewidths=0, zorder=3)
+            mine = heard & (best == k) & self.known
+            ax.scatter(*place[mine].T, s=110, marker=shape, color=style_of(k)["color"],
+                       edgecolors="black", lw=1.5, zorder=5, label=f"{label}, given")  # fmt: skip
+        ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "class")
+        heading(ax, self.title, self.note)
+        legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
+        return ax
+
+
+@dataclass(frozen=True)
+class LabelRounds(Steps):
+    """One picture per round."""
+
+    rounds: IntArray  # (m,)
+    reached: IntArray  # (m,) rows with a label
+
+
+def label_rounds(
+    E: Any, X: Any, y: Any, at: Any = (0, 1, 3, -1), *, columns: Any = None
+) -> LabelRounds:
+    """Labels at chosen rounds: 0 shows those that were given, -1 the end.
+
+    Colours are mixed by the label distribution of each row. The rounds are seen by fitting a clone
+    again.
+
+    Parameters
+    ----------
+    E : fitted LabelPropagation or LabelSpreading
+    X, y : what it was fitted on, -1 for no label
+    at : rounds, default=(0, 1, 3, -1)
+    columns : one or two names or positions, optional
+
+    Examples
+    --------
+    >>> from pellucid import LabelSpreading
+    >>> from pellucid.plots import label_rounds
+    >>> X = [[0.0], [0.2], [0.4], [2.0], [2.2], [2.4]]
+    >>> y = [0, -1, -1, 1, -1, -1]
+    >>> picture = label_rounds(LabelSpreading().fit(X, y), X, y)
+    >>> picture.rounds[:2], picture.reached[:2]
+    (array([0, 1]), array([2, 6]))
+    """
+    check_is_fitted(E)
+    if not hasattr(E, "label_distributions_"):
+        raise ValueError(f"label_rounds is for models that spread labels, got {type(E).__name__}")
+    table = read_table(X, E)
+    classes = np.asarray(E.classes_)
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(
+            f"the picture tells at most {MOST_CLASSES} classes apart, got {len(classes)}"
+        )
+    values = np.asarray(y)
+    start = (values[:, None] == classes).astype(np.float64)
+    known = start.any(axis=1)
+    models = rounds(E, table.given, y)
+    shares = [start, *(np.asarray(m.label_distributions_) for m in models)]
+    view = view_of(table.X, table.names, columns)
+    kept = np.union1d(thinned(len(values)), np.flatnonzero(known)[:1000])
+    text = tuple(map(str, classes.tolist()))
+    pictures, titles, counts = [], [], []
+    chosen = chosen_rounds(at, len(models))
+    for i in chosen:
+        reached = int((shares[i].sum(axis=1) > 0).sum())
+        name = "given labels" if i == 0 else f"round {i}" + (" (last)" if i == len(models) else "")
+        titles.append(f"{name}: {reached} of {len(values)} rows have a label")
+        counts.append(reached)
+        pictures.append(LabelRound(
+            view.at[kept], shares[i][kept], known[kept], reached, text, view.names, titles[-1],
+            view.note, f"Labels of {len(values)} rows. {titles[-1]}.",
+        ))  # fmt: skip
+    alt = f"Labels spreading by {label_of(E)}: {words(titles)}."
+    return LabelRounds(tuple(pictures), tuple(titles), alt, np.array(chosen), np.array(counts))

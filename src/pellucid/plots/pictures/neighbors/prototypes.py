@@ -1,0 +1,139 @@
+"""Which rows a smaller training set keeps and drops, and the regions that are left."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.planes import (
+    draw_points,
+    grid_of,
+    labels_of,
+    light,
+    paint_regions,
+    predicted_codes,
+    view_of,
+)
+from pellucid.plots.panels.style import axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.sweeps import read_table
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """Rows with whether they are kept, and prototypes that are no rows."""
+
+    at: Array  # (n, d)
+    codes: IntArray  # (n,)
+    kept: BoolArray  # (n,)
+    prototypes: Array  # (m, d) made, not chosen; (0, d) where rows are kept
+    prototype_codes: IntArray  # (m,)
+    n_kept: int  # of all rows, or prototypes
+    n_rows: int
+    lines: tuple[Array, ...]
+    regions: IntArray
+    classes: tuple[str, ...]
+    names: tuple[str, ...]
+    note: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        """Kept rows solid, dropped rows as pale outlines, made prototypes as large markers."""
+        flat = len(self.lines) == 1
+        ax = axes(ax, figsize=(6.6, 4.8) if not flat else (7.0, 2.8))
+        at, made = self.at, self.prototypes
+        if flat:
+            cuts = np.flatnonzero(np.diff(self.regions)) + 1
+            ends = [0, *cuts.tolist(), len(self.lines[0]) - 1]
+            for a, b in pairwise(ends):
+                ax.axvspan(self.lines[0][a], self.lines[0][b], color=light(int(self.regions[a])),
+                           lw=0, zorder=0)  # fmt: skip
+            at = np.column_stack([at, self.codes])
+            made = np.column_stack([made, self.prototype_codes])
+            ax.set_yticks(range(len(self.classes)), self.classes)
+        else:
+            paint_regions(ax, self.lines, self.regions, len(self.classes))
+            ax.set(ylabel=self.names[1])
+        out = ~self.kept
+        for k in range(len(self.classes)):
+            rows = out & (self.codes == k)
+            ax.scatter(*at[rows].T, s=18, facecolors="none", edgecolors=colour(k), alpha=0.55,
+                       marker=marker(k), linewidths=0.7, zorder=2)  # fmt: skip
+        draw_points(ax, at[self.kept], self.codes[self.kept], self.classes)
+        for k, label in enumerate(self.classes):
+            mine = self.prototype_codes == k
+            if mine.any():
+                ax.scatter(*made[mine].T, s=150, color=colour(k), marker=marker(k), linewidths=1.5,
+                           edgecolors="black", zorder=4, label=f"{label}: prototype")  # fmt: skip
+        if out.any():
+            what = "dropped" if len(self.prototypes) == 0 else "rows"
+            ax.scatter(
+                [],
+                [],
+                s=18,
+                facecolors="none",
+                edgecolors="black",
+                linewidths=0.7,
+                label=f"{what} ({self.n_rows - (self.n_kept if what == 'dropped' else 0)})",
+            )
+        ax.set(xlabel=self.names[0])
+        legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        heading(ax, f"{self.n_kept} {'of' if len(self.prototypes) == 0 else 'prototypes for'} "
+                    f"{self.n_rows} rows stand for all", self.note)  # fmt: skip
+        return ax
+
+
+def prototypes(E: Any, X: Any, y: Any, *, columns: Any = None) -> Prototypes:
+    """The rows that are kept and dropped, or the prototypes that stand for them.
+
+    Parameters
+    ----------
+    E : fitted CondensedNearestNeighbour, EditedNearestNeighbours or NearestPrototypes
+    X, y : its training data
+    columns : one or two names or positions, optional
+
+    Examples
+    --------
+    >>> from pellucid import CondensedNearestNeighbour
+    >>> from pellucid.plots import prototypes
+    >>> X, y = [[0.0], [1.0], [2.0], [7.0], [8.0]], list("aaabb")
+    >>> prototypes(CondensedNearestNeighbour().fit(X, y), X, y).kept
+    array([ True, False, False,  True, False])
+    """
+    check_is_fitted(E)
+    chosen = getattr(E, "sample_indices_", None)
+    if chosen is None and not hasattr(E, "prototypes_"):
+        raise ValueError("prototypes needs CondensedNearestNeighbour, EditedNearestNeighbours or "
+                         f"NearestPrototypes, got {type(E).__name__}")  # fmt: skip
+    table = read_table(X, E)
+    n = len(table.X)
+    labels = labels_of(y, n, E.classes_)
+    keep = np.zeros(n, bool)
+    made = np.zeros((0, table.X.shape[1]))
+    made_codes = np.zeros(0, np.intp)
+    if chosen is not None:
+        if len(chosen) and max(chosen) >= n:
+            raise ValueError(
+                f"X must be the training rows, got {n} rows and row {max(chosen)} kept"
+            )
+        keep[chosen] = True
+    else:
+        made = np.asarray(E.prototypes_, dtype=np.float64)
+        made_codes = labels_of(E.prototype_labels_, len(made), E.classes_).codes
+    view = view_of(np.vstack([table.X, made]), table.names, columns)
+    lines, places = grid_of(view.at)
+    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    regions = predicted_codes(E, table.like(view.rows(places)), E.classes_).reshape(shape)
+    drawn = thinned(n)
+    count = int(keep.sum()) if chosen is not None else len(made)
+    what = "rows kept" if chosen is not None else "prototypes made"
+    alt = (
+        f"{count} {what} by {type(E).__name__} of {n} rows in {' and '.join(view.names)}, with the "
+        "regions that they leave."
+    )
+    return Prototypes(
+        view.at[:n][drawn], labels.codes[drawn], keep[drawn], view.at[n:], made_codes, count, n,
+        lines, regions, labels.classes, view.names, view.note, alt,
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Decision regions of nearest neighbours for several k, and the error of every k."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.neighbors.path import select_n_neighbors
+from pellucid.neighbors.search.metrics import Minkowski
+from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
+from pellucid.plots.panels.sweeps import read_table
+from pellucid.plots.pictures.classification.decision_regions import (
+    DecisionRegions,
+    decision_regions,
+)
+
+
+@dataclass(frozen=True)
+class RegionsByK:
+    """The regions of each k, and the leave-one-out error of all k up to the largest."""
+
+    ks: tuple[int, ...]
+    regions: DecisionRegions
+    n_neighbors: IntArray  # (m,)
+    errors: Array  # (m,) share wrong, each row left out of its own vote
+    standard_errors: Array
+    best: int
+    one_standard_error: int  # the largest k within one standard error of the best
+    alt: str
+
+    def plot(self) -> Any:
+        """One panel per k, and the error against k; the figure."""
+        n = len(self.ks)
+        size = (4.2, 3.7) if len(self.regions.lines) == 2 else (5.0, 2.8)
+        grid = panels(n + 1, columns=2 if n + 1 in (2, 4) else 3, size=size)
+        for i in range(n):
+            self.regions._panel(grid[i], i)
+            error = self.errors[self.n_neighbors == self.ks[i]][0]
+            heading(grid[i], f"k = {self.ks[i]}: {self.regions.errors[i]:.1%} of these rows wrong,"
+                             f" {error:.1%} left out", self.regions.note)  # fmt: skip
+        ax = grid[-1]
+        ax.fill_between(
+            self.n_neighbors,
+            self.errors - self.standard_errors,
+            self.errors + self.standard_errors,
+            color=colour(0),
+            alpha=0.15,
+            lw=0,
+        )
+        ax.plot(self.n_neighbors, self.errors, "-", color=colour(0), lw=1.5)
+        for k, label, shape in ((self.best, "least", "D"),
+                                (self.one_standard_error, "one standard error", "^")):  # fmt: skip
+            ax.plot(k, self.errors[self.n_neighbors == k][0], shape, mec="black", ms=8,
+                    color=colour(2 if shape == "D" else 4), label=f"{label}: k = {k}")  # fmt: skip
+        for k in self.ks:
+            ax.axvline(k, color=GREY, ls=":", lw=1)
+        ax.set(xlabel="neighbours k", ylabel="share wrong, left out")
+        legend(ax)
+        heading(ax, "Error against k", "small k: ragged; large k: blunt")
+        return ax.figure
+
+
+def regions_by_k(
+    E: Any, X: Any, y: Any, ks: Any = (1, 5, 15), *, columns: Any = None
+) -> RegionsByK:
+    """The regions of the same neighbour classifier for several k.
+
+    Parameters
+    ----------
+    E : KNeighborsClassifier
+        Its other parameters are kept.
+    X, y : training data
+    ks : sequence of int, default=(1, 5, 15)
+    columns : one or two names or positions, optional
+
+    Examples
+    --------
+    >>> from pellucid import KNeighborsClassifier
+    >>> from pellucid.plots import regions_by_k
+    >>> X, y = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]], [0, 0, 0, 1, 1, 1]
+    >>> picture = regions_by_k(KNeighborsClassifier(), X, y, ks=(1, 3))
+    >>> picture.n_neighbors.tolist(), picture.errors.tolist()
+    ([1, 2, 3], [0.0, 0.0, 0.0])
+    """
+    if "n_neighbors" not in E.get_params():
+        raise ValueError(f"regions_by_k needs a model with n_neighbors, got {type(E).__name__}")
+    ks = tuple(int(k) for k in ks)
+    if not ks:
+        raise ValueError("ks must hold at least one number of neighbours, got none")
+    for k in ks:
+        check.whole(n_neighbors=k)
+    table = read_table(X)
+    n = len(table.X)
+    if max(ks) >= n:
+        raise ValueError(f"ks must be below the number of rows, {n}, got {max(ks)}")
+    models = {f"k = {k}": clone(E).set_params(n_neighbors=k).fit(X, y) for k in ks}
+    regions: Any = decision_regions(models, X, y, columns=columns)
+    metric = Minkowski(E.p) if E.metric == "minkowski" else E.metric
+    path = select_n_neighbors(table.X, np.asarray(y), range(1, max(ks) + 1),
+                              weights=E.weights or "uniform", metric=metric)  # fmt: skip
+    said = ", ".join(
+        f"k = {k} {e:.1%}" for k, e in zip(path.n_neighbors, path.errors, strict=True) if k in ks
+    )
+    alt = (
+        f"Regions of nearest neighbours on {n} rows for k = {', '.join(map(str, ks))}; left-out "
+        f"errors {said}; least at k = {path.best}."
+    )
+    return RegionsByK(
+        ks, regions, np.asarray(path.n_neighbors), np.asarray(path.errors),
+        np.asarray(path.standard_errors), int(path.best), int(path.one_standard_error), alt,
+    )  # fmt: skip

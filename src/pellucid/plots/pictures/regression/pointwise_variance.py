@@ -1,0 +1,95 @@
+"""The variance of a fitted curve at every x, in units of the noise variance.
+
+For a linear smoother Var f(x) = s^2 h(x), h(x) the leverage of x: it depends on the inputs alone.
+Global polynomials are wild at the ends; natural splines, straight there, are tame.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.style import GREY, axes, colour, legend, marker, thinned
+from pellucid.plots.panels.sweeps import features_of, labelled, last_step, read_table, with_note
+
+
+@dataclass(frozen=True)
+class PointwiseVariance:
+    """h(x) of several fits."""
+
+    grid: Array  # (g,)
+    variance: Array  # (models, g) over the noise variance
+    labels: tuple[str, ...]
+    df: tuple[float, ...]
+    inputs: Array  # (n,) where the data lie
+    name: str
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        for i, (label, h) in enumerate(zip(self.labels, self.variance, strict=True)):
+            ax.plot(
+                self.grid, h, color=colour(i), lw=1.8, marker=marker(i), ms=4,
+                markevery=len(self.grid) // 10, label=f"{label} (df {self.df[i]:.3g})",
+            )  # fmt: skip
+        ax.plot(
+            self.inputs, np.zeros(len(self.inputs)), "|", color=GREY, ms=9, clip_on=False,
+            label="data",
+        )  # fmt: skip
+        ax.set(xlabel=self.name, ylabel="variance of the fit / noise variance", title=self.title)
+        ax.set_ylim(bottom=0)
+        legend(ax)
+        return ax
+
+
+def pointwise_variance(E: Any, x: Any, *, column: Any = None, n: int = 201) -> PointwiseVariance:
+    """Pointwise variance of polynomial, spline and other linear smoothers, side by side.
+
+    Parameters
+    ----------
+    E : fitted linear smoother or pipeline that ends in one, a list of them, or {label: fit}
+        LinearRegression, Ridge, SmoothingSpline, ... : what has ``leverage``.
+    x : the inputs of the fit
+    column : name or number, optional
+        The input to move where there are several; the others stay at their median.
+    n : int, default=201
+        Points of the curves.
+
+    Examples
+    --------
+    >>> from pellucid import LinearRegression
+    >>> line = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    >>> pointwise_variance(line, [[0.0], [1.0], [2.0]], n=3).variance.round(4)
+    array([[0.8333, 0.3333, 0.8333]])
+    """
+    pairs = labelled(E)
+    table = read_table(x, pairs[0][1])
+    sweep = table.sweep(column, n=n)
+    curves, df = [], []
+    for label, model in pairs:
+        last = last_step(model)
+        if not hasattr(last, "leverage"):
+            raise ValueError(
+                f"{label} is not a linear smoother: it has no leverage(X) to read the variance from"
+            )
+        rows = table.like(sweep.rows)
+        rows = features_of(model, rows) if isinstance(model, Pipeline) else rows
+        h = np.asarray(last.leverage(named_rows(last, rows)), dtype=np.float64)
+        curves.append(h if h.ndim == 1 else h[:, 0])
+        df.append(float(np.ravel(last.df_)[0]))
+    labels = tuple(label for label, _ in pairs)
+    parts = [f"{name} at most {h.max():.3g}" for name, h in zip(labels, curves, strict=True)]
+    alt = f"Variance of the fit over the noise variance along {sweep.name}: {', '.join(parts)}."
+    return PointwiseVariance(
+        sweep.grid, np.array(curves), labels, tuple(df),
+        table.X[thinned(len(table.X)), sweep.column], sweep.name,
+        with_note("How sure the fit is at every point", sweep.note), alt,
+    )  # fmt: skip
+
+
+def named_rows(model: Any, rows: Any) -> Any:
+    """Rows with the names that the model was fitted with (set_output inside a pipeline)."""
+    return read_table(rows, model).given

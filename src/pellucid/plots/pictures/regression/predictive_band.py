@@ -1,0 +1,106 @@
+"""The predictive distribution along one input: wider where there are no data.
+
+The plug-in band takes the fitted line for the truth and has the noise only, so its width is
+constant; the Bayesian one adds the uncertainty of the line, which grows away from the data.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.posteriors import noise_of
+from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.sweeps import read_table, with_note
+
+
+@dataclass(frozen=True)
+class PredictiveBand:
+    """Mean, standard deviation, and that of the plug-in."""
+
+    grid: Array  # (g,)
+    mean: Array  # (g,)
+    sd: Array  # (g,) of a new observation
+    plug_in: float
+    widths: float  # standard deviations drawn
+    span: tuple[float, float]  # where the data lie
+    points: Array  # (n, 2), may be empty
+    names: tuple[str, str]
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        k = self.widths
+        ax.fill_between(
+            self.grid, self.mean - k * self.sd, self.mean + k * self.sd, color=colour(0),
+            alpha=0.22, lw=0, label=f"Bayesian, mean ± {k:g} sd",
+        )  # fmt: skip
+        ax.plot(self.grid, self.mean, color=colour(0), lw=2)
+        for sign in (-1, 1):
+            ax.plot(
+                self.grid, self.mean + sign * k * self.plug_in, "--", color=colour(1), lw=1.4,
+                label=f"plug-in, ± {k:g} x {self.plug_in:.3g}" if sign == 1 else None,
+            )  # fmt: skip
+        ax.plot(*self.points.T, "o", color=GREY, ms=3.5, alpha=0.8)
+        for end in self.span:
+            ax.axvline(end, color=GREY, ls=":", lw=1)
+        ax.plot([], [], color=GREY, ls=":", lw=1, label="ends of the data")
+        ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
+        legend(ax)
+        return ax
+
+
+def predictive_band(
+    E: Any, x: Any, y: Any = None, *, column: Any = None, widths: float = 2.0, widen: float = 0.5,
+    n: int = 201,
+) -> PredictiveBand:  # fmt: skip
+    """Predictive mean and standard deviation, against the constant plug-in band.
+
+    Parameters
+    ----------
+    E : fitted Bayesian regressor with ``predict(X, return_std=True)``, or a pipeline ending in one
+    x : the inputs of the fit
+    y : the target, optional
+        Then the points are drawn.
+    column : name or number, optional
+        The input to move where there are several; the others stay at their median.
+    widths : float, default=2.0
+        Half the width of the bands in standard deviations.
+    widen : float, default=0.5
+        How far beyond the data to look, as a share of their range.
+    n : int, default=201
+        Points of the curves.
+
+    Examples
+    --------
+    >>> from pellucid import BayesianLinearRegression
+    >>> x, y = [[1.0], [2.0], [3.0], [4.0], [4.5]], [3.0, 5.0, 7.0, 9.0, 10.0]
+    >>> model = BayesianLinearRegression(prior_covariance=1e6, noise_variance=1.0).fit(x, y)
+    >>> picture = predictive_band(model, x, y, widen=1.0, n=3)
+    >>> picture.sd.round(4), picture.plug_in
+    (array([2.1808, 1.0967, 2.0909]), 1.0)
+    """
+    check.positive(widths=widths)
+    check.non_negative(widen=widen)
+    plug_in = noise_of(E)
+    table = read_table(x, E)
+    sweep = table.sweep(column, widen=widen, n=n)
+    mean, sd = E.predict(table.like(sweep.rows), return_std=True)
+    points, name = np.zeros((0, 2)), "y"
+    if y is not None:
+        target, name = response(y, len(table.X))
+        kept = thinned(len(target))
+        points = np.column_stack([table.X[kept, sweep.column], target[kept]])
+    inside = table.X[:, sweep.column]
+    alt = (
+        f"Predictive mean of {name} along {sweep.name}; the standard deviation is {sd.min():.4g} "
+        f"at its least and {sd.max():.4g} at its most, the plug-in has {plug_in:.4g} everywhere."
+    )
+    return PredictiveBand(
+        sweep.grid, mean, sd, plug_in, float(widths), (float(inside.min()), float(inside.max())),
+        points, (sweep.name, name), with_note("Prediction of new observations", sweep.note), alt,
+    )  # fmt: skip

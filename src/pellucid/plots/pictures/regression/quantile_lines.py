@@ -1,0 +1,88 @@
+"""Quantile regression: the median of y given x, and other quantiles round it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array
+from pellucid.linear import QuantileRegressor
+from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.sweeps import read_table, with_note
+
+
+@dataclass(frozen=True)
+class QuantileLines:
+    """One line per quantile."""
+
+    grid: Array  # (g,)
+    lines: Array  # (quantiles, g)
+    quantiles: Array  # (quantiles,)
+    below: Array  # (quantiles,) share of the rows strictly below each fit
+    crossings: bool  # whether a higher quantile lies below a lower one inside the data
+    points: Array  # (n, 2)
+    names: tuple[str, str]
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.5)
+        styles = ("--", "-.", ":", (0, (5, 1)))
+        for i in np.argsort(-self.quantiles):
+            q = self.quantiles[i]
+            style, width = ("-", 2.4) if q == 0.5 else (styles[i % 4], 1.6)
+            word = " (median)" if q == 0.5 else ""
+            ax.plot(
+                self.grid, self.lines[i], ls=style, lw=width, color=colour(i),
+                label=f"{q:g} quantile{word}: {self.below[i]:.0%} of rows below",
+            )  # fmt: skip
+        ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
+        legend(ax)
+        return ax
+
+
+def quantile_lines(
+    X: Any, y: Any, quantiles: Any = (0.1, 0.5, 0.9), *, column: Any = None, n: int = 101
+) -> QuantileLines:
+    """Lines of quantile regression (no penalty) for several quantiles.
+
+    Parameters
+    ----------
+    X, y : the data
+    quantiles : numbers between 0 and 1
+    column : name or number, optional
+        The input to move where there are several; the others stay at their median.
+    n : int, default=101
+        Points of the lines.
+
+    Examples
+    --------
+    >>> x = [[float(i)] for i in range(9)]
+    >>> picture = quantile_lines(x, [0, 2, 1, 3, 6, 5, 4, 7, 90], [0.5])
+    >>> picture.lines[0][[0, -1]].round(4), picture.crossings
+    (array([0., 8.]), False)
+    """
+    table = read_table(X)
+    target, name = response(y, len(table.X))
+    sweep = table.sweep(column, n=n)
+    q = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+    if q.ndim != 1 or not len(q):
+        raise ValueError(f"quantiles must be numbers between 0 and 1, got {quantiles!r}")
+    fits = [QuantileRegressor(quantile=float(v), alpha=0.0).fit(table.X, target) for v in q]
+    lines = np.array([fit.predict(sweep.rows) for fit in fits])
+    inside = np.array([fit.predict(table.X) for fit in fits])
+    tiny = 1e-9 * (np.abs(target).max() or 1.0)
+    below = (target < inside - tiny).mean(axis=1)
+    ordered = inside[np.argsort(q)]
+    crossings = bool((np.diff(ordered, axis=0) < -tiny).any())
+    kept = thinned(len(target))
+    note = [sweep.note] * bool(sweep.note) + ["some lines cross inside the data"] * crossings
+    parts = [f"{a:g} ({b:.0%} below)" for a, b in zip(q, below, strict=True)]
+    return QuantileLines(
+        sweep.grid, lines, q, below, crossings,
+        np.column_stack([table.X[kept, sweep.column], target[kept]]), (sweep.name, name),
+        with_note("Quantile regression", "; ".join(note)),
+        f"Lines of the quantiles {', '.join(parts)} of {name} given {sweep.name}.",
+    )  # fmt: skip

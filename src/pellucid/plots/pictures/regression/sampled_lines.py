@@ -1,0 +1,87 @@
+"""Lines drawn from the posterior: what the data leave possible."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.posteriors import lines_of, posterior_of
+from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.sweeps import features_of, read_table, with_note
+
+
+@dataclass(frozen=True)
+class SampledLines:
+    """Lines on a grid, and the posterior mean."""
+
+    grid: Array  # (g,)
+    lines: Array  # (n, g)
+    mean: Array  # (g,)
+    points: Array  # (rows, 2)
+    names: tuple[str, str]
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        for i, line in enumerate(self.lines):
+            label = f"{len(self.lines)} draws" if i == 0 else None
+            ax.plot(self.grid, line, color=colour(0), lw=0.8, alpha=0.5, label=label)
+        ax.plot(self.grid, self.mean, color=colour(1), lw=2.2, label="posterior mean")
+        ax.plot(*self.points.T, "o", color=GREY, ms=3.5)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
+        legend(ax)
+        return ax
+
+
+def sampled_lines(
+    E: Any, X: Any, y: Any, n: int = 20, *, column: Any = None, widen: float = 0.2,
+    random_state: Any = 0,
+) -> SampledLines:  # fmt: skip
+    """Lines (curves, behind a basis) sampled from the posterior of a Bayesian linear model.
+
+    Parameters
+    ----------
+    E : fitted BayesianLinearRegression, BayesianRidge or ARDRegression, or a pipeline ending in one
+    X, y : the data
+    n : int, default=20
+        Number of lines.
+    column : name or number, optional
+        The input to move where there are several; the others stay at their median.
+    widen : float, default=0.2
+        How far beyond the data to look, as a share of their range.
+    random_state : None, int, RandomState or Generator, default=0
+
+    Examples
+    --------
+    >>> from pellucid import BayesianLinearRegression
+    >>> x, y = [[1.0], [2.0], [3.0], [4.0], [4.5]], [3.0, 5.0, 7.0, 9.0, 10.0]
+    >>> model = BayesianLinearRegression(prior_covariance=1e6, noise_variance=1.0).fit(x, y)
+    >>> picture = sampled_lines(model, x, y, 5)
+    >>> picture.lines.shape, picture.mean[[0, -1]].round(3)
+    ((5, 201), array([ 1.6, 11.4]))
+    """
+    check.whole(n=n)
+    check.non_negative(widen=widen)
+    post = posterior_of(E)
+    table = read_table(X, E)
+    target, name = response(y, len(table.X))
+    sweep = table.sweep(column, widen=widen)
+    rows = table.like(sweep.rows)
+    Z = features_of(E, rows)
+    intercept = post.names[0] == "intercept" and len(post.names) == Z.shape[1] + 1
+    lines = lines_of(post.draw(n, random_state), Z, intercept=intercept)
+    kept = thinned(len(target))
+    mean = predicted(E, rows)
+    spread = lines.std(axis=0)
+    alt = (
+        f"{n} lines of {name} along {sweep.name} from the posterior; their standard deviation is "
+        f"{spread.min():.4g} at its least and {spread.max():.4g} at its most."
+    )
+    return SampledLines(
+        sweep.grid, lines, mean, np.column_stack([table.X[kept, sweep.column], target[kept]]),
+        (sweep.name, name), with_note("What the posterior thinks possible", sweep.note), alt,
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""Smoothing splines for several penalties, from a wiggle to a line."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array
+from pellucid.linear import SmoothingSpline
+from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.sweeps import read_table
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """One curve per penalty, with its degrees of freedom."""
+
+    grid: Array  # (g,)
+    curves: Array  # (alphas, g)
+    alphas: Array  # (alphas,)
+    df: Array  # (alphas,)
+    chosen: tuple[str, ...]  # "gcv" or "loo" where the data chose, else ""
+    points: Array  # (n, 2)
+    names: tuple[str, str]
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax)
+        ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.6)
+        styles = ("-", "--", "-.", ":")
+        for i, (a, df, curve) in enumerate(zip(self.alphas, self.df, self.curves, strict=True)):
+            how = f", chosen by {self.chosen[i]}" if self.chosen[i] else ""
+            ax.plot(
+                self.grid, curve, styles[i % 4], color=colour(i), lw=2,
+                label=f"penalty {a:.3g}: df {df:.3g}{how}",
+            )  # fmt: skip
+        ax.set(xlabel=self.names[0], ylabel=self.names[1], title="Smoothing splines")
+        legend(ax)
+        return ax
+
+
+def smoothing(X: Any, y: Any, alphas: Any = None, *, n: int = 401) -> Smoothing:
+    """Smoothing splines of one input for several penalties, with their degrees of freedom.
+
+    Parameters
+    ----------
+    X, y : the data; X has one column
+    alphas : sequence of numbers >= 0, "gcv" or "loo", optional
+        None: a thousandth of the one chosen by "gcv", that one, and a thousand times it.
+    n : int, default=401
+        Points of the curves.
+
+    Examples
+    --------
+    >>> picture = smoothing(range(9), [0, 2, 1, 3, 6, 5, 4, 7, 9], [10.0, float("inf")])
+    >>> picture.df.round(4), picture.alphas
+    (array([2.7635, 2.    ]), array([10., inf]))
+    """
+    table = read_table(np.asarray(X) if isinstance(X, range) else X)
+    if table.X.shape[1] != 1:
+        raise ValueError(f"smoothing takes one input, X has {table.X.shape[1]} columns")
+    target, name = response(y, len(table.X))
+    sweep = table.sweep(n=n)
+    if alphas is None:
+        best = SmoothingSpline("gcv").fit(table.X, target).alpha_
+        alphas = (best / 1000, "gcv", best * 1000)
+    alphas = [alphas] if np.ndim(alphas) == 0 else list(alphas)
+    fits = [SmoothingSpline(a).fit(table.X, target) for a in alphas]
+    if not fits:
+        raise ValueError("alphas must hold at least one penalty, got none")
+    kept = thinned(len(target))
+    found = [f"penalty {f.alpha_:.3g} with df {f.df_:.3g}" for f in fits]
+    return Smoothing(
+        sweep.grid, np.array([f.predict(sweep.rows) for f in fits]),
+        np.array([f.alpha_ for f in fits]), np.array([f.df_ for f in fits]),
+        tuple(a if isinstance(a, str) else "" for a in alphas),
+        np.column_stack([table.X[kept, 0], target[kept]]), (sweep.name, name),
+        f"Smoothing splines of {name} on {sweep.name}: {', '.join(found)}.",
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""The tree of approaches, with the branch of a task or of a model lit."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading
+
+ROOT = "learning from data"
+# parent -> children; the leaves name models
+TREE: dict[str, tuple[str, ...]] = {
+    ROOT: ("supervised", "unsupervised", "by reward"),
+    "supervised": ("classification", "regression", "ranking"),
+    "classification": ("generative", "discriminative", "by a score", "by example", "by trees"),
+    "unsupervised": ("clusters", "components", "anomalies"),
+}
+LEAVES: dict[str, tuple[str, ...]] = {
+    "generative": ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis",
+                   "RegularizedDiscriminantAnalysis", "RegularizedDiscriminantAnalysisCV",
+                   "GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB",
+                   "MixedNB", "TextNB", "GenerativeClassifier", "BayesClassifier"),
+    "discriminative": ("LogisticRegression", "LogisticRegressionCV", "BayesianLogisticRegression",
+                       "FirthLogisticRegression", "OrdinalLogisticRegression",
+                       "StepwiseLogisticRegression", "MLPClassifier"),
+    "by a score": ("Perceptron", "LeastSquaresClassifier", "SGDClassifier", "LinearSVC", "SVC"),
+    "by example": ("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid"),
+    "by trees": ("DecisionTreeClassifier", "MultiwayTreeClassifier", "RandomForestClassifier",
+                 "HistGradientBoostingClassifier", "GradientBoostingClassifier"),
+}  # fmt: skip
+MEANING = {
+    "generative": "p(x | class) and priors:\nLDA, QDA, naive Bayes",
+    "discriminative": "P(class | x) directly:\nlogistic regression",
+    "by a score": "a boundary only:\nperceptron, SVM",
+    "by example": "what the neighbours are:\nk nearest neighbours",
+    "by trees": "questions in turn:\ntrees, forests, boosting",
+    "regression": "a number:\nlinear, splines, trees",
+    "ranking": "an order:\npairwise ranker",
+    "clusters": "groups:\nk-means, mixtures",
+    "components": "few directions:\nprincipal components",
+    "anomalies": "what does not belong",
+    "by reward": "actions:\nQ-learning",
+}
+KINDS = {
+    "binary": "classification", "multiclass": "classification", "multilabel": "classification",
+    "regression": "regression", "multi_output_regression": "regression", "ranking": "ranking",
+    "clustering": "clusters", "anomaly": "anomalies",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """Nodes with their places, branches between them, and which are lit."""
+
+    nodes: tuple[tuple[str, float, float], ...]  # name, depth, height
+    branches: tuple[tuple[str, str], ...]
+    lit: tuple[str, ...]  # from the root on
+    title: str
+    alt: str
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes(ax, figsize=(9.6, 6.2))
+        place = {name: (x, y) for name, x, y in self.nodes}
+        for a, b in self.branches:
+            on = a in self.lit and b in self.lit
+            (x0, y0), (x1, y1) = place[a], place[b]
+            middle = (x0 + x1) / 2
+            ax.plot([x0, middle, middle, x1], [y0, y0, y1, y1], color=colour(0) if on else LIGHT,
+                    lw=3 if on else 1.5, zorder=2 if on else 1)  # fmt: skip
+        for name, x, y in self.nodes:
+            on = name in self.lit
+            box = {"boxstyle": "round,pad=0.35", "fc": colour(0) if on else "white",
+                   "ec": colour(0) if on else GREY, "lw": 1.2}  # fmt: skip
+            look = {"color": "white", "fontweight": "bold"} if on else {}
+            ax.text(x, y, name, ha="center", va="center", bbox=box, zorder=3, **look)
+            if name in MEANING:
+                ax.text(x + 0.36, y, MEANING[name], va="center", fontsize="small",
+                        color="black" if on else GREY)  # fmt: skip
+        heights = [y for _, _, y in self.nodes]
+        ax.set(xlim=(-0.45, 4.15), ylim=(max(heights) + 0.7, min(heights) - 0.7))
+        ax.axis("off")
+        heading(ax, self.title, width=100)
+        return ax
+
+
+def layout() -> tuple[list[tuple[str, float, float]], list[tuple[str, str]]]:
+    """Every node at its depth; ends one below the other, parents in the middle of theirs."""
+    nodes, branches, row = [], [], [0.0]
+
+    def place(name: str, depth: int) -> float:
+        children = TREE.get(name, ())
+        heights = []
+        for child in children:
+            branches.append((name, child))
+            heights.append(place(child, depth + 1))
+        if not children:
+            height, row[0] = row[0], row[0] + 1.0
+        else:
+            height = (heights[0] + heights[-1]) / 2
+        nodes.append((name, float(depth), height))
+        return height
+
+    place(ROOT, 0)
+    return nodes, branches
+
+
+def leaf_of(task: Any) -> tuple[str, str]:
+    """The branch of a kind, a Task or a model, and what to call it."""
+    kind = task if isinstance(task, str) else getattr(task, "kind", None)
+    if kind is not None:
+        names = {*MEANING, *TREE}
+        if kind not in KINDS and kind not in names:
+            raise ValueError(f"task must be one of {sorted(KINDS)} or a branch, got {kind!r}")
+        return KINDS.get(kind, kind), kind.replace("_", " ")
+    model = task.steps[-1][1] if hasattr(task, "steps") else task
+    what = type(model).__name__
+    for leaf, models in LEAVES.items():
+        if what in models:
+            return leaf, what
+    kind = getattr(model, "_estimator_type", None) or _tagged(model)
+    found = {"classifier": "classification", "regressor": "regression", "clusterer": "clusters"}
+    if kind not in found:
+        raise ValueError(f"task must be a Task, the name of a kind or a model, got {what}")
+    return found[kind], what
+
+
+def _tagged(model: Any) -> Any:
+    tags = getattr(model, "__sklearn_tags__", None)
+    return tags().estimator_type if tags is not None else None
+
+
+def taxonomy(task: Any) -> Taxonomy:
+    """Which approach a task or a model belongs to.
+
+    Parameters
+    ----------
+    task : Task of a study, the name of its kind ("binary", "regression", ...), or an estimator
+
+    Examples
+    --------
+    >>> from pellucid import GaussianNB
+    >>> from pellucid.plots import taxonomy
+    >>> taxonomy(GaussianNB()).lit
+    ('learning from data', 'supervised', 'classification', 'generative')
+    """
+    leaf, what = leaf_of(task)
+    nodes, branches = layout()
+    parent = {b: a for a, b in branches}
+    lit = [leaf]
+    while lit[0] in parent:
+        lit.insert(0, parent[lit[0]])
+    title = f"{what}: {' → '.join(lit[1:])}"
+    alt = f"Tree of the approaches to learning, lit from the root to {leaf}: {', '.join(lit)}."
+    return Taxonomy(tuple(nodes), tuple(branches), tuple(lit), title, alt)

@@ -1,0 +1,368 @@
+r"""Which models a study tries: one row per model, guessing and the linear baseline first.
+
+A row names the public classes it needs and is taken as soon as all of them exist, so a new family
+joins every study by one line here. Spaces list their values **simplest first**. Penalties are on
+the scale of one row (``alpha = n lambda`` for ridge, ``C = 1 / (n lambda)`` for logistic
+regression), because the features are standardised and the same lambda then means the same
+stiffness for any n.
+
+    complexity   0 guessing, 1 linear, 2 quadratic, splines, neighbours, trees, 4 ensembles and
+                 kernels, 5 networks
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import pellucid
+from pellucid.core.arrays import check
+from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
+from pellucid.study.records import Candidate, Task
+
+EFFORTS = ("quick", "standard", "thorough")
+ONE_LABEL = ("binary", "multiclass")
+NUMBER = ("regression", "ranking")
+MANY_NUMBERS = ("multi_output_regression",)
+LAMBDAS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-5)
+MANY_ROWS = 50_000  # from here on models whose cost grows faster than n are left out
+
+
+class Setting(NamedTuple):
+    """What the choice of candidates may depend on; of the target only its scale and counts."""
+
+    task: Task
+    effort: str
+    n: int  # learning rows
+    p: int  # features
+    n_classes: int
+    least_class: int  # rows of the rarest class
+    spread: float  # standard deviation of a number target
+    texts: tuple[str, ...]  # text columns
+    seed: int
+    cost_matrix: Any = None
+
+
+Made = tuple[Any, dict[str, list[Any]]]  # estimator and space
+
+
+class Entry(NamedTuple):
+    """One row of the registry."""
+
+    key: str
+    name: str
+    needs: tuple[str, ...]  # public classes
+    kinds: tuple[str, ...]  # of task
+    complexity: int
+    effort: str  # the least effort at which it is tried
+    make: Callable[[Setting], Made]
+    reason: str
+    when: Callable[[Setting], bool] = lambda s: True
+    features: dict[str, Any] = {}  # noqa: RUF012  options of TableFeatures; never written to
+    scaled: bool = True
+
+
+def public(name: str) -> Any:
+    """A public class by name; None while it does not exist."""
+    home = pellucid._HOME.get(name)
+    return None if home is None else getattr(import_module(f"pellucid.{home}"), name)
+
+
+def _new(name: str, **options: Any) -> Any:
+    return public(name)(**options)
+
+
+def _seeded(s: Setting, name: str, **options: Any) -> Any:
+    return _new(name, random_state=s.seed, **options)
+
+
+def _guess(s: Setting) -> Made:
+    if s.task.kind in (*NUMBER, *MANY_NUMBERS):
+        return GuessRegressor(), {}
+    return GuessClassifier(s.cost_matrix), {}
+
+
+def _ridge(s: Setting) -> Made:
+    return _new("Ridge"), {"alpha": [s.n * value for value in LAMBDAS]}
+
+
+def _logistic(s: Setting) -> Made:
+    return _new("LogisticRegression", max_iter=500), {"C": [1 / (s.n * v) for v in LAMBDAS]}
+
+
+def _ridge_products(s: Setting) -> Made:
+    return ProductRegressor(), {"alpha": [s.n * value for value in LAMBDAS]}
+
+
+def _logistic_products(s: Setting) -> Made:
+    return ProductClassifier(), {"C": [1 / (s.n * value) for value in LAMBDAS[1:5]]}
+
+
+def _lasso(s: Setting) -> Made:
+    shares = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+    return _new("Lasso", max_iter=5000), {"alpha": [s.spread * share for share in shares]}
+
+
+def _elastic(s: Setting) -> Made:
+    """Of the two penalties only the absolute one is in units of the target: the mix follows."""
+    shares = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+    both = s.spread + 1
+    model = _new("ElasticNet", l1_ratio=s.spread / both, max_iter=5000)
+    return model, {"alpha": [both * share for share in shares]}
+
+
+def _lda(s: Setting) -> Made:
+    return _new("LinearDiscriminantAnalysis", solver="lsqr"), {"shrinkage": [0.9, 0.5, 0.1, 0.01]}
+
+
+def _rda(s: Setting) -> Made:
+    model = _new("RegularizedDiscriminantAnalysis")
+    if s.p >= s.least_class:  # one covariance for all, drawn towards a diagonal or round one
+        return model, {"alpha": [0.0], "gamma": [0.95, 0.75, 0.5, 0.25]}
+    return model, {"alpha": [0.25, 0.75], "gamma": [0.5, 0.1, 0.01]}
+
+
+def _qda(s: Setting) -> Made:
+    return _new("QuadraticDiscriminantAnalysis"), {"reg_param": [0.5, 0.1, 0.01]}
+
+
+def _bayes(s: Setting) -> Made:
+    return _new("GaussianNB"), {"var_smoothing": [0.1, 1e-3]}
+
+
+def _diagonal(s: Setting) -> Made:
+    return _new("GaussianNB", shared_variance=True), {"var_smoothing": [1.0, 0.1, 1e-3]}
+
+
+def _word_bayes(s: Setting) -> Made:
+    return _new("MultinomialNB"), {"alpha": [10.0, 1.0, 0.1]}
+
+
+def _neighbours(kind: str) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        sizes = [k for k in (51, 25, 11, 5, 1) if k <= max(1, s.n // 4)]
+        return _new(f"KNeighbors{kind}"), {"n_neighbors": sizes}
+
+    return make
+
+
+def _tree(kind: str) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        leaf = max(2, min(20, s.n // 50))
+        model = _seeded(s, f"DecisionTree{kind}", min_samples_leaf=leaf)
+        return model, {"max_depth": [1, 2, 3, 5, 8]}
+
+    return make
+
+
+def _forest(kind: str) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        trees = 100 if s.effort != "thorough" else 300
+        model = _seeded(s, f"RandomForest{kind}", n_estimators=trees)
+        leaves = [5, 1] if s.n < MANY_ROWS else [20]
+        if kind == "Classifier" and s.effort == "standard":
+            leaves = leaves[-1:]  # votes of pure leaves: tuning brings next to nothing
+        return model, {"min_samples_leaf": leaves}
+
+    return make
+
+
+def _boosting(kind: str) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        model = _seeded(s, f"HistGradientBoosting{kind}", early_stopping=False, max_iter=100)
+        leaf = max(2, min(20, s.n // 20))
+        model.set_params(min_samples_leaf=leaf)
+        if s.n >= MANY_ROWS:
+            return model, {"max_leaf_nodes": [31]}
+        # a round grows a tree per class; more rows bear larger trees
+        rounds = [50, 100, 300] if s.n_classes <= 2 else [30, 100]
+        leaves = [4 if s.n < 1000 else 15] if s.effort != "thorough" else [4, 8, 31]
+        return model, {"max_leaf_nodes": leaves, "max_iter": rounds}
+
+    return make
+
+
+def _svc(s: Setting) -> Made:
+    return _new("SVC"), {"C": [0.1, 1.0, 10.0]}
+
+
+def _svr(s: Setting) -> Made:
+    """Tube and cost are in units of the target."""
+    costs = [s.spread * value for value in (0.1, 1.0, 10.0)]
+    return _new("SVR", epsilon=0.1 * s.spread), {"C": costs}
+
+
+def _network(kind: str) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        from pellucid.study.candidates.unit_network import (
+            UnitNetwork,  # networks take long to import
+        )
+
+        kept: dict[str, Any] = {"max_iter": 300, "early_stopping": s.n >= 500}
+        kept["random_state"] = s.seed
+        model = UnitNetwork(**kept) if kind == "Regressor" else _new("MLPClassifier", **kept)
+        return model, {"hidden_layer_sizes": [(8,), (32,), (32, 32)]}
+
+    return make
+
+
+def _per_label(outer: str) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        inner, space = _logistic(s)
+        options = {"random_state": s.seed} if outer == "ClassifierChain" else {}
+        return _new(outer, estimator=inner, **options), {
+            f"estimator__{name}": values for name, values in space.items()
+        }
+
+    return make
+
+
+def _ranker(s: Setting) -> Made:
+    return _new("PairwiseRanker"), {}
+
+
+def _few_rows(s: Setting) -> bool:
+    return s.n < MANY_ROWS
+
+
+def _room(s: Setting) -> bool:
+    """Whether every class has rows enough for a covariance of its own."""
+    return s.least_class > 2 * s.p and s.p <= 200
+
+
+def _not_wide(s: Setting) -> bool:
+    return s.p <= 2 * s.n and s.p <= 500
+
+
+def _few_products(s: Setting) -> bool:
+    """Whether the products of all pairs are affordable, and not more than the rows can bear."""
+    return 1 < s.p <= 30 and s.p * (s.p + 3) // 2 <= s.n and _few_rows(s)
+
+
+def _has_text(s: Setting) -> bool:
+    return bool(s.texts)
+
+
+WIDE = "many columns for the rows: a penalty keeps the coefficients small"
+REGISTRY: tuple[Entry, ...] = (
+    Entry("guess", "guessing", (), (*ONE_LABEL, "multilabel", *NUMBER, *MANY_NUMBERS), 0, "quick",
+          _guess, "what can be said without looking at the columns"),
+    Entry("logistic", "logistic regression", ("LogisticRegression",), ONE_LABEL, 1, "quick",
+          _logistic, "the linear baseline for classes"),
+    Entry("ridge", "ridge regression", ("Ridge",), (*NUMBER, *MANY_NUMBERS), 1, "quick",
+          _ridge, "the linear baseline for numbers"),
+    Entry("lda", "linear discriminant analysis", ("LinearDiscriminantAnalysis",), ONE_LABEL, 1,
+          "quick", _lda, "linear, with the same spread in every class",
+          lambda s: s.p <= 300, {"reference": True}),
+    Entry("lasso", "lasso", ("Lasso",), NUMBER, 1, "standard",
+          _lasso, "linear, with few columns"),
+    Entry("elastic_net", "elastic net", ("ElasticNet",), NUMBER, 1, "standard",
+          _elastic, "linear, with groups of related columns", lambda s: s.p > 1),
+    Entry("diagonal", "diagonal discriminant analysis", ("GaussianNB",), ONE_LABEL, 1, "quick",
+          _diagonal, "linear, columns taken one by one: for more columns than rows",
+          lambda s: s.p > 300),
+    Entry("bayes", "naive Bayes", ("GaussianNB",), ONE_LABEL, 2, "standard",
+          _bayes, "columns taken one by one: needs few rows"),
+    Entry("word_bayes", "naive Bayes on words", ("MultinomialNB",), ONE_LABEL, 1, "quick",
+          _word_bayes, "the classic for texts", _has_text, {"words": "count", "only": "text"}),
+    Entry("rda", "regularised discriminant analysis", ("RegularizedDiscriminantAnalysis",),
+          ONE_LABEL, 2, "standard", _rda, "between linear and quadratic, shrunk",
+          lambda s: s.p <= 300 and _few_rows(s), {"reference": True}),
+    Entry("qda", "quadratic discriminant analysis", ("QuadraticDiscriminantAnalysis",), ONE_LABEL,
+          2, "standard", _qda, "a spread of its own for every class", _room, {"reference": True}),
+    Entry("logistic_splines", "logistic regression on splines", ("LogisticRegression",), ONE_LABEL,
+          2, "standard", _logistic, "smooth bends in every number", _not_wide, {"knots": 5}),
+    Entry("ridge_splines", "ridge regression on splines", ("Ridge",), NUMBER, 2, "standard",
+          _ridge, "smooth bends in every number", _not_wide, {"knots": 5}),
+    Entry("ridge_products", "ridge regression on products", ("Ridge",), NUMBER, 2, "standard",
+          _ridge_products, "squares, and what two columns do together", _few_products),
+    Entry("logistic_products", "logistic regression on products", ("LogisticRegression",),
+          ("binary",), 2, "standard", _logistic_products,
+          "squares, and what two columns do together", _few_products),
+    Entry("logistic_products", "logistic regression on products", ("LogisticRegression",),
+          ("multiclass",), 2, "thorough", _logistic_products,
+          "squares, and what two columns do together", _few_products),
+    Entry("neighbours", "nearest neighbours", ("KNeighborsClassifier",), ONE_LABEL, 2, "standard",
+          _neighbours("Classifier"), "rows like this one", lambda s: _few_rows(s) and s.p <= 50),
+    Entry("neighbours", "nearest neighbours", ("KNeighborsRegressor",), NUMBER, 2, "standard",
+          _neighbours("Regressor"), "rows like this one", lambda s: _few_rows(s) and s.p <= 50),
+    Entry("tree", "decision tree", ("DecisionTreeClassifier",), ONE_LABEL, 2, "quick",
+          _tree("Classifier"), "a few questions in a row, easy to read",
+          scaled=False, features={"scale": False}),
+    Entry("tree", "decision tree", ("DecisionTreeRegressor",), NUMBER, 2, "quick",
+          _tree("Regressor"), "a few questions in a row, easy to read",
+          scaled=False, features={"scale": False}),
+    Entry("forest", "random forest", ("RandomForestClassifier",), ONE_LABEL, 4, "standard",
+          _forest("Classifier"), "many trees, averaged", scaled=False, features={"scale": False}),
+    Entry("forest", "random forest", ("RandomForestRegressor",), NUMBER, 4, "standard",
+          _forest("Regressor"), "many trees, averaged", scaled=False, features={"scale": False}),
+    Entry("boosting", "gradient boosting", ("HistGradientBoostingClassifier",), ONE_LABEL, 4,
+          "standard", _boosting("Classifier"), "trees that mend each other's errors",
+          lambda s: s.p <= 500, scaled=False, features={"scale": False}),
+    Entry("boosting", "gradient boosting", ("HistGradientBoostingRegressor",), NUMBER, 4,
+          "standard", _boosting("Regressor"), "trees that mend each other's errors",
+          lambda s: s.p <= 500, scaled=False, features={"scale": False}),
+    Entry("svm", "support vector machine", ("SVC",), ONE_LABEL, 4, "standard",
+          _svc, "a wide margin in a space of similarities", lambda s: s.n <= 5000),
+    Entry("svm", "support vector machine", ("SVR",), NUMBER, 4, "standard",
+          _svr, "a tube in a space of similarities", lambda s: s.n <= 5000),
+    Entry("network", "neural network", ("MLPClassifier",), ONE_LABEL, 5, "thorough",
+          _network("Classifier"), "layers of weighted sums", _few_rows),
+    Entry("network", "neural network", ("MLPRegressor",), NUMBER, 5, "thorough",
+          _network("Regressor"), "layers of weighted sums", _few_rows),
+    Entry("per_label", "logistic regression per label",
+          ("MultiOutputClassifier", "LogisticRegression"), ("multilabel",), 1, "quick",
+          _per_label("MultiOutputClassifier"), "every label by itself"),
+    Entry("chain", "chain of logistic regressions", ("ClassifierChain", "LogisticRegression"),
+          ("multilabel",), 2, "standard", _per_label("ClassifierChain"),
+          "a label may lean on the labels before it"),
+    Entry("pairwise", "pairwise ranking", ("PairwiseRanker",), ("ranking",), 1, "quick",
+          _ranker, "learns which of two rows comes first"),
+)  # fmt: skip
+
+
+class Tried(NamedTuple):
+    """A candidate with the options of its features."""
+
+    candidate: Candidate
+    features: dict[str, Any]
+
+
+def find_candidates(setting: Setting, wanted: tuple[str, ...] | None = None) -> list[Tried]:
+    """The candidates of a setting; guessing and a linear model are always among them.
+
+    ``wanted`` restricts them by key; the guess stays, since everything is measured against it.
+    """
+    check.one_of(EFFORTS, effort=setting.effort)
+    fitting = [e for e in REGISTRY if setting.task.kind in e.kinds and _exists(e)]
+    if wanted is not None:
+        known = sorted({e.key for e in fitting})
+        for key in wanted:
+            if key not in known:
+                raise ValueError(
+                    f"candidate {key!r} is not one of {', '.join(known)} for this task"
+                    f"{check.hint(key, known)}"
+                )
+        chosen = [e for e in fitting if e.key in wanted or e.complexity == 0]
+    else:
+        most = EFFORTS.index(setting.effort)
+        chosen = [e for e in fitting if EFFORTS.index(e.effort) <= most and e.when(setting)]
+    return [_tried(entry, setting) for entry in chosen]
+
+
+def _exists(entry: Entry) -> bool:
+    return all(name in pellucid._HOME for name in entry.needs)
+
+
+def _tried(entry: Entry, setting: Setting) -> Tried:
+    estimator, space = entry.make(setting)
+    reason = entry.reason
+    if setting.p >= setting.n and entry.complexity == 1:
+        reason = f"{reason}; {WIDE}"
+    candidate = Candidate(
+        entry.name, entry.key, estimator, space, entry.complexity, reason, entry.scaled
+    )
+    features = {key: value for key, value in entry.features.items() if key != "only"}
+    if entry.features.get("only") == "text":
+        features["columns"] = list(setting.texts)
+    return Tried(candidate, features)

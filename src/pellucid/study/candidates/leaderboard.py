@@ -1,0 +1,66 @@
+"""The leaderboard: what every candidate did on the folds that all share."""
+
+from typing import Any
+
+from pellucid.evaluation.hypotheses.comparison import Comparison, compare_folds
+from pellucid.evaluation.splits.folds import FoldScore
+from pellucid.study.candidates.training import Choice, Outcome, Workshop
+from pellucid.study.judging.measure import fold_interval
+from pellucid.study.records import LeaderboardRow
+
+
+def leaderboard_rows(
+    shop: Workshop, outcomes: list[Outcome], choice: Choice | None
+) -> tuple[LeaderboardRow, ...]:
+    """One row per candidate, best first; ``choice`` is None for a study that was stopped."""
+    n = sum(len(judge) for _, judge in shop.folds)
+    rows = []
+    for i, one in enumerate(outcomes):
+        rows.append(
+            LeaderboardRow(
+                one.name,
+                one.key,
+                fold_interval(one.scores, shop.ratio(), shop.scorer.task.metric, n),
+                float(one.train_scores.mean()),
+                one.seconds,
+                one.complexity,
+                float("nan") if choice is None else float(choice.p_worse[i]),
+                choice is not None and i == choice.chosen,
+                choice is not None and i == choice.best,
+                tuple(float(s) for s in one.scores),
+                usual_parameters(one.params),
+                _note(one, len(shop.folds)),
+            )
+        )
+    sign = shop.scorer.sign
+    return tuple(sorted(rows, key=lambda r: (-sign * r.interval.estimate, r.complexity)))
+
+
+def compare_outcomes(shop: Workshop, outcomes: list[Outcome], alpha: float) -> Comparison | None:
+    """Every pair of candidates, by the corrected t-test over the folds."""
+    sign, task = shop.scorer.sign, shop.scorer.task
+    ordered = sorted(outcomes, key=lambda o: (-sign * o.scores.mean(), o.complexity))
+    found = {o.name: [FoldScore(float(s), None, None) for s in o.scores] for o in ordered}
+    return compare_folds(
+        found, shop.y, shop.judged(), test="corrected_t", correction="holm", alpha=alpha,
+        metric=task.metric, greater_is_better=task.greater_is_better,
+    )  # fmt: skip
+
+
+def usual_parameters(params: list[dict[str, Any]]) -> dict[str, Any]:
+    """The parameters chosen in most folds; of equal ones the first.
+
+    >>> usual_parameters([{"C": 1}, {"C": 2}, {"C": 2}])
+    {'C': 2}
+    """
+    shown = [repr(one) for one in params]
+    return params[max(range(len(params)), key=lambda i: (shown.count(shown[i]), -i))]
+
+
+def _note(one: Outcome, folds: int) -> str:
+    notes = []
+    if one.unconverged:
+        notes.append(f"not converged in {one.unconverged} of {folds} folds")
+    if one.sampled:
+        notes.append(f"tuned on {one.sampled:,} rows")
+    return "; ".join(notes)

@@ -1,0 +1,473 @@
+r"""Training: every candidate on identical folds, tuned inside each, nothing learned outside.
+
+    outer fold i   learn_i | judge_i
+    inner folds    of learn_i alone: features and model fitted anew; the parameters are the
+                   simplest whose loss to the best is within one standard error of that loss
+    score_i        features and model of learn_i with these parameters, on judge_i
+
+The features of a fold are computed once and shared by all candidates and all parameters; they
+depend on the learning rows of that fold only. Penalties of ridge, lasso and elastic net share one
+decomposition per inner fold (evaluation.closed_paths).
+
+Choice: with T_c the corrected paired t-test of "the best is better than c", Holm-adjusted over all
+c, the chosen candidate is the least complex one whose adjusted p-value is not below alpha. Guessing
+is chosen only where nothing is significantly better than it.
+
+References: Varma & Simon (2006); Nadeau & Bengio (2003); Holm (1979).
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.utils.validation import has_fit_parameter
+
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.evaluation.hypotheses.multiple import adjust_p_values
+from pellucid.evaluation.hypotheses.significance import SignificanceTest
+from pellucid.evaluation.hypotheses.t_tests import corrected_t_test
+from pellucid.evaluation.metrics.metrics import resolve_metric
+from pellucid.evaluation.selection.candidates import make_candidates
+from pellucid.evaluation.selection.closed_paths import closed_scores
+from pellucid.evaluation.splits.folds import FAILURES
+from pellucid.solvers.minimum import SeparationWarning
+from pellucid.study.candidates.candidates import Tried
+from pellucid.study.columns.table_features import TableFeatures
+from pellucid.study.judging.measure import Scorer, chunks
+
+INNER = {"quick": 3, "standard": 3, "thorough": 5}  # folds inside a fold
+TUNING_ROWS = 20_000  # tuning looks at no more rows than this
+PARTS = 10  # a single judging part is cut into so many, to have a spread
+CACHE_BYTES = 2 << 30
+ONE_ERROR = 1.0  # standard errors that a simpler model may be behind the best
+WARM = ("LogisticRegression",)  # convex: a warm start changes the cost, not the answer
+GROWN = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")  # rounds can be added
+CLOSED = {"rmse": "mse", "mse": "mse", "r2": "r2"}
+Fold = tuple[IntArray, IntArray]
+
+
+class Part(NamedTuple):
+    """One fold as matrices."""
+
+    features: TableFeatures
+    Z_learn: Array
+    y_learn: Any
+    Z_judge: Array
+    y_judge: Any
+    learn: IntArray
+    judge: IntArray
+
+
+class Workshop:
+    """The learning rows of a study, cut into folds, with their features at hand."""
+
+    def __init__(
+        self,
+        frame: Any,
+        y: Any,
+        folds: Sequence[Fold],
+        *,
+        kind: str,
+        kinds: dict[str, str],
+        scorer: Scorer,
+        groups: Any = None,
+        query: Any = None,
+        effort: str = "standard",
+        seed: int = 0,
+    ) -> None:
+        self.frame, self.y, self.kinds = frame, y, kinds
+        self.folds = [(np.asarray(a), np.asarray(b)) for a, b in folds]
+        self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
+        self.effort, self.seed = effort, seed
+        self._parts: dict[Any, Part] = {}
+
+    # --- rows and features -------------------------------------------------------------------
+
+    def judged(self) -> list[Fold]:
+        """The (learn, judge) rows behind every score; one single fold is judged in ten parts."""
+        if len(self.folds) > 1:
+            return self.folds
+        learn, judge = self.folds[0]
+        groups = None if self.groups is None else self.groups[judge]
+        return [(learn, judge[at]) for at in chunks(self.y[judge], groups, PARTS) if len(at)]
+
+    def ratio(self) -> float:
+        return float(np.mean([len(b) / len(a) for a, b in self.judged()]))
+
+    def make_features(self, options: dict[str, Any]) -> TableFeatures:
+        return TableFeatures(self.kinds, **options)
+
+    def part(self, learn: IntArray, judge: IntArray, options: dict[str, Any], key: Any) -> Part:
+        """The matrices of a fold, computed once per kind of features."""
+        key = (key, repr(sorted(options.items())))
+        if key not in self._parts:
+            features = self.make_features(options)
+            y_learn = self.y[learn]
+            Z = features.fit_transform(self.frame[learn], y_learn)
+            other = features.transform(self.frame[judge])
+            found = Part(features, Z, y_learn, other, self.y[judge], learn, judge)
+            self._parts[key] = found
+            self._shrink()
+        return self._parts[key]
+
+    def _shrink(self) -> None:
+        """Forget the oldest matrices beyond the limit."""
+        sizes = {k: p.Z_learn.nbytes + p.Z_judge.nbytes for k, p in self._parts.items()}
+        while sum(sizes.values()) > CACHE_BYTES and len(sizes) > 1:
+            oldest = next(iter(sizes))
+            del sizes[oldest], self._parts[oldest]
+
+    def inner_folds(self, rows: IntArray) -> list[Fold]:
+        """Folds of these rows of the same kind as the outer ones; at most TUNING_ROWS rows."""
+        k = INNER[self.effort]
+        if len(rows) > TUNING_ROWS:
+            rng = np.random.default_rng(self.seed)
+            kept = np.sort(rng.choice(len(rows), TUNING_ROWS, replace=False))
+            rows = rows[kept]
+        y = self.y[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        splitter: Any
+        if self.kind == "sequential":
+            splitter = TimeSeriesSplit(k)
+        elif groups is not None and len(np.unique(groups)) >= 2:
+            splitter = GroupKFold(min(k, len(np.unique(groups))))
+        elif self.kind == "stratified" and y.ndim == 1 and np.unique(
+            y, return_counts=True)[1].min() >= k:  # fmt: skip
+            splitter = StratifiedKFold(k, shuffle=True, random_state=self.seed)
+        else:
+            splitter = KFold(k, shuffle=True, random_state=self.seed)
+        split = splitter.split(np.zeros((len(rows), 1)), y, groups)
+        return [(rows[a], rows[b]) for a, b in split]
+
+    def outer_part(self, i: int, options: dict[str, Any]) -> Part:
+        learn, judge = self.folds[i]
+        return self.part(learn, judge, options, ("outer", i))
+
+    def inner_parts(self, i: int, options: dict[str, Any]) -> list[Part]:
+        inner = self.inner_folds(self.folds[i][0])
+        return [self.part(a, b, options, ("inner", i, j)) for j, (a, b) in enumerate(inner)]
+
+    def final_parts(self, options: dict[str, Any]) -> list[Part]:
+        """What tunes the model of all learning rows: the outer folds, or a sample of many rows."""
+        if len(self.folds) == 1 or len(self.folds[0][0]) > TUNING_ROWS:
+            return self.inner_parts(0, options)
+        return [self.outer_part(i, options) for i in range(len(self.folds))]
+
+    # --- scores ------------------------------------------------------------------------------
+
+    def fit_options(self, model: Any, rows: IntArray) -> dict[str, Any]:
+        """The lists of a ranking, for models that learn from them."""
+        wanted = self.query is not None and has_fit_parameter(model, "groups")
+        return {"groups": self.query[rows]} if wanted else {}
+
+    def score(self, model: Any, Z: Array, rows: IntArray) -> float:
+        query = None if self.query is None else self.query[rows]
+        return self.scorer.score(model, Z, self.y[rows], query)
+
+
+class Tuning(NamedTuple):
+    """Scores of every setting on every part, and the chosen one."""
+
+    params: list[dict[str, Any]]
+    scores: Array  # (settings, parts)
+    train: Array | None
+    chosen: int
+
+
+def tune(shop: Workshop, tried: Tried, parts: list[Part], *, train: bool = False) -> Tuning:
+    """Choose the parameters of a candidate on these parts."""
+    space = tried.candidate.space
+    if not space:
+        return Tuning([{}], np.zeros((1, len(parts))), None, 0)
+    found = make_candidates(space)
+    if len(found.params) == 1 and not train:
+        return Tuning(found.params, np.zeros((1, len(parts))), None, 0)
+    table = np.column_stack([_part_scores(shop, tried, found.params, part) for part in parts])
+    inside = None
+    if train:
+        inside = np.column_stack([_train_scores(shop, tried, found.params, p) for p in parts])
+    assert found.complexity is not None
+    chosen = simplest_within_one_error(shop.scorer.sign * table, found.complexity)
+    return Tuning(found.params, table, inside, chosen)
+
+
+def simplest_within_one_error(scores: Array, complexity: Array) -> int:
+    """The simplest setting whose loss to the best is within one standard error, fold by fold.
+
+    The folds are paired: what makes a fold hard for all settings is no error of the difference.
+
+    >>> scores = np.array([[0.6, 0.8], [0.7, 0.9], [0.7, 0.91]])
+    >>> simplest_within_one_error(scores, np.array([0.0, 1.0, 2.0]))
+    1
+    """
+    mean = scores.mean(axis=1)
+    if not np.isfinite(mean).any():
+        raise ValueError("the measure is undefined for every setting of the parameters")
+    best = int(np.nanargmax(mean))
+    loss = scores[best] - scores
+    k = scores.shape[1]
+    error = loss.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.zeros(len(scores))
+    near = [i for i in range(len(scores)) if loss[i].mean() <= error[i]]
+    return min(near, key=lambda i: (complexity[i], -mean[i]))
+
+
+def _part_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array:
+    closed = _closed(shop, tried, params, part)
+    if closed is not None:
+        return closed
+    model: Any = None
+    scores = []
+    for i, one in enumerate(params):
+        if model is not None and goes_on(tried.candidate.estimator, params[i - 1], one):
+            model.set_params(**one).fit(part.Z_learn, part.y_learn)
+        else:
+            model = fit_model(shop, tried, one, part, warm=len(params) > 1)
+        scores.append(shop.score(model, part.Z_judge, part.judge))
+    return np.array(scores)
+
+
+def goes_on(estimator: Any, before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether the fit with ``before`` is a start for ``now`` that does not change the answer.
+
+    >>> from pellucid import HistGradientBoostingRegressor as Boosting, Ridge
+    >>> goes_on(Boosting(), {"max_iter": 100}, {"max_iter": 300})
+    True
+    >>> goes_on(Boosting(), {"max_iter": 300}, {"max_iter": 100}), goes_on(Ridge(), {}, {})
+    (False, False)
+    """
+    name = type(estimator).__name__
+    if name in WARM:  # the minimum of the stiffer penalty is a good start
+        return True
+    if name not in GROWN or not now.get("max_iter", 0) > before.get("max_iter", np.inf):
+        return False
+    return all(before[key] == value for key, value in now.items() if key != "max_iter")
+
+
+def _train_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array:
+    return np.array([
+        shop.score(fit_model(shop, tried, one, part), part.Z_learn, part.learn) for one in params
+    ])  # fmt: skip
+
+
+def _closed(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array | None:
+    """All penalties from one decomposition, where there is a path for this measure."""
+    name = CLOSED.get(shop.scorer.metric.name)
+    if name is None or shop.scorer.task.kind != "regression":
+        return None
+    a, b = len(part.y_learn), len(part.y_judge)
+    found = closed_scores(
+        tried.candidate.estimator,
+        np.vstack([part.Z_learn, part.Z_judge]),
+        np.concatenate([part.y_learn, part.y_judge]),
+        None, params, [(np.arange(a), np.arange(a, a + b))], resolve_metric(name),
+    )  # fmt: skip
+    if found is None:
+        return None
+    return np.sqrt(found[:, 0]) if shop.scorer.metric.name == "rmse" else found[:, 0]
+
+
+def fit_model(
+    shop: Workshop, tried: Tried, params: dict[str, Any], part: Part, *, warm: bool = False
+) -> Any:
+    model = clone(tried.candidate.estimator).set_params(**params)
+    if warm and type(model).__name__ in (*WARM, *GROWN):
+        model.set_params(warm_start=True)
+    return model.fit(part.Z_learn, part.y_learn, **shop.fit_options(model, part.learn))
+
+
+class Outcome(NamedTuple):
+    """One candidate on all folds."""
+
+    tried: Tried
+    scores: Array  # (k,)
+    train_scores: Array
+    params: list[dict[str, Any]]  # of every fold
+    models: list[Any]  # of every fold
+    seconds: float
+    unconverged: int  # folds
+    sampled: int  # rows that tuning looked at, 0 for all
+    heard: frozenset[str] = frozenset()  # kinds of warnings in any fold
+
+    @property
+    def key(self) -> str:
+        return self.tried.candidate.key
+
+    @property
+    def name(self) -> str:
+        return self.tried.candidate.name
+
+    @property
+    def complexity(self) -> int:
+        return self.tried.candidate.complexity
+
+
+class OutOfTimeError(Exception):
+    """The time limit was reached within a candidate."""
+
+
+def run_candidate(
+    shop: Workshop, tried: Tried, *, deadline: float | None, step: Callable[[int], None]
+) -> Outcome:
+    """Tune and score one candidate on every outer fold."""
+    began = time.perf_counter()
+    scores, inside, params, models = [], [], [], []
+    unconverged, sampled = 0, 0
+    heard: set[str] = set()
+    for i, (learn, _) in enumerate(shop.folds):
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTimeError
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            inner = shop.inner_parts(i, tried.features) if _has_choice(tried) else []
+            choice = tune(shop, tried, inner)
+            part = shop.outer_part(i, tried.features)
+            params.append(choice.params[choice.chosen])
+            model = fit_model(shop, tried, params[-1], part)
+            models.append(model)
+            scores.append(shop.score(model, part.Z_judge, part.judge))
+            inside.append(shop.score(model, part.Z_learn, part.learn))
+        if not np.isfinite(scores[-1]):
+            raise ValueError(f"{shop.scorer.metric.name} is undefined in fold {i}")
+        kinds = {w.category for w in said}
+        heard |= {kind.__name__ for kind in kinds}
+        # separated classes have no minimum to converge to: a finding of its own
+        unconverged += any(
+            issubclass(kind, ConvergenceWarning) and not issubclass(kind, SeparationWarning)
+            for kind in kinds
+        )
+        sampled = TUNING_ROWS if inner and len(learn) > TUNING_ROWS else 0
+        step(i + 1)
+    if len(shop.folds) == 1:
+        scores, inside = _cut(shop, models[0], tried)
+    return Outcome(
+        tried, np.array(scores), np.array(inside), params, models,
+        time.perf_counter() - began, unconverged, sampled, frozenset(heard),
+    )  # fmt: skip
+
+
+def _has_choice(tried: Tried) -> bool:
+    return any(len(values) > 1 for values in tried.candidate.space.values())
+
+
+def _cut(shop: Workshop, model: Any, tried: Tried) -> tuple[list[float], list[float]]:
+    """Scores of ten parts of the judging rows and of the learning rows of a single fold."""
+    part = shop.outer_part(0, tried.features)
+    found: list[list[float]] = []
+    for Z, rows in ((part.Z_judge, part.judge), (part.Z_learn, part.learn)):
+        groups = None if shop.groups is None else shop.groups[rows]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cut = [at for at in chunks(shop.y[rows], groups, PARTS) if len(at)]
+            found.append([shop.score(model, Z[at], rows[at]) for at in cut])
+    return found[0], found[1][: len(found[0])]
+
+
+class Failed(NamedTuple):
+    """A candidate that could not be scored, and why."""
+
+    name: str
+    key: str
+    why: str
+
+
+class Trained(NamedTuple):
+    """What training leaves: outcomes in the order tried, failures, and what the limit cut off."""
+
+    outcomes: list[Outcome]
+    failed: list[Failed]
+    skipped: list[str]
+
+
+def train_all(
+    shop: Workshop,
+    tried: list[Tried],
+    *,
+    deadline: float | None = None,
+    progress: Callable[[int, int, str], None] = lambda done, total, text: None,
+    keep: Callable[[Trained], None] = lambda trained: None,
+) -> Trained:
+    """Every candidate in turn; ``keep`` sees each state, so that an interrupt loses nothing.
+
+    Guessing and the first model after it are always finished, whatever the limit.
+    """
+    found = Trained([], [], [])
+    k, total = len(shop.folds), len(tried) * len(shop.folds)
+    for c, one in enumerate(tried):
+        name = one.candidate.name
+        limit = deadline if c >= 2 else None
+
+        def step(fold: int, c: int = c, name: str = name) -> None:
+            progress(c * k + fold, total, f"{name}, fold {fold} of {k}")
+
+        try:
+            found.outcomes.append(run_candidate(shop, one, deadline=limit, step=step))
+        except OutOfTimeError:
+            found.skipped.append(name)
+        except FAILURES as error:
+            if one.candidate.complexity == 0:
+                raise
+            found.failed.append(Failed(name, one.candidate.key, str(error)))
+        keep(found)
+    return found
+
+
+class Choice(NamedTuple):
+    """The best and the chosen outcome, by place; p-values against the best and against guessing."""
+
+    best: int
+    chosen: int
+    p_worse: Array  # Holm: is it worse than the best? nan for the best
+    p_better: Array  # Holm: is it better than guessing? nan for guessing
+    signal: bool
+
+
+def choose_outcome(
+    shop: Workshop, outcomes: list[Outcome], alpha: float, signal_p: list[Any] | None = None
+) -> Choice:
+    """The least complex candidate that is level with the best.
+
+    Level: not significantly worse (corrected t, one-sided, Holm) and at most one standard error of
+    the difference behind. Five folds have so little power that the test alone would keep a line
+    where a curve is seven points of accuracy better; the standard error is Breiman's rule.
+
+    ``signal_p`` are the p-values of "better than guessing" by rows (``signal``); where there is
+    none, the corrected t-test over the folds decides.
+    """
+    sign, ratio = shop.scorer.sign, shop.ratio()
+    table = sign * np.array([one.scores for one in outcomes])
+    mean = table.mean(axis=1)
+    order = sorted(range(len(outcomes)), key=lambda i: (-mean[i], outcomes[i].complexity))
+    best = order[0]
+    complexity = [one.complexity for one in outcomes]
+
+    def ahead(a: int, b: int) -> SignificanceTest:
+        return corrected_t_test(table[a], table[b], test_ratio=ratio, alternative="greater")
+
+    def holm(raw: list[float]) -> Array:
+        return np.asarray(adjust_p_values(raw, "holm")) if raw else np.empty(0)
+
+    m = len(outcomes)
+    p_worse, p_better = np.full(m, np.nan), np.full(m, np.nan)
+    others = [i for i in range(m) if i != best]
+    behind = {i: ahead(best, i) for i in others}
+    p_worse[others] = holm([behind[i].p_value for i in others])
+    guess = complexity.index(0)
+    models = [i for i in range(m) if i != guess]
+    known = signal_p or [None] * m
+    p_better[models] = holm(
+        [ahead(i, guess).p_value if (p := known[i]) is None else p for i in models]
+    )
+    signal = bool((p_better[models] < alpha).any())
+    if not signal:
+        return Choice(best, guess, p_worse, p_better, False)
+    level = [
+        i for i in models
+        if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
+    ]  # fmt: skip
+    chosen = min(level, key=lambda i: (complexity[i], -mean[i]))
+    return Choice(best, chosen, p_worse, p_better, True)

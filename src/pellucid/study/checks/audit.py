@@ -1,0 +1,212 @@
+"""The audit: what is wrong or remarkable about a table, before anything is learned from it.
+
+Every check is a function from the columns, read once, to findings (``checks_data``,
+``checks_target``, ``checks_leaks``). Whatever looks at the target sees the given rows only, in a
+study the training rows. Columns that name their rows, give the target away, or never vary are left
+out of the models of a study, and said to be.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from pellucid.core.arrays.typing import IntArray
+from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.data import load
+from pellucid.data.loader import describe, known_columns, name_list
+from pellucid.study.checks.data import Sheet, check_data, identifiers, is_constant, time_form
+from pellucid.study.checks.findings import code_set, sorted_findings
+from pellucid.study.checks.leaks import (
+    Sum,
+    exact_sum,
+    single_columns,
+    single_finding,
+    sum_finding,
+)
+from pellucid.study.checks.split import split_findings
+from pellucid.study.checks.target import (
+    Target,
+    check_target,
+    contradictions,
+    read_targets,
+)
+from pellucid.study.reading.equality import Copies, digest, without_names
+from pellucid.study.reading.profiles import Column, profiles, read_columns
+from pellucid.study.reading.tasks import detect_task
+from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
+
+MOST_SUMS = 5  # relations of the target that are looked for one after the other
+
+
+def audit(data: Any, target: Any = None, *, ignore: Any = ()) -> Audit:
+    """Look a table over: missing cells, identifiers, duplicates, leaks, a target that cannot work.
+
+    Parameters
+    ----------
+    data : path, frame, dict, array or anything else that ``pellucid.data.load`` reads
+    target : str or list of str, optional
+        The column(s) to predict; without it only the columns themselves are looked at.
+    ignore : codes, optional
+        Findings not to report, such as ``["PEL101"]``.
+
+    Returns
+    -------
+    Audit
+        ``findings`` (gravest first), ``columns``, ``n_rows``, ``n_columns``, ``digest``.
+
+    Examples
+    --------
+    >>> from pellucid.study import audit
+    >>> table = {"x": [float(i) ** 2 for i in range(40)], "id": [f"P{i}" for i in range(40)],
+    ...          "y": ["a", "b"] * 20}
+    >>> [(f.code, f.where) for f in audit(table, "y").findings]
+    [('PEL105', ('id',))]
+    """
+    frame = load(data)
+    names = name_list(target, "target")
+    known_columns(names, dict(frame.schema), describe(data))
+    if not frame.height:
+        raise ValueError("the table has no rows")
+    task = detect_task(frame[target] if isinstance(target, str) else frame[names]) if names else (
+        detect_task()
+    )  # fmt: skip
+    return audit_table(frame, task, ignore=ignore, bare=True)[0]
+
+
+def audit_table(
+    frame: pl.DataFrame,
+    task: Task,
+    plan: Plan | None = None,
+    *,
+    rows: IntArray | None = None,
+    split: SplitRecord | None = None,
+    ignore: Any = (),
+    bare: bool = False,
+) -> tuple[Audit, tuple[tuple[str, str], ...]]:
+    """The audit inside a study, and the columns to leave out, each with the reason.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    task : Task
+    plan : Plan, optional
+        ``drop`` and ``keep`` overrule the audit; time, groups and query columns are no inputs.
+    rows : array of row numbers, optional
+        What looks at the target looks at these rows only; the training rows of ``split`` if that
+        is given, else all.
+    split : SplitRecord, optional
+        Adds the findings about the split itself, PEL303 and PEL304.
+    ignore : codes, optional
+        A code that is ignored is neither reported nor acted upon.
+    bare : bool, default=False
+        Nothing is left out, because nothing is learned: leaks are errors.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from pellucid.study import Plan, audit_table, detect_task
+    >>> y = [0, 1] * 20
+    >>> frame = polars.DataFrame({"x": [i * i / 7 for i in range(40)], "copy": y, "y": y})
+    >>> audit_table(frame, detect_task(frame["y"]), Plan())[1]
+    (('copy', 'gives the target away (PEL301)'),)
+    """
+    plan = Plan() if plan is None else plan
+    ignored = code_set(ignore)
+    if rows is None and split is not None:
+        rows = split.train
+    named = [n for n in (plan.time, plan.groups, plan.query) if n]
+    known_columns([*task.target, *named, *plan.drop, *plan.keep], dict(frame.schema), "the table")
+    columns = read_columns(frame)
+    sheet = read_sheet(columns, task, plan, frame.height)
+    left = Left(plan, bare, ignored)
+    found = check_data(sheet)
+    left.add(sheet.identifiers, "PEL105", "names the rows")
+    still = [n for n in sheet.inputs if is_constant(columns[n])]
+    left.add(still, "PEL102", "never varies")
+    if task.target:
+        found += target_findings(columns, sheet, task, rows, left)
+    if split is not None:
+        found += split_findings(columns, sheet.copies, task, plan, split)
+    roles = dict.fromkeys(task.target, "target") | dict.fromkeys(left.why, "left_out")
+    for role in ("time", "groups", "query"):
+        if getattr(plan, role):
+            roles[getattr(plan, role)] = role
+    record = Audit(
+        sorted_findings(found, ignored), profiles(columns.values(), roles, left.why),
+        frame.height, frame.width, digest(columns.values()),
+    )  # fmt: skip
+    return record, tuple(left.why.items())
+
+
+class Left:
+    """The columns to leave out, with the reason: what the plan keeps or the user ignores stays."""
+
+    def __init__(self, plan: Plan, bare: bool, ignored: frozenset[str]) -> None:
+        self.plan, self.bare, self.ignored = plan, bare, ignored
+        self.why = {} if bare else dict.fromkeys(plan.drop, "dropped by the plan")
+
+    def add(self, names: Sequence[str], code: str, why: str) -> bool:
+        """Leave these columns out; False if one of them stays."""
+        if self.bare or code in self.ignored:
+            return False
+        for name in names:
+            if name not in self.plan.keep:
+                self.why.setdefault(name, f"{why} ({code})")
+        return not set(names) & set(self.plan.keep)
+
+
+def read_sheet(columns: dict[str, Column], task: Task, plan: Plan, n_rows: int) -> Sheet:
+    """The table for the checks; equal rows are judged without the columns that name them."""
+    aside = {*task.target, plan.time, plan.groups, plan.query, *plan.drop}
+    inputs = tuple(name for name in columns if name not in aside)
+    copies = Copies(list(columns.values()))
+    sheet = Sheet(columns, inputs, copies, n_rows)
+    names = tuple(identifiers(sheet))
+    rest = [column for name, column in columns.items() if name not in names]
+    if set(inputs) - set(names) and names:
+        copies = without_names(copies, rest)
+    return sheet._replace(copies=copies, identifiers=names)
+
+
+def target_findings(
+    columns: dict[str, Column], sheet: Sheet, task: Task, rows: IntArray | None, left: Left
+) -> list[Finding]:
+    """PEL201 to PEL302, on the rows that may be looked at."""
+    found: list[Finding] = []
+    targets: list[Target] = []
+    for name in task.target:
+        some = read_targets(columns[name], task, rows)
+        first = some[0] if len(some) == 1 else None
+        found += check_target(columns[name], first, task, sheet.n_rows, rows)
+        targets += some
+    usable = [n for n in sheet.inputs if n not in left.why]
+    usable = [n for n in usable if n not in sheet.identifiers]
+    asked = [columns[n] for n in usable if not time_form(columns[n]) and columns[n].distinct > 0]
+    with single_threaded_blas():
+        found += _leaks(asked, targets, left)
+    if len(targets) == 1:
+        inputs = [columns[n] for n in usable if n not in left.why]
+        found += contradictions(inputs, targets[0])
+    return found
+
+
+def _leaks(asked: list[Column], targets: list[Target], left: Left) -> list[Finding]:
+    """PEL301 and PEL302, for every target; a column of the first is not asked again."""
+    found: list[Finding] = []
+    for target in targets:
+        scores = single_columns(asked, target)
+        if scores:
+            for name in scores:
+                gone = left.add([name], "PEL301", "gives the target away")
+                one = {name: scores[name]}
+                found.append(single_finding(one, target, left_out=gone))
+            asked = [column for column in asked if column.name not in scores]
+        for _ in range(MOST_SUMS):
+            total: Sum | None = exact_sum(asked, target)
+            if total is None:
+                break
+            gone = left.add(total.names, "PEL302", "is part of the target")
+            found.append(sum_finding(total, left_out=gone))
+            asked = [column for column in asked if column.name not in total.names]
+    return found

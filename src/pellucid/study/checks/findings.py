@@ -1,0 +1,507 @@
+"""The findings a study can report: one rule per code, with its reason and its remedy.
+
+The first digit is the stage: 1 the table, 2 the target, 3 leaks, 4 the fit, 5 the evaluation,
+6 clusters. A check makes its record with ``finding``, so that title, why and fix stand here once.
+
+PEL408 and PEL413 speak of gradient steps and of layers: a study reports them of networks, and no
+candidate without layers can raise them.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pellucid.core.arrays import check
+from pellucid.study.records import SEVERITIES, Finding
+
+
+class Rule(NamedTuple):
+    """When a code is reported, how grave it is, why it matters and what to do.
+
+    >>> FINDINGS["PEL204"].severity
+    'error'
+    """
+
+    severity: str  # the usual one; a check may overrule it
+    title: str
+    rule: str
+    why: str
+    fix: str
+
+
+FINDINGS: dict[str, Rule] = {
+    "PEL101": Rule(
+        "info",
+        "Missing values",
+        "A column has missing cells; a warning when more than half of them are.",
+        "Models need a number in every cell, and that a cell is missing may itself say something.",
+        "They are filled with the median and marked, or become a level of their own. Above half, "
+        "ask why they are missing, or drop the column.",
+    ),
+    "PEL102": Rule(
+        "warning",
+        "Constant or empty column",
+        "A column holds the same value in every cell, or nothing at all.",
+        "What never varies cannot tell rows apart.",
+        "It is left out. If it should vary, look at how the table was made.",
+    ),
+    "PEL103": Rule(
+        "info",
+        "Nearly constant column",
+        "One value fills more than 99.5 % of the cells.",
+        "The few other rows can hardly be learned from, and a fold may not hold one of them.",
+        "Drop it, unless the rare value is what matters.",
+    ),
+    "PEL104": Rule(
+        "info",
+        "Duplicate rows",
+        "Rows that repeat another row in every column (identifiers apart); a warning when they are "
+        "at least 1 % of the rows and more than such coarse values would repeat by chance.",
+        "A row that is in both parts of a split is predicted from memory, and a repeated row "
+        "counts double.",
+        "Copies are kept on one side of every split. Remove them if they are an accident.",
+    ),
+    "PEL105": Rule(
+        "warning",
+        "Identifier",
+        "Single words of text of which more than 95 % are different and which are no dates; or "
+        "whole numbers, all different, that rise from row to row or lie within twice the number "
+        "of rows.",
+        "A name for a row says nothing about the next row; a model can only learn it by heart.",
+        "It is left out. Name it under keep if it is a measurement.",
+    ),
+    "PEL106": Rule(
+        "info",
+        "Many levels",
+        "A category has more than 50 levels.",
+        "One column per level makes a wide matrix in which most levels have few rows.",
+        "Rare levels are pooled, and above 30 levels the level is coded by the target, out of "
+        "fold. Coarser levels may do better.",
+    ),
+    "PEL107": Rule(
+        "warning",
+        "Exactly collinear columns",
+        "A numeric column is an exact linear combination of others.",
+        "It adds nothing, and coefficients without a penalty are not determined.",
+        "Drop one column of each relation.",
+    ),
+    "PEL108": Rule(
+        "warning",
+        "Strongly correlated columns",
+        "The condition number of the standardised numeric columns is above 30, or a variance "
+        "inflation factor above 10.",
+        "Predictions are hardly hurt, but coefficients have large standard errors and share their "
+        "effect among the columns.",
+        "Do not read single coefficients; use ridge, drop a column, or combine them.",
+    ),
+    "PEL109": Rule(
+        "info",
+        "Very different scales",
+        "The largest standard deviation is more than 1000 times the smallest.",
+        "Gradient descent, k-means and nearest neighbours see only the widest column.",
+        "Standardise; the study does where a model needs it.",
+    ),
+    "PEL110": Rule(
+        "warning",
+        "As many columns as rows",
+        "There are at least as many input columns as rows.",
+        "An unpenalised linear model fits every row exactly, whatever the target.",
+        "Use penalised models or select columns inside the folds; collect more rows.",
+    ),
+    "PEL111": Rule(
+        "info",
+        "Few rows for the columns",
+        "There are fewer than ten rows per input column.",
+        "Estimates vary much from sample to sample, and flexible models overfit.",
+        "Prefer simple, penalised models; fewer columns or more rows.",
+    ),
+    "PEL112": Rule(
+        "info",
+        "Outliers or sentinels",
+        "Cells lie more than 6 robust standard deviations from the median (on the log scale too, "
+        "where all are positive; more than 1 % of the cells only if a gap sets them apart), or a "
+        "code such as -999 or 9999 stands apart from all other values (a warning).",
+        "A code for 'not known' is read as a huge number, and one wild cell can turn a line.",
+        "Replace codes by missing cells; look at the other cells and keep them if they are true.",
+    ),
+    "PEL113": Rule(
+        "warning",
+        "Numbers and text in one column",
+        "At least half of the filled cells of a text column are numbers, but not all; or a mark "
+        "parts their thousands, as in 1,234.",
+        "The column is read as text, so the order and size of its numbers are lost.",
+        "Correct the cells shown (1234.5, without a mark between the thousands), or leave them "
+        "empty; then the column is read as numbers.",
+    ),
+    "PEL114": Rule(
+        "info",
+        "Date column",
+        "A column holds dates or times (or years, or seconds since 1970, that rise from row to "
+        "row).",
+        "If the future is to be predicted, learning must not see it: a random split lets it.",
+        "When the rows are in its order the split is sequential. Otherwise name the column as "
+        "time if new rows will be later than these.",
+    ),
+    "PEL115": Rule(
+        "info",
+        "Neighbours are far",
+        "A cube that holds 1 % of evenly spread rows has an edge above half the range: "
+        "0.01^(1/p) > 0.5.",
+        "With that many columns the nearest rows are not near: local methods are not local.",
+        "Trust nearest neighbours and kernels less, or reduce the columns first.",
+    ),
+    "PEL201": Rule(
+        "info",
+        "Missing targets",
+        "Rows have no target; a warning when they are more than half.",
+        "They can neither teach nor judge a supervised model.",
+        "They are set aside; with more than half missing, semi-supervised models can use them.",
+    ),
+    "PEL202": Rule(
+        "warning",
+        "Rare class",
+        "The smallest class has less than 20 % of the rows (with more than two classes: less than "
+        "two fifths of an even share).",
+        "Always guessing the common class then has a high accuracy.",
+        "The measure is average precision or balanced accuracy; look at recall per class.",
+    ),
+    "PEL203": Rule(
+        "warning",
+        "Class with few rows",
+        "A class has fewer than 5 rows.",
+        "So few rows can neither teach the class nor judge how well it is found.",
+        "Collect more, merge it with a similar class, or leave it out.",
+    ),
+    "PEL204": Rule(
+        "error",
+        "Target does not vary",
+        "The target has one class or one value only.",
+        "There is nothing to tell apart.",
+        "Choose another target, or rows in which it varies.",
+    ),
+    "PEL205": Rule(
+        "error",
+        "Target looks like an identifier",
+        "More than 95 % of the targets are different texts, or they are running whole numbers.",
+        "A name of the row cannot be predicted from the row.",
+        "Choose the column that answers the question.",
+    ),
+    "PEL206": Rule(
+        "info",
+        "Skewed target",
+        "The skewness of the target is above 2 in size.",
+        "A few large values dominate the squared error.",
+        "Predict the logarithm if all targets are positive, or judge by the absolute error.",
+    ),
+    "PEL207": Rule(
+        "info",
+        "Ambiguous task",
+        "The target allows more than one task, such as whole numbers from 3 to 10 values.",
+        "Classes have no order, numbers have; the measure and the models differ.",
+        "Say which it is with task=.",
+    ),
+    "PEL208": Rule(
+        "info",
+        "Equal rows, different targets",
+        "Training rows agree in every input but not in the target; a warning when this costs at "
+        "least 5 % of the rows, or of the variance.",
+        "No model can be right for all of them: it is a floor of the training error.",
+        "Look for an input that tells them apart, or for mistakes in the labels.",
+    ),
+    "PEL301": Rule(
+        "error",
+        "One column gives the target away",
+        "One column alone ranks the training rows with AUC >= 0.995 (one against the rest, mean "
+        "over the classes; levels coded out of fold) or |Spearman| >= 0.999.",
+        "Such a column is usually a copy of the target, or was filled in after it was known.",
+        "It is left out. Name it under keep if it will be known when predictions are made.",
+    ),
+    "PEL302": Rule(
+        "error",
+        "Target is a sum of columns",
+        "The target is an exact linear combination of numeric columns, R^2 > 1 - 1e-8.",
+        "The answer is arithmetic, not learning: the columns are parts of the target.",
+        "They are left out. Name them under keep if they will be known beforehand.",
+    ),
+    "PEL303": Rule(
+        "info",
+        "Copies of training rows in the test",
+        "Rows drawn for the test had an equal row among the training rows.",
+        "A test row that was trained on is predicted from memory.",
+        "Copies were put on one side of the split.",
+    ),
+    "PEL304": Rule(
+        "warning",
+        "Random split of ordered or grouped rows",
+        "Rows were split at random though a column looks like time or like groups.",
+        "If new rows are later, or belong to new groups, the score is too good.",
+        "Name the column as time or groups in the plan, or be sure that new rows mix as these do.",
+    ),
+    "PEL305": Rule(
+        "warning",
+        "Test rows used again",
+        "The test rows judged more than one model.",
+        "Choosing by the test makes its score optimistic.",
+        "Hold back fresh rows for the final score.",
+    ),
+    "PEL306": Rule(
+        "warning",
+        "Many candidates for few validation rows",
+        "The bound sqrt(ln(F / delta) / (2 n)) on how far a validation share can be off, over all "
+        "F candidates at once, is above 0.1.",
+        "The best of many candidates looks better than it is.",
+        "Compare fewer candidates or validate on more rows; believe the test score.",
+    ),
+    "PEL401": Rule(
+        "warning",
+        "Underfit",
+        "A richer model does significantly better on held-out rows.",
+        "The model class cannot follow the relation.",
+        "Add basis functions or interactions, weaken the penalty, or take the richer model.",
+    ),
+    "PEL402": Rule(
+        "warning",
+        "Overfit",
+        "The training score is significantly, and by more than a tenth of the gain over guessing, "
+        "above the held-out score.",
+        "The model has learned part of the noise.",
+        "Regularise, use fewer features, collect more rows, or average several models.",
+    ),
+    "PEL403": Rule(
+        "info",
+        "A linear model suffices",
+        "No richer model is significantly better than the linear one.",
+        "The simpler model is easier to explain, check and keep.",
+        "Use it.",
+    ),
+    "PEL404": Rule(
+        "warning",
+        "Separable classes",
+        "A hyperplane separates the training classes without error.",
+        "Without a penalty the coefficients of logistic regression grow without bound.",
+        "Keep a penalty; do not read standard errors.",
+    ),
+    "PEL405": Rule(
+        "warning",
+        "Nothing beats guessing",
+        "No candidate is significantly better than the constant prediction.",
+        "The inputs say nothing about the target that these rows could show.",
+        "Find other inputs or more rows.",
+    ),
+    "PEL406": Rule(
+        "warning",
+        "Constant predictions",
+        "A model predicts the same for every row.",
+        "A network with dead units, or a diverged fit, has stopped listening to its inputs.",
+        "Lower the learning rate, scale the inputs, change the start.",
+    ),
+    "PEL407": Rule(
+        "warning",
+        "Not converged",
+        "The solver stopped at its limit of iterations.",
+        "The model is not the one that the objective defines.",
+        "Allow more iterations, scale the inputs, or loosen the tolerance knowingly.",
+    ),
+    "PEL408": Rule(
+        "warning",
+        "Step too large",
+        "The step of a network exceeds 2 (1 + momentum) / lambda_max of the Hessian; with adam, "
+        "whose steps scale themselves, the loss ends a tenth above its lowest value.",
+        "Gradient descent then moves away from the minimum.",
+        "Lower the step size, or scale the inputs.",
+    ),
+    "PEL409": Rule(
+        "warning",
+        "Curved residuals",
+        "The residuals of the linear model bend with the fitted values.",
+        "The relation is not linear.",
+        "Add powers, splines or interactions, or transform the target.",
+    ),
+    "PEL410": Rule(
+        "info",
+        "Input not informative",
+        "Shuffling a column does not change the score beyond chance.",
+        "It may be dropped at no cost; with correlated columns another may stand in for it.",
+        "Drop it, one at a time.",
+    ),
+    "PEL411": Rule(
+        "warning",
+        "One row moves the fit",
+        "A row has Cook's distance above 1.",
+        "The conclusions rest on a single row.",
+        "Look at the row; compare the fit without it, or use a robust loss.",
+    ),
+    "PEL412": Rule(
+        "warning",
+        "A class is never predicted",
+        "A class occurs in the truth but not in the predictions.",
+        "It is masked by its neighbours, or too rare.",
+        "Use a richer boundary, class weights or another threshold.",
+    ),
+    "PEL413": Rule(
+        "warning",
+        "Vanishing gradients",
+        "The gradients of the first layers are many times smaller than those of the last.",
+        "Those layers do not learn.",
+        "Use ReLU units, a suitable start, normalisation or fewer layers.",
+    ),
+    "PEL414": Rule(
+        "info",
+        "Zero counts",
+        "A level never occurs together with a class in training.",
+        "Its estimated probability would be zero and forbid the class.",
+        "Counts are smoothed; check that the smoothing is sensible.",
+    ),
+    "PEL415": Rule(
+        "warning",
+        "Singular class covariance",
+        "A class has no more rows than columns; a warning where a model failed by it.",
+        "Its covariance matrix cannot be inverted.",
+        "Share or shrink the covariance matrices, or reduce the columns.",
+    ),
+    "PEL501": Rule(
+        "info",
+        "Best models not distinguishable",
+        "Several models are not significantly worse than the best.",
+        "Their order could turn on another sample.",
+        "Take the simplest of them.",
+    ),
+    "PEL502": Rule(
+        "warning",
+        "Miscalibrated probabilities",
+        "The expected calibration error exceeds 0.05 and lies outside its band.",
+        "A stated 80 % does not happen eight times in ten.",
+        "Calibrate on held-out rows before using the probabilities.",
+    ),
+    "PEL503": Rule(
+        "info",
+        "Threshold moved",
+        "The decision threshold is not 0.5, because costs or the measure ask for another.",
+        "Decisions differ from the likelier class.",
+        "State the threshold wherever the model is used.",
+    ),
+    "PEL504": Rule(
+        "warning",
+        "Scores vary from fold to fold",
+        "The standard error over the folds is above 10 % of the mean.",
+        "The estimate depends on which rows were held out.",
+        "Use more rows or repeated folds; look for groups or drift.",
+    ),
+    "PEL505": Rule(
+        "warning",
+        "Test score outside the expected interval",
+        "The test score lies outside the interval of cross-validation.",
+        "Chance, a change between the parts, or a choice that fitted the folds too well.",
+        "Compare the parts; believe the worse of the two.",
+    ),
+    "PEL506": Rule(
+        "warning",
+        "A class is mostly missed",
+        "The recall of a class is below 0.5.",
+        "More of its rows are missed than found.",
+        "Weight the class, move the threshold, or find inputs that mark it.",
+    ),
+    "PEL507": Rule(
+        "warning",
+        "Rows outside the training range",
+        "Rows to be predicted lie outside the range of the training rows, or hold unseen levels.",
+        "There the model extrapolates.",
+        "Do not rely on these predictions; train on such rows.",
+    ),
+    "PEL601": Rule(
+        "info",
+        "No elbow",
+        "The within-cluster error falls smoothly with the number of clusters.",
+        "The data do not call for a particular number.",
+        "Choose the number by its use, or doubt that there are clusters.",
+    ),
+    "PEL602": Rule(
+        "info",
+        "Several elbows",
+        "The within-cluster error bends more than once.",
+        "There may be clusters within clusters.",
+        "Look at the hierarchy and at each level.",
+    ),
+    "PEL603": Rule(
+        "info",
+        "Criteria disagree",
+        "Silhouette, Calinski-Harabasz and elbow prefer different numbers of clusters.",
+        "Each rewards another shape of cluster.",
+        "Compare the candidates on what they mean.",
+    ),
+    "PEL604": Rule(
+        "warning",
+        "Unstable clusters",
+        "Restarts or resamples give different partitions.",
+        "The clusters are an accident of the start.",
+        "More restarts, fewer clusters, other features.",
+    ),
+    "PEL605": Rule(
+        "warning",
+        "Empty or tiny cluster",
+        "A cluster holds almost no rows.",
+        "It often stands for outliers.",
+        "Look at its rows; try fewer clusters.",
+    ),
+    "PEL606": Rule(
+        "info",
+        "Scaling changes the clusters",
+        "The partition differs with and without standardising.",
+        "Distances depend on units.",
+        "Decide which units are comparable, and standardise the rest.",
+    ),
+}  # fmt: skip
+
+
+def finding(
+    code: str, where: str | Iterable[str] = (), *, severity: str | None = None, **evidence: Any
+) -> Finding:
+    """A finding of this code about these columns, models or classes, with its numbers.
+
+    Parameters
+    ----------
+    code : str
+        One of ``FINDINGS``.
+    where : str or iterable of str
+    severity : {"info", "warning", "error"}, optional
+        The usual one of the code by default.
+    **evidence : anything that JSON can hold
+
+    Examples
+    --------
+    >>> from pellucid.study import finding
+    >>> finding("PEL204", "y", value=1).title
+    'Target does not vary'
+    """
+    known_code(code)
+    rule = FINDINGS[code]
+    severity = rule.severity if severity is None else severity
+    check.one_of(SEVERITIES, severity=severity)
+    names = (where,) if isinstance(where, str) else tuple(where)
+    return Finding(code, severity, rule.title, names, evidence, rule.why, rule.fix)
+
+
+def known_code(code: str) -> None:
+    """Refuse a code that is not in the table."""
+    if code not in FINDINGS:
+        near = check.hint(code, FINDINGS)
+        raise ValueError(f"a code of a finding is such as 'PEL101', got {code!r}{near}")
+
+
+def code_set(ignore: Any) -> frozenset[str]:
+    """Codes to leave unsaid, written ``PEL101``, ``"101"`` or ``101``.
+
+    >>> sorted(code_set([101, "pel204"]))
+    ['PEL101', 'PEL204']
+    """
+    items = [ignore] if isinstance(ignore, str | int) else list(ignore)
+    codes = [str(item).upper() for item in items]
+    codes = [code if code.startswith("PEL") else f"PEL{code}" for code in codes]
+    for code in codes:
+        known_code(code)
+    return frozenset(codes)
+
+
+def sorted_findings(found: Sequence[Finding], ignore: frozenset[str]) -> tuple[Finding, ...]:
+    """Without the ignored ones; errors first, then warnings, each by code."""
+    kept = [item for item in found if item.code not in ignore]
+    return tuple(sorted(kept, key=lambda f: (-SEVERITIES.index(f.severity), f.code)))

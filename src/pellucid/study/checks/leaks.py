@@ -1,0 +1,418 @@
+r"""Findings about leaks, PEL301, PEL302 and PEL306: columns that know the answer.
+
+One column alone (301). For classes a column is cut into cells c: its levels, or up to 64 intervals
+of about equal counts. Every row is put into one of five folds by a hash of its contents; the score
+of a cell for class k is its share of class k in the other folds, shrunk to the overall share. With
+the table N[fold, cell, class] of counts everything else is small:
+
+    score = (N[other folds, c, k] + p_k) / (N[other folds, c, .] + 1),   AUC_k from (score, N)
+
+The mean of AUC_k over the classes counts; for numbers and two classes also the AUC of the number
+itself, either way up. That a cell is missing is a value like any other. For a numeric target the
+rank correlation of Spearman takes the place of the AUC.
+
+An exact sum (302). If y - mean(y) is in the span of the centred numeric columns, some set of
+columns gives it exactly. All single columns and pairs are tried by their correlations; otherwise
+columns are taken greedily until nothing is left, then each is dropped that is not needed.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+import polars as pl
+
+from pellucid.core.algebra.linalg import triangle
+from pellucid.core.algebra.relations import Relation
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.study.checks.data import ENOUGH_ROWS, spaced
+from pellucid.study.checks.findings import finding
+from pellucid.study.checks.target import Target
+from pellucid.study.reading.equality import SAMPLE
+from pellucid.study.reading.profiles import NUMBERS, Column
+from pellucid.study.records import Finding
+
+AUC, SPEARMAN = 0.995, 0.999
+EXACT = 1e-8  # of the variance of the target may be left over
+INTERVALS, FOLDS = 64, 5
+LEAST = 20  # rows
+MOST_LEVELS = 5_000
+MOST_CLASSES = 100
+
+
+# --- one column alone
+
+
+def single_columns(columns: Sequence[Column], target: Target) -> dict[str, float]:
+    """PEL301: the columns that give the target away, each with its AUC or |Spearman|."""
+    rows = target.rows
+    pick = spaced(len(rows), SAMPLE)
+    if pick is not None:
+        rows = rows[pick]
+    if len(rows) < LEAST or not columns:
+        return {}
+    if target.codes is not None:
+        y = target.codes if pick is None else target.codes[pick]
+        return _for_classes(columns, rows, y)
+    values = target.values if pick is None else target.values[pick]  # type: ignore[index]
+    return _for_numbers(columns, rows, values)  # type: ignore[arg-type]
+
+
+def _chance(counts: IntArray, p: int) -> bool:
+    """Could one of p useless columns separate the smallest class by luck?"""
+    n, m = int(counts.sum()), int(counts.min())
+    j = np.arange(1, m + 1)
+    ways = float(np.log((n - m + j) / j).sum())  # log of n over m
+    return bool(ways < np.log(200.0 * p))
+
+
+def _for_classes(columns: Sequence[Column], rows: IntArray, y: IntArray) -> dict[str, float]:
+    y = np.unique(y, return_inverse=True)[1]
+    counts = np.bincount(y)
+    if len(counts) < 2 or len(counts) > MOST_CLASSES or _chance(counts, len(columns)):
+        return {}
+    fold = folds_of(columns, rows, y)
+    found = {}
+    for column in columns:
+        cell = cells_of(column, rows)
+        score = 0.0 if cell is None else coded_auc(cell, fold, y)
+        near = score > 0.9 or len(y) < 5_000  # 64 intervals lose little of an AUC near 1
+        if len(counts) == 2 and column.numbers is not None and score < AUC and near:
+            score = max(score, plain_auc(column.numbers[rows], y == 1))
+        if score >= AUC:
+            found[column.name] = score
+    return found
+
+
+def folds_of(columns: Sequence[Column], rows: IntArray, y: Any) -> IntArray:
+    """A fold for every row by its contents, so that the order of the rows does not matter.
+
+    The hashes of its cells are added, so that the order of the columns does not matter either;
+    rows that are equal in everything are dealt out in turn.
+    """
+    total = _mixed(np.asarray(y, dtype=np.float64), 0)
+    for column in columns:
+        seed = crc32(column.name.encode())  # equal columns differ by name
+        if column.numbers is not None:
+            total += _mixed(column.numbers[rows], seed)
+        elif column.cells.dtype == pl.String:
+            total += column.cells.gather(rows).hash(seed=seed).to_numpy()
+    mixed = pl.DataFrame({"row": total}).select(
+        (pl.col("row").hash(seed=1) % FOLDS).cast(pl.Int64) + pl.int_range(pl.len()).over("row")
+    )
+    return mixed.to_series().to_numpy().astype(np.intp) % FOLDS
+
+
+def _mixed(x: Array, seed: int) -> Any:
+    """A hash of every number."""
+    bits = (x + 0.0).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(2 * seed + 0x9E3779B97F4A7C15)
+    return bits ^ (bits >> np.uint64(29))
+
+
+def cells_of(column: Column, rows: IntArray) -> IntArray | None:
+    """The number of each row's level or interval; missing is one of them."""
+    if column.numbers is not None:
+        x = column.numbers[rows]
+        gap = np.isnan(x)
+        filled = x[~gap] if gap.any() else x
+        if not len(filled):
+            return None
+        if column.distinct <= min(INTERVALS, len(x) / 5):
+            cut = np.unique(filled)
+        else:
+            cut = interval_starts(np.sort(filled), min(max(len(x) // 8, 4), INTERVALS))
+        cell = np.searchsorted(cut, x, "right")
+        return np.where(gap, len(cut) + 1, cell) if gap.any() else cell
+    if column.kind != "category" or column.distinct > MOST_LEVELS:
+        return None
+    return column.cells.gather(rows).rank("dense").fill_null(0).to_numpy().astype(np.intp)
+
+
+def interval_starts(s: Array, k: int) -> Array:
+    """Where k intervals of sorted numbers begin, of about equal counts.
+
+    Each begins after the widest step nearby, so that numbers which stand together stay together.
+
+    >>> interval_starts(np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 5.3, 5.4]), 2)
+    array([0., 5.])
+    """
+    at = np.linspace(0, len(s) - 1, k + 1).astype(np.intp)[1:-1]
+    reach = max(len(s) // (2 * k), 1)
+    steps = np.diff(s)
+    near = np.clip(at[:, None] + np.arange(-reach, reach), 0, len(steps) - 1)
+    widest = near[np.arange(len(near)), np.argmax(steps[near], axis=1)]
+    return np.unique(s[np.r_[0, widest + 1]])
+
+
+def coded_auc(cell: IntArray, fold: IntArray, y: IntArray) -> float:
+    """Mean over the classes of the AUC of cells coded out of fold."""
+    k, c = int(y.max()) + 1, int(cell.max()) + 1
+    N = np.bincount((fold * c + cell) * k + y, minlength=FOLDS * c * k).reshape(FOLDS, c, k)
+    other = N.sum(axis=0) - N
+    share = N.sum(axis=(0, 1)) / len(y)
+    score = ((other + share) / (other.sum(axis=2, keepdims=True) + 1)).reshape(-1, k)
+    flat = N.reshape(-1, k)
+    rest = flat.sum(axis=1, keepdims=True) - flat
+    return float(np.mean([weighted_auc(score[:, j], flat[:, j], rest[:, j]) for j in range(k)]))
+
+
+def weighted_auc(score: Array, positive: IntArray, negative: IntArray) -> float:
+    """P(score of a positive > that of a negative) + P(equal) / 2, from counts per score.
+
+    >>> weighted_auc(np.array([0.1, 0.9]), np.array([0, 3]), np.array([2, 0]))
+    1.0
+    """
+    level = np.unique(score, return_inverse=True)[1]
+    p, q = np.bincount(level, positive), np.bincount(level, negative)
+    below = np.cumsum(q) - q
+    return float(p @ (below + q / 2) / (p.sum() * q.sum()))
+
+
+def plain_auc(x: Array, positive: Any) -> float:
+    """AUC of the number itself among filled cells, the better way up."""
+    seen = ~np.isnan(x)
+    m = int(positive[seen].sum())
+    n = int(seen.sum()) - m
+    if m < 5 or n < 5 or m + n < 0.5 * len(x):
+        return 0.0
+    rank = average_ranks(x[seen])
+    auc = (rank[positive[seen]].sum() - m * (m + 1) / 2) / (m * n)
+    return float(max(auc, 1 - auc))
+
+
+def average_ranks(x: Array) -> Array:
+    """Ranks from 1, equal values share their mean rank.
+
+    >>> average_ranks(np.array([3.0, 1.0, 3.0]))
+    array([2.5, 1. , 2.5])
+    """
+    order = np.argsort(x)
+    s = x[order]
+    start = np.flatnonzero(np.concatenate([[True], s[1:] != s[:-1]]))
+    end = np.append(start[1:], len(s))
+    rank = np.empty(len(s))
+    rank[order] = np.repeat((start + end + 1) / 2, end - start)
+    return rank
+
+
+def _for_numbers(columns: Sequence[Column], rows: IntArray, y: Array) -> dict[str, float]:
+    if y.min() == y.max():
+        return {}
+    fold = folds_of(columns, rows, y)
+    found = {}
+    ranks = average_ranks(y)
+    for column in columns:
+        if column.numbers is not None:
+            x = column.numbers[rows]
+        elif column.kind == "category" and column.distinct <= MOST_LEVELS:
+            x = _coded_means(cells_of(column, rows), fold, y)  # type: ignore[arg-type]
+        else:
+            continue
+        seen = ~np.isnan(x)
+        if seen.sum() < max(LEAST, 0.5 * len(x)):
+            continue
+        r = ranks if seen.all() else average_ranks(y[seen])
+        score = abs(_correlation(average_ranks(x[seen]), r))
+        if score >= SPEARMAN:
+            found[column.name] = score
+    return found
+
+
+def _coded_means(cell: IntArray, fold: IntArray, y: Array) -> Array:
+    """The mean target of a row's level in the other folds; the overall mean of a new level."""
+    c = int(cell.max()) + 1
+    where = fold * c + cell
+    count = np.bincount(where, minlength=FOLDS * c).reshape(FOLDS, c)
+    total = np.bincount(where, y, minlength=FOLDS * c).reshape(FOLDS, c)
+    other_count, other_total = count.sum(axis=0) - count, total.sum(axis=0) - total
+    mean = np.where(other_count > 0, other_total / np.maximum(other_count, 1), y.mean())
+    return np.asarray(mean.ravel()[where])
+
+
+def _correlation(a: Array, b: Array) -> float:
+    a, b = a - a.mean(), b - b.mean()
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / size if size > 0 else 0.0
+
+
+def single_finding(scores: dict[str, float], target: Target, *, left_out: bool) -> Finding:
+    measure = "auc" if target.codes is not None else "spearman"
+    evidence: dict[str, Any] = {"measure": measure, "score": scores, "rows": len(target.rows)}
+    if len(target.rows) > SAMPLE:
+        evidence["rows"] = SAMPLE
+    return finding("PEL301", tuple(scores), severity="warning" if left_out else "error", **evidence)
+
+
+# --- an exact sum
+
+
+class Sum(NamedTuple):
+    """The columns of an exact relation to the target, with its coefficients."""
+
+    names: tuple[str, ...]
+    sentence: str
+    label: Any  # the class whose 0/1 indicator is meant; None for a number
+    left_over: float  # share of the variance that the sum leaves
+
+
+def exact_sum(columns: Sequence[Column], target: Target) -> Sum | None:
+    """PEL302: the smallest set of numeric columns found whose combination is the target."""
+    usable = [c for c in columns if c.kind in (*NUMBERS, "truth") and c.distinct > 1]
+    usable = [c for c in usable if c.numbers is not None and np.isfinite(c.numbers).mean() > 0.5]
+    rows = target.rows
+    pick = spaced(len(rows), ENOUGH_ROWS)
+    if not usable or len(rows) < len(usable) + 10:
+        return None
+    at = rows if pick is None else rows[pick]
+    X = np.column_stack([c.numbers[at] for c in usable])  # type: ignore[index]
+    full = np.isfinite(X).all(axis=1)
+    if full.sum() < len(usable) + 10:
+        return None
+    X = X[full]
+    responses = _responses(target)
+    seen = [(y if pick is None else y[pick])[full] for _, y in responses]
+    for (label, y), some in zip(responses, _reached(X, seen), strict=True):
+        chosen = None if some is None else smallest_sum(X, some)
+        if chosen is None:
+            continue
+        members = [usable[j] for j in chosen]
+        result = _confirmed(members, rows, y, label, target.name)
+        if result is not None:
+            return result
+    return None
+
+
+def _reached(X: Array, responses: list[Array]) -> list[Array | None]:
+    """Each response that all columns together give exactly, from one QR; None for the others."""
+    if not responses:
+        return []
+    Y = np.column_stack(responses)
+    C, T = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    p = X.shape[1]
+    size = np.linalg.norm(C, axis=0)
+    R = triangle(np.hstack([C / np.where(size > 0, size, 1.0), T]))
+    left = (R[p:, p:] ** 2).sum(axis=0)
+    exact = left <= 100 * EXACT * (T**2).sum(axis=0)
+    return [y if ok else None for y, ok in zip(responses, exact, strict=True)]
+
+
+def _responses(target: Target) -> list[tuple[Any, Array]]:
+    """The number, or the 0/1 indicator of each class (of two, the later one)."""
+    if target.values is not None:
+        return [(None, target.values)]
+    k = len(target.classes)
+    if target.codes is None or not 2 <= k <= 20:
+        return []
+    return [(target.classes[j], (target.codes == j) * 1.0) for j in (range(k) if k > 2 else [1])]
+
+
+def smallest_sum(X: Array, y: Array) -> list[int] | None:
+    """Columns whose centred span holds y, as few as found; None if all of them do not.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 4))
+    >>> smallest_sum(X, X[:, 1] - 2 * X[:, 3] + 5)
+    [1, 3]
+    """
+    sd = X.std(axis=0)
+    alive = np.flatnonzero(sd > 0)
+    if not len(alive) or y.std() == 0:
+        return None
+    Z = (X[:, alive] - X[:, alive].mean(axis=0)) / sd[alive]
+    t = (y - y.mean()) / y.std()
+    if not _spans(Z, t):
+        return None
+    r = Z.T @ t / len(t)
+    if np.abs(r).max() ** 2 > 1 - EXACT:
+        return [int(alive[np.abs(r).argmax()])]
+    pair = _best_pair(Z, t, r)
+    if pair is not None:
+        return sorted(int(alive[j]) for j in pair)
+    return sorted(int(alive[j]) for j in _pruned(Z, t))
+
+
+def _spans(Z: Array, t: Array) -> bool:
+    c = np.linalg.lstsq(Z, t, rcond=1e-12)[0]
+    e = t - Z @ c
+    return bool(e @ e <= EXACT * (t @ t))
+
+
+def _best_pair(Z: Array, t: Array, r: Array) -> tuple[int, int] | None:
+    """A pair whose R^2 = (r_i^2 + r_j^2 - 2 r_i r_j r_ij) / (1 - r_ij^2) is 1."""
+    R = Z.T @ Z / len(Z)
+    free = 1 - R**2
+    np.fill_diagonal(free, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = (r[:, None] ** 2 + r**2 - 2 * np.outer(r, r) * R) / free
+    square[(free < 1e-6) | ~np.isfinite(square)] = 0.0
+    likely = np.argwhere(np.triu(square) > 1 - 10 * EXACT)
+    for i, j in likely[:20].tolist():
+        if _spans(Z[:, [i, j]], t):
+            return i, j
+    return None
+
+
+def _pruned(Z: Array, t: Array) -> list[int]:
+    """Greedy until nothing is left, then without what is not needed."""
+    chosen: list[int] = []
+    e = t
+    while len(chosen) < Z.shape[1] and e @ e > EXACT * (t @ t):
+        gain = np.abs(Z.T @ e)
+        gain[chosen] = -1.0
+        chosen.append(int(gain.argmax()))
+        c = np.linalg.lstsq(Z[:, chosen], t, rcond=1e-12)[0]
+        e = t - Z[:, chosen] @ c
+    c = np.linalg.lstsq(Z[:, chosen], t, rcond=1e-12)[0]
+    for j in [chosen[i] for i in np.argsort(np.abs(c))]:
+        fewer = [i for i in chosen if i != j]
+        if fewer and _spans(Z[:, fewer], t):
+            chosen = fewer
+    return chosen
+
+
+def _confirmed(
+    members: Sequence[Column], rows: IntArray, y: Array, label: Any, name: str
+) -> Sum | None:
+    """The sum on every row, not only on those it was found in."""
+    X = np.column_stack([c.numbers[rows] for c in members])  # type: ignore[index]
+    full = np.isfinite(X).all(axis=1)
+    X, y = X[full], y[full]
+    x_mean, y_mean = X.mean(axis=0), float(y.mean())
+    C, t = X - x_mean, y - y_mean
+    scale = np.abs(C).max(axis=0)
+    c = np.linalg.lstsq(C / scale, t, rcond=1e-12)[0] / scale
+    e = t - C @ c
+    left = float(e @ e / (t @ t))
+    if left > EXACT:
+        return None
+    at_zero = y_mean - float(x_mean @ c)
+    at_zero = 0.0 if abs(at_zero) < 1e-9 * (abs(y_mean) + np.abs(x_mean) @ np.abs(c)) else at_zero
+    names = tuple(column.name for column in members)
+    first = name if label is None else f"[{name} = {label}]"
+    relation = Relation(0, at_zero, {j + 1: float(v) for j, v in enumerate(c)})
+    return Sum(names, relation.sentence((first, *names)), label, left)
+
+
+def sum_finding(found: Sum, *, left_out: bool) -> Finding:
+    severity = "warning" if left_out else "error"
+    evidence: dict[str, Any] = {"relation": found.sentence, "left_over": found.left_over}
+    if found.label is not None:
+        evidence["class"] = str(found.label)
+    return finding("PEL302", found.names, severity=severity, **evidence)
+
+
+# --- choosing among many
+
+
+def selection_finding(n_models: int, n_validation: int, *, delta: float = 0.05) -> Finding | None:
+    """PEL306 where the bound of the selection is too wide to trust the best score; else None.
+
+    >>> selection_finding(1000, 100).evidence["bound"] > 0.1
+    True
+    """
+    bound = float(np.sqrt(np.log(n_models / delta) / (2 * n_validation)))
+    if bound <= 0.1:
+        return None
+    return finding("PEL306", bound=bound, candidates=n_models, rows=n_validation, delta=delta)

@@ -1,0 +1,106 @@
+"""The measure of a study, applied to a fitted model: one number per set of rows."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array
+from pellucid.evaluation.intervals.intervals import Interval
+from pellucid.evaluation.metrics.metrics import Metric, resolve_metric
+from pellucid.evaluation.metrics.registry import normalised_gain
+from pellucid.evaluation.validation.fold_summary import cv_summary
+from pellucid.study.judging.decision import least_cost
+from pellucid.study.records import Task
+
+SHARES = (
+    "accuracy", "error", "balanced_accuracy", "rebalanced_accuracy", "precision", "recall",
+    "specificity", "f1", "roc_auc", "average_precision", "pr_area", "ndcg", "subset_accuracy",
+    "hamming",
+)  # fmt: skip
+POSITIVE = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "log_loss", "brier")
+BOUNDS = dict.fromkeys(SHARES, (0.0, 1.0)) | dict.fromkeys(POSITIVE, (0.0, math.inf))
+BOUNDS |= {"mcc": (-1.0, 1.0), "kappa": (-1.0, 1.0), "r2": (-math.inf, 1.0)}
+
+
+class Scorer(NamedTuple):
+    """What is measured, and what it needs to know besides the rows."""
+
+    task: Task
+    metric: Metric
+    cost_matrix: Any = None
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.metric.greater_is_better else -1.0
+
+    def score(self, model: Any, Z: Any, y: Any, query: Any = None) -> float:
+        """The measure of a fitted model; ``query`` are the lists of a ranking."""
+        if self.task.kind == "ranking" and self.metric.name == "ndcg":
+            return mean_gain(y, model.predict(Z), query)
+        if self.metric.name == "mean_cost":
+            return self.metric.score(y, self.decide(model, Z), labels=model.classes_)
+        if self.task.kind == "multilabel" and self.metric.name == "f1":
+            return mean_f1(np.asarray(y), np.asarray(model.predict(Z)))
+        positive = self.task.positive if self.task.kind == "binary" else None
+        if self.metric.needs == "labels":
+            # the rows of a group may all be of one class: the labels are those of the task
+            known = np.asarray(self.task.classes) if self.task.kind == "binary" else None
+            return self.metric.score(y, model.predict(Z), labels=known, positive=positive)
+        return self.metric.evaluate(model, Z, y, positive=positive)
+
+    def decide(self, model: Any, Z: Any) -> Any:
+        """Labels: by least expected cost where there are costs and probabilities."""
+        if self.cost_matrix is None or not hasattr(model, "predict_proba"):
+            return model.predict(Z)
+        P = model.predict_proba(Z)
+        return least_cost(P, model.classes_, self.cost_matrix)
+
+
+def mean_f1(Y: Array, said: Array) -> float:
+    """F1, mean over the labels; one that is neither there nor said in these rows has none.
+
+    >>> mean_f1(np.array([[1, 0], [0, 0]]), np.array([[1, 0], [1, 0]]))
+    0.6666666666666666
+    """
+    hits, total = (Y * said).sum(axis=0), (Y + said).sum(axis=0)
+    seen = total > 0
+    return float((2 * hits[seen] / total[seen]).mean()) if seen.any() else 0.0
+
+
+def mean_gain(y: Array, said: Array, query: Any) -> float:
+    """ndcg, mean over the lists that can be ordered well or badly (as ``ranking_metrics``).
+
+    >>> mean_gain(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0]), np.zeros(3))
+    1.0
+    """
+    order = np.argsort(query, kind="stable")
+    ends = np.flatnonzero(np.diff(np.unique(query, return_inverse=True)[1][order])) + 1
+    lists = [rows for rows in np.split(order, ends) if y[rows].min() < y[rows].max()]
+    if not lists:
+        raise ValueError("no list has rows of different relevance: nothing can be ranked")
+    return float(np.mean([normalised_gain(y[rows], said[rows]) for rows in lists]))
+
+
+def make_scorer(task: Task, cost_matrix: Any) -> Scorer:
+    """The scorer of a task."""
+    needs = cost_matrix if task.metric == "mean_cost" else None
+    return Scorer(task, resolve_metric(task.metric, task.kind, cost_matrix=needs), needs)
+
+
+def fold_interval(scores: Array, ratio: float, metric: str, n: int) -> Interval:
+    """The mean of fold scores, its variance corrected for overlap, kept within the measure."""
+    low, high = BOUNDS.get(metric, (-math.inf, math.inf))
+    s = cv_summary(scores, test_ratio=ratio)
+    return Interval(
+        s.mean, max(s.low, low), min(s.high, high), s.standard_error, "corrected t over folds", n
+    )
+
+
+def chunks(y: Any, groups: Any, parts: int) -> list[Any]:
+    """Places of the rows in parts of like composition; rows of a group stay together."""
+    if groups is not None:
+        _, codes = np.unique(groups, return_inverse=True)
+        return [np.flatnonzero(codes % parts == i) for i in range(parts)]
+    order = np.argsort(np.asarray(y) if np.ndim(y) == 1 else np.arange(len(y)), kind="stable")
+    return [np.sort(order[i::parts]) for i in range(parts)]

@@ -1,0 +1,289 @@
+"""Evaluation: the model that will be saved, and the one use of the test rows.
+
+``build_model`` refits the chosen candidate on all learning rows; ``assess`` scores that very model
+once, beside guessing, and keeps what its errors look like.
+"""
+
+import warnings
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.evaluation.calibration.reliability_curve import reliability
+from pellucid.evaluation.intervals.intervals import MetricTable
+from pellucid.evaluation.intervals.metric_intervals import metric_interval
+from pellucid.evaluation.metrics.classification import classification_metrics
+from pellucid.evaluation.metrics.metrics import classes_of, predictions_for
+from pellucid.evaluation.metrics.regression_scores import regression_metrics
+from pellucid.evaluation.metrics.tasks import multilabel_metrics, ranking_metrics
+from pellucid.evaluation.splits.guard import GuardedTest
+from pellucid.inference import LossMatrixClassifier
+from pellucid.study.candidates.training import Outcome, Tuning, Workshop
+from pellucid.study.judging.measure import Scorer
+from pellucid.study.reading.targets import CLASSES
+from pellucid.study.records import Final, Task
+
+WORST, POINTS, DRAWS = 10, 2000, 200
+
+
+def build_model(
+    shop: Workshop, outcome: Outcome, rows: IntArray, params: dict[str, Any], costs: Any
+) -> Pipeline:
+    """Features and chosen model, fitted on these rows; with ``costs`` it decides by them."""
+    model = clone(outcome.tried.candidate.estimator).set_params(**params)
+    if costs is not None:
+        model = LossMatrixClassifier(model, costs)
+    features = shop.make_features(outcome.tried.features)
+    lists = {f"model__{k}": v for k, v in shop.fit_options(model, rows).items()}
+    pipeline = Pipeline([("features", features), ("model", model)])
+    return pipeline.fit(shop.frame[rows], shop.y[rows], **lists)
+
+
+class Said(NamedTuple):
+    """What a model says of the test rows."""
+
+    prediction: Any
+    probability: Array | None
+
+
+def say(model: Any, X: Any, task: Task) -> Said:
+    classes = task.kind in CLASSES and hasattr(model, "predict_proba")
+    return Said(model.predict(X), model.predict_proba(X) if classes else None)
+
+
+def score_table(scorer: Scorer, model: Any, said: Said, X: Any, y: Any, query: Any) -> MetricTable:
+    """Every measure of the task with its interval; the study's own among them."""
+    task = scorer.task
+    table: MetricTable
+    if task.kind == "multilabel":
+        table = multilabel_metrics(y, said.prediction)
+    elif task.kind == "ranking":
+        table = ranking_metrics(y, said.prediction, query)
+    elif task.kind in CLASSES:
+        positive = task.positive if task.kind == "binary" else None
+        labels = np.union1d(model.classes_, y)
+        scores = said.probability if len(labels) == len(model.classes_) else None
+        seen = len(np.unique(y)) == len(labels)  # curves need every class among the test rows
+        table = classification_metrics(
+            y, said.prediction, scores if seen else None, positive=positive,
+            cost_matrix=scorer.cost_matrix, labels=labels,
+        )  # fmt: skip
+    else:
+        table = regression_metrics(y, said.prediction)
+    if task.metric in table:
+        return table
+    positive = task.positive if task.kind == "binary" else None
+    prediction = predictions_for(scorer.metric, model, X)
+    own = metric_interval(scorer.metric, y, prediction, labels=classes_of(model), positive=positive)
+    return with_metric(table, task.metric, own)
+
+
+def with_metric(table: MetricTable, name: str, interval: Any) -> MetricTable:
+    """The table with one more measure, in its own class."""
+    longer = copy(table)
+    object.__setattr__(longer, "_intervals", {**table, name: interval})
+    return longer
+
+
+class TestRows(GuardedTest):
+    """The test rows of a study: one use, with the measures of its task."""
+
+    __test__ = False  # not a test of pytest's
+
+    def __init__(self, X: Any, y: Any, scorer: Scorer, query: Any = None) -> None:
+        super().__init__(X, y)
+        self._scorer, self._query = scorer, query
+        self.said: Said | None = None
+
+    def _table(self, model: Any) -> MetricTable:
+        self.said = say(model, self._X, self._scorer.task)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is undefined is a dash in the table
+            return score_table(self._scorer, model, self.said, self._X, self._y, self._query)
+
+
+class Evaluation(NamedTuple):
+    """The final record, and what the findings look at."""
+
+    final: Final
+    said: Said
+    y: Any
+
+
+def assess(
+    shop: Workshop, model: Any, guess: Any, test: IntArray, cells: Any, cut: Any
+) -> Evaluation:
+    """Score the model once on the test rows; ``cells`` is the whole table, for the worst rows."""
+    X, y = shop.frame[test], shop.y[test]
+    query = None if shop.query is None else shop.query[test]
+    guard = TestRows(X, y, shop.scorer, query)
+    table = guard.score(model)
+    said = guard.said
+    assert said is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        told = say(guess, X, shop.scorer.task)
+        baseline = score_table(shop.scorer, guess, told, X, y, query)
+    final = Final(table, len(y), baseline, worst=worst_rows(shop, model, said, y, test, cells),
+                  predictions=prediction_rows(shop.scorer.task, model, said, y, test))  # fmt: skip
+    if shop.scorer.task.kind in CLASSES:
+        final = _add_classes(final, shop.scorer.task, model, said, y, cut)
+    elif shop.scorer.task.kind != "multilabel":
+        rng = np.random.default_rng(0)
+        at = np.arange(len(y))
+        if len(at) > POINTS:
+            at = np.sort(rng.choice(len(y), POINTS, replace=False))
+        final = final._replace(
+            residuals={"actual": y[at].tolist(), "predicted": said.prediction[at].tolist()}
+        )
+    return Evaluation(final, said, y)
+
+
+def _add_classes(final: Final, task: Task, model: Any, said: Said, y: Any, cut: Any) -> Final:
+    table: Any = final.table
+    labels = [_label(one) for one in table.confusion.labels]
+    by_class = []
+    for label, one in table.per_class.items():
+        recall, precision = one["recall"], one["precision"]
+        by_class.append({
+            "label": _label(label), "n": float(recall.n), "precision": precision.estimate,
+            "recall": recall.estimate, "recall_low": recall.low, "recall_high": recall.high,
+        })  # fmt: skip
+    return final._replace(
+        wrong=int((said.prediction != y).sum()),
+        confusion={"labels": labels, "counts": table.confusion.counts.tolist()},
+        by_class=by_class,
+        reliability=reliability_data(task, model, said, y),
+        threshold=None if cut is None else cut.curve,
+    )
+
+
+def reliability_data(task: Task, model: Any, said: Said, y: Any) -> dict[str, Any] | None:
+    """Predicted and observed shares; of the positive class, or of "the likeliest class is right".
+
+    ``band`` is the ece that perfect probabilities would exceed in 5 % of such tables.
+    """
+    if said.probability is None or len(y) < 20:
+        return None
+    P, classes = said.probability, model.classes_
+    if task.kind == "binary":
+        p = P[:, int(np.flatnonzero(classes == task.positive)[0])]
+        hit = (y == task.positive).astype(np.intp)
+    else:
+        p = P.max(axis=1)
+        hit = (classes[P.argmax(axis=1)] == y).astype(np.intp)
+    p = np.clip(p, 0.0, 1.0)
+    bins = max(2, min(10, len(y) // 15))
+    if hit.min() == hit.max():
+        return None
+    found = reliability(hit, p, n_bins=bins)
+    rng = np.random.default_rng(0)
+    eces = []
+    for _ in range(DRAWS):
+        fake = (rng.random(len(p)) < p).astype(np.intp)
+        if fake.min() < fake.max():
+            eces.append(reliability(fake, p, n_bins=bins).ece)
+    band = float(np.quantile(eces, 0.95)) if eces else float("nan")
+    return {
+        "predicted": found.probability.tolist(), "observed": found.observed.tolist(),
+        "low": found.low.tolist(), "high": found.high.tolist(), "counts": found.counts.tolist(),
+        "ece": found.ece, "band": band,
+    }  # fmt: skip
+
+
+def row_losses(task: Task, model: Any, said: Said, y: Any) -> Array:
+    """How wrong the model is on each row: surprise, or absolute error."""
+    if task.kind in CLASSES:
+        if said.probability is None:
+            return (said.prediction != y).astype(np.float64)
+        known = {label: j for j, label in enumerate(model.classes_.tolist())}
+        at = np.array([known.get(label, -1) for label in y.tolist()])
+        p = np.where(at >= 0, said.probability[np.arange(len(y)), at], 0.0)
+        return -np.log(np.clip(p, 1e-12, 1.0))
+    miss = np.abs(np.asarray(said.prediction, dtype=np.float64) - y)
+    return miss if miss.ndim == 1 else miss.mean(axis=1)
+
+
+def worst_rows(
+    shop: Workshop, model: Any, said: Said, y: Any, test: IntArray, cells: Any
+) -> list[dict[str, Any]]:
+    """The rows the model errs on most, with their cells."""
+    task = shop.scorer.task
+    loss = row_losses(task, model, said, y)
+    order = np.argsort(-loss, kind="stable")[:WORST]
+    names = list(cells.columns)
+    found = []
+    for i in order:
+        if loss[i] <= 0 or (task.kind in CLASSES and said.prediction[i] == y[i]):
+            continue
+        row = cells.row(int(test[i]))
+        found.append({
+            "row": int(test[i]), "actual": _told(task, y[i]),
+            "predicted": _told(task, said.prediction[i]),
+            "loss": float(loss[i]), "cells": dict(zip(names, map(_label, row), strict=True)),
+        })  # fmt: skip
+    return found
+
+
+def prediction_rows(
+    task: Task, model: Any, said: Said, y: Any, test: IntArray
+) -> list[dict[str, Any]]:
+    """One record per test row, for the file of predictions."""
+    rows = []
+    names = [] if said.probability is None else [f"probability_{c}" for c in model.classes_]
+    for i, row in enumerate(test):
+        one: dict[str, Any] = {"row": int(row)}
+        if task.kind == "multi_output_regression":  # a column for every target
+            one |= {f"actual_{t}": float(v) for t, v in zip(task.target, y[i], strict=True)}
+            told = zip(task.target, said.prediction[i], strict=True)
+            one |= {f"prediction_{t}": float(v) for t, v in told}
+        else:
+            one |= {"actual": _told(task, y[i]), "prediction": _told(task, said.prediction[i])}
+        if said.probability is not None:
+            one |= dict(zip(names, said.probability[i].tolist(), strict=True))
+        rows.append(one)
+    return rows
+
+
+def _told(task: Task, value: Any) -> Any:
+    """A target as the table says it; several labels as ``a;b``."""
+    if task.kind == "multilabel":
+        return ";".join(str(name) for name, on in zip(task.classes, value, strict=True) if on)
+    return _label(value)
+
+
+def _label(value: Any) -> Any:
+    """A cell as JSON can hold it."""
+    if isinstance(value, np.ndarray):
+        return [_label(one) for one in value.tolist()]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def curve_of(tuning: Tuning, name: str) -> dict[str, Any] | None:
+    """Scores against the first parameter of a tuning, the others at their chosen values."""
+    chosen = tuning.params[tuning.chosen]
+    at = [
+        i for i, one in enumerate(tuning.params)
+        if all(one[key] == chosen[key] for key in chosen if key != name)
+    ]  # fmt: skip
+    if len(at) < 2:
+        return None
+    k = tuning.scores.shape[1]
+    spread = tuning.scores[at].std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.zeros(len(at))
+    values = [tuning.params[i][name] for i in at]
+    shown = [v if isinstance(v, int | float) else str(v) for v in values]
+    return {
+        "parameter": name,
+        "values": shown,
+        "train": None if tuning.train is None else tuning.train[at].mean(axis=1).tolist(),
+        "test": tuning.scores[at].mean(axis=1).tolist(),
+        "test_se": spread.tolist(),
+        "chosen": shown[at.index(tuning.chosen)],
+        "rule": "the simplest value whose loss to the best is within one standard error",
+    }

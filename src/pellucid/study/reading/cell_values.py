@@ -1,0 +1,266 @@
+"""Cells of a column as what they mean: numbers, levels, dates, texts or lists of items.
+
+A column is what the door of ``base`` gives (``core.arrays.columns``): an array, ``Text`` or ``Coded``.
+"""
+
+import datetime
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pellucid.core.arrays.columns import Coded, Text, plain_column
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.data.cells import THOUSANDS, converted, may_be_grouped, stripped
+from pellucid.features.encoding.categories import find_values
+from pellucid.study.reading.dates import read_dates
+
+KINDS = ("number", "whole", "truth", "category", "text", "date", "list", "empty")
+FEW_CELLS = 4_000  # texts so few are numbered in Python: starting anything bigger costs more
+ITEMS = ";"  # what separates the items of a list in a cell
+WORDS_OF_TEXT = 4.0  # cells of so many words on average are texts, if most of them differ
+
+
+def label(value: Any) -> str | None:
+    """A level as text; None for a missing cell. Whole floats read as whole numbers.
+
+    >>> label(3.0), label("a"), label(float("nan")), label(True)
+    ('3', 'a', None, 'True')
+    """
+    if value is None or type(value).__name__ == "NAType":
+        return None
+    if isinstance(value, float | np.floating):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if float(value).is_integer() else str(float(value))
+    if isinstance(value, np.datetime64) and np.isnat(value):
+        return None
+    return str(value)
+
+
+def levels(column: Any) -> tuple[list[str | None], IntArray]:
+    """Distinct levels of a column (None: missing) and the number of every cell's level.
+
+    >>> levels(np.array(["b", None, "b"], dtype=object))
+    (['b', None], array([0, 1, 0]))
+    """
+    place: dict[str | None, int] = {}
+    if isinstance(column, Text) and len(column.series) <= FEW_CELLS:
+        cells = column.series.cast(pl.String).to_list()
+        numbered = np.array([place.setdefault(cell, len(place)) for cell in cells], np.intp)
+        return list(place), numbered
+    found = find_values([column])
+    names = [label(value) for value in found.values[0].tolist()]
+    number = np.array([place.setdefault(name, len(place)) for name in names], np.intp)
+    codes = number[found.codes[0]] if len(names) else np.zeros(0, np.intp)
+    return list(place), codes
+
+
+def numbers(column: Any, name: str, *, comma: bool = False) -> Array:
+    """Cells as float64, missing ones as NaN.
+
+    In a column of text the cells that are no numbers count as missing, as in the audit; text of
+    which no more than half is numbers is refused by the name of its column. With ``comma`` it is
+    known that 1,200 is 1.2; else cells that may as well be 1200 are refused.
+    """
+    if isinstance(column, Text):
+        return _read_numbers(column.series.cast(pl.String), name, comma)
+    if isinstance(column, Coded):
+        column = plain_column(column)
+    kind = column.dtype.kind
+    if kind in "fiub":
+        return column.astype(np.float64, copy=False)
+    if kind in "mM":
+        seconds = column.astype("m8[us]" if kind == "m" else "M8[us]").astype(np.float64) / 1e6
+        seconds[np.isnat(column)] = np.nan
+        return seconds
+    try:
+        cells = [np.nan if label(cell) is None else float(cell) for cell in column.tolist()]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"column {name!r} was numbers in training and now holds {_first_text(column)!r}; "
+            "numbers or missing cells are accepted"
+        ) from None
+    return np.array(cells, dtype=np.float64)
+
+
+def has_decimal_commas(column: Any) -> bool:
+    """Whether text reads as more numbers with a decimal comma than with a point.
+
+    >>> has_decimal_commas(Text(pl.Series(["1,5", "2"]), None)), has_decimal_commas(np.ones(2))
+    (True, False)
+    """
+    if not isinstance(column, Text):
+        return False
+    series = column.series.cast(pl.String)
+    if not series.str.contains(",", literal=True).any():
+        return False
+    count = [converted(pl.col("cell"), kind).count().alias(kind) for kind in ("float", "comma")]
+    point, comma = series.alias("cell").to_frame().select(count).row(0)
+    return bool(comma > point)
+
+
+def _read_numbers(series: pl.Series, name: str, known: bool) -> Array:
+    """Numbers in text, with a decimal point or comma; true is 1 and false 0."""
+    frame, cell = series.alias("cell").to_frame(), pl.col("cell")
+    truth = frame.select(converted(cell, "bool").cast(pl.Float64)).to_series()
+    point = frame.select(converted(cell, "float").cast(pl.Float64)).to_series()
+    comma = frame.select(converted(cell, "comma").cast(pl.Float64)).to_series()
+    read = max((point, comma, truth), key=lambda cells: cells.count())
+    if read is comma and not known and may_be_grouped(frame["cell"]):
+        amount = frame.filter(stripped(cell).str.contains(THOUSANDS))["cell"][0]
+        raise ValueError(
+            f"column {name!r} holds {amount!r}; write numbers without a mark between the "
+            "thousands, as 1234.5"
+        )
+    filled = frame.filter(stripped(cell).is_not_null())
+    if filled.height and 2 * read.count() <= filled.height:
+        stray = frame.filter(stripped(cell).is_not_null() & read.is_null())["cell"][0]
+        raise ValueError(
+            f"column {name!r} was numbers in training and now holds {stray!r}; "
+            "numbers or missing cells are accepted"
+        )
+    return np.asarray(read.fill_null(np.nan).to_numpy())
+
+
+def _first_text(column: Any) -> Any:
+    for cell in column.tolist():
+        if label(cell) is not None:
+            try:
+                float(cell)
+            except (TypeError, ValueError):
+                return cell
+    return None
+
+
+def dates(column: Any, name: str) -> Any:
+    """Cells as datetime64[us]; text is read in the usual ways to write dates, what cannot be is
+    missing; whole numbers such as 20240131 are days."""
+    if isinstance(column, Coded):
+        column = plain_column(column)
+    if isinstance(column, Text):
+        return _read_dates(column.series.cast(pl.String))
+    if column.dtype.kind == "M":
+        return column.astype("M8[us]")
+    if column.dtype.kind in "fiub":
+        return _numbered_days(column, name)
+    cells = [None if label(cell) is None else cell for cell in column.tolist()]
+    if all(cell is None or isinstance(cell, datetime.date) for cell in cells):
+        return np.array([_moment(cell) for cell in cells], dtype="M8[us]")
+    return _read_dates(pl.Series([None if cell is None else str(cell) for cell in cells]))
+
+
+def _moment(cell: Any) -> Any:
+    """A date or time without its zone, as UTC where it has one."""
+    if isinstance(cell, datetime.datetime) and cell.tzinfo is not None:
+        return cell.astimezone(datetime.UTC).replace(tzinfo=None)
+    return cell
+
+
+def _numbered_days(column: Any, name: str) -> Any:
+    """Days written as whole numbers, such as 20240131."""
+    x = column.astype(np.float64)
+    seen = x[~np.isnan(x)]
+    if len(seen) and not ((seen > 19000100) & (seen < 21001232)).all():
+        raise ValueError(f"column {name!r} was dates in training and now holds numbers")
+    text = pl.Series(np.where(np.isnan(x), 0, x).astype(np.int64)).cast(pl.String)
+    return text.str.to_date("%Y%m%d", strict=False).to_numpy().astype("M8[us]")
+
+
+def _read_dates(series: Any) -> Any:
+    filled = series.drop_nulls().unique()
+    found = read_dates(series, filled) if len(filled) else None
+    if found is not None:
+        return found.cells.to_numpy().astype("M8[us]")
+    series = series.cast(pl.String).str.replace_all("/", "-", literal=True)
+    series = series.str.replace("T", " ", literal=True)
+    moments = series.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
+    minutes = series.str.to_datetime("%Y-%m-%d %H:%M", strict=False)
+    days = series.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
+    frame = pl.DataFrame({"a": moments, "b": minutes.cast(pl.Datetime("us")), "c": days})
+    joined = frame.select(pl.coalesce(pl.col("a").cast(pl.Datetime("us")), "b", "c"))
+    return joined.to_series().to_numpy().astype("M8[us]")
+
+
+def texts(column: Any) -> list[str]:
+    """Cells as text; missing ones are empty."""
+    if isinstance(column, Text):
+        return column.series.cast(pl.String).fill_null("").to_list()
+    cells = [label(cell) for cell in plain_column(column).tolist()]
+    return ["" if cell is None else cell for cell in cells]
+
+
+def items(column: Any) -> tuple[list[str], IntArray, IntArray, Any]:
+    """Lists in cells: distinct items, (row, item) pairs, and which cells are missing.
+
+    >>> items(np.array(["a;b", None, "b"], dtype=object))
+    (['a', 'b'], array([0, 0, 2]), array([0, 1, 1]), array([False,  True, False]))
+    """
+    if isinstance(column, np.ndarray) and column.dtype.kind == "O":
+        cells = [_parts(cell) for cell in column.tolist()]
+    else:
+        cells = [_parts(cell) for cell in plain_column(column).tolist()]
+    place: dict[str, int] = {}
+    row: list[int] = []
+    item: list[int] = []
+    for i, cell in enumerate(cells):
+        for part in cell or ():
+            row.append(i)
+            item.append(place.setdefault(part, len(place)))
+    missing = np.array([cell is None for cell in cells], dtype=bool)
+    return list(place), np.array(row, np.intp), np.array(item, np.intp), missing
+
+
+def _parts(cell: Any) -> list[str] | None:
+    if isinstance(cell, list | tuple | set | np.ndarray):
+        names = [label(part) for part in (sorted(cell) if isinstance(cell, set) else cell)]
+        return [name for name in dict.fromkeys(names) if name is not None]
+    text = label(cell)
+    if text is None:
+        return None
+    stripped = (part.strip() for part in text.split(ITEMS))
+    return list(dict.fromkeys(part for part in stripped if part))
+
+
+def kind_of(column: Any) -> str:
+    """What a column seems to hold; one of ``KINDS``.
+
+    >>> kind_of(np.array([1.5, 2.0])), kind_of(np.array(["red", "blue"], dtype=object))
+    ('number', 'category')
+    """
+    if isinstance(column, Coded):
+        return "category"
+    if isinstance(column, Text):
+        cells = column.series.drop_nulls().cast(pl.String).unique().to_list()
+        return _text_kind(sorted(cells), len(column.series))
+    by_type = {"f": "number", "i": "whole", "u": "whole", "b": "truth", "M": "date", "m": "number"}
+    if column.dtype.kind in by_type:
+        kind = by_type[column.dtype.kind]
+        return "empty" if kind in ("number", "date") and not (column == column).any() else kind
+    cells = [cell for cell in column.tolist() if isinstance(cell, list) or label(cell) is not None]
+    if not cells:
+        return "empty"
+    if all(isinstance(cell, bool | np.bool_) for cell in cells):
+        return "truth"
+    if all(isinstance(cell, int | float | np.number) for cell in cells):
+        return "number"
+    if all(isinstance(cell, datetime.date | np.datetime64) for cell in cells):
+        return "date"
+    if any(isinstance(cell, list | tuple | set | np.ndarray) for cell in cells):
+        return "list"
+    return _text_kind(sorted({str(cell) for cell in cells}), len(column))
+
+
+def _text_kind(distinct: list[str], n: int) -> str:
+    """Text, list or category, from the sorted distinct cells of n rows."""
+    if not distinct:
+        return "empty"
+    words = sum(len(cell.split()) for cell in distinct) / len(distinct)
+    if words >= WORDS_OF_TEXT and 2 * len(distinct) > min(n, 1000):
+        return "text"
+    joined = [cell for cell in distinct if ITEMS in cell]
+    known = {part.strip() for cell in distinct for part in cell.split(ITEMS)}
+    if 4 * len(joined) >= len(distinct) > 2 and len(known) < len(distinct):
+        return "list"
+    return "category"

@@ -1,0 +1,333 @@
+"""What a column holds: its kind, its cells in that kind, and the numbers that describe it.
+
+    number    numbers with fractions              whole    whole numbers
+    truth     true or false                       category text that repeats, or single words
+    text      sentences: many different cells of several words
+    date      dates and times, in one of the usual ways to write them
+    list      lists, or cells such as ``a;b`` whose labels return in other cells
+    empty     nothing at all
+
+Text is judged by its distinct cells. Text that is numbers throughout is numbers, unless it has
+leading zeros (codes); when at least 90 % of the cells are numbers of more than 20 different sizes,
+the others count as missing and are kept as ``strays``. One sort per numeric column gives every
+statistic of it (``numeric``).
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.threads import map_threads
+from pellucid.data.cells import GROUPED, MISSING, converted, may_be_grouped
+from pellucid.study.reading.dates import read_dates, whole_dates
+from pellucid.study.reading.numeric import Ordered, ordered
+from pellucid.study.records import ColumnProfile
+
+PROBES = 20_000  # distinct cells that decide the kind of a text column
+NUMBERS, CATEGORY = ("number", "whole"), ("category", "truth")
+TEXT_WORDS = 3.0  # cells of so many words on average are sentences
+MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
+QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
+COMMONEST = 10  # levels kept in a profile
+SAFE = 2.0**53  # whole numbers up to here are exact as float64
+
+
+class Strays(NamedTuple):
+    """Cells of a column of numbers that are none."""
+
+    numeric_share: float
+    cells: int
+    examples: tuple[str, ...]
+    grouped: bool = False  # numbers after all, with marks between the thousands
+
+
+class Column(NamedTuple):
+    """One column, read: ``cells`` are Float64, Boolean, String, Datetime or List by kind."""
+
+    name: str
+    kind: str
+    cells: pl.Series
+    missing: int
+    distinct: int
+    numbers: Array | None = None  # number, whole, truth, date: NaN where missing
+    order: Ordered | None = None
+    counts: tuple[tuple[str, int], ...] = ()
+    strays: Strays | None = None
+    form: str = ""  # how dates were written
+    words: float = 0.0  # mean number of words of the distinct texts
+
+    @property
+    def filled(self) -> int:
+        return len(self.cells) - self.missing
+
+
+def read_columns(frame: pl.DataFrame) -> dict[str, Column]:
+    """Every column of a frame, read; columns are shared out to threads."""
+    series = frame.rechunk().get_columns()
+    if frame.width * frame.height < 100_000:
+        return {s.name: read_column(s) for s in series}
+    return dict(zip(frame.columns, map_threads(read_column, series), strict=True))
+
+
+def read_column(series: pl.Series) -> Column:
+    """The kind of a column and its cells in that kind.
+
+    >>> read_column(pl.Series("a", ["1", "2.5", None])).kind
+    'number'
+    """
+    dtype = series.dtype
+    if series.null_count() == len(series):
+        return Column(series.name, "empty", series, len(series), 0)
+    if dtype == pl.Boolean:
+        return _truth(series)
+    if dtype.is_numeric() or dtype in (pl.Duration, pl.Time):
+        return _numbers(series)
+    if dtype in (pl.Date, pl.Datetime):
+        return _dates(series, "")
+    if dtype in (pl.List, pl.Array):
+        return _lists(series)
+    if dtype == pl.String:
+        return _text(series)
+    if dtype in (pl.Categorical, pl.Enum):
+        return _text(series.cast(pl.String), coded=True)
+    return _text(pl.Series(series.name, [None if c is None else str(c) for c in series.to_list()]))
+
+
+def as_float(series: pl.Series) -> Array:
+    """Numbers as float64 with NaN for missing cells; not copied where that is possible."""
+    if series.dtype in (pl.Duration, pl.Time):
+        series = series.to_physical()
+    if series.dtype != pl.Float64:
+        series = series.cast(pl.Float64)
+    if series.null_count():
+        series = series.fill_null(float("nan"))
+    return np.asarray(series.rechunk().to_numpy())
+
+
+def _numbers(series: pl.Series, strays: Strays | None = None) -> Column:
+    x = as_float(series)
+    order = ordered(x)
+    if order.n == 0 and order.infinite == 0:
+        return Column(series.name, "empty", series, len(series), 0)
+    distinct = order.distinct + order.infinite_kinds
+    if series.dtype.is_integer() and max(abs(order.low), abs(order.high)) >= SAFE:
+        distinct = series.n_unique() - (series.null_count() > 0)
+    if order.whole and order.infinite == 0:
+        dates = whole_dates(series, order)
+        if dates is not None:
+            return _dates(dates, "YYYYMMDD")
+    kind = "whole" if order.whole and order.infinite == 0 else "number"
+    missing = order.missing
+    if series.dtype.is_float() and missing > series.null_count():
+        series = series.fill_nan(None)
+    return Column(
+        series.name, kind, series, missing, distinct, x, order, order.counts, strays=strays
+    )
+
+
+def _truth(series: pl.Series) -> Column:
+    x = as_float(series)
+    order = ordered(x)
+    yes = int(series.sum() or 0)
+    no = order.n - yes
+    counts = tuple(pair for pair in (("false", no), ("true", yes)) if pair[1])
+    return Column(series.name, "truth", series, order.missing, order.distinct, x, order, counts)
+
+
+def _dates(series: pl.Series, form: str, strays: Strays | None = None) -> Column:
+    moments = series.cast(pl.Datetime("us")) if series.dtype == pl.Date else series
+    x = as_float(moments.to_physical())
+    unit = getattr(moments.dtype, "time_unit", "us")
+    if unit != "us":
+        x = x * {"ns": 1e-3, "ms": 1e3}[unit]
+    order = ordered(x)
+    return Column(
+        series.name, "date", series, order.missing, order.distinct, x, order, strays=strays,
+        form=form,
+    )  # fmt: skip
+
+
+def _lists(series: pl.Series) -> Column:
+    cells = series if series.dtype == pl.List else series.arr.to_list()
+    labels = cells.explode(empty_as_null=True).drop_nulls()
+    joined = cells.cast(pl.List(pl.String)).list.join(";", ignore_nulls=True)
+    distinct = joined.n_unique() - (joined.null_count() > 0)
+    return Column(
+        series.name, "list", cells, series.null_count(), distinct, counts=commonest(labels)
+    )
+
+
+def commonest(series: pl.Series) -> tuple[tuple[str, int], ...]:
+    """The commonest values as text, with their counts; equal counts by name."""
+    if not len(series):
+        return ()
+    return ranked(series.rename("cell").cast(pl.String).value_counts(name="count"))
+
+
+def ranked(counts: pl.DataFrame) -> tuple[tuple[str, int], ...]:
+    top = counts.top_k(COMMONEST, by=[pl.col("count"), pl.col("cell")], reverse=[False, True])
+    top = top.sort(["count", "cell"], descending=[True, False])
+    return tuple((str(cell), int(n)) for cell, n in top.rows())
+
+
+# --- text
+
+
+def _text(series: pl.Series, coded: bool = False) -> Column:
+    """Text: numbers, truth values, dates, lists, sentences or levels."""
+    counts = series.rename("cell").value_counts(name="count").drop_nulls("cell")
+    trimmed = counts["cell"].str.strip_chars()
+    if (trimmed != counts["cell"]).any() or trimmed.is_in(MISSING).any():
+        cell = pl.col(series.name).str.strip_chars()
+        mark = pl.when(cell.is_in(MISSING)).then(None).otherwise(cell)
+        return _text(series.to_frame().select(mark.alias(series.name)).to_series(), coded)
+    if not counts.height:
+        return Column(series.name, "empty", series, len(series), 0)
+    probes = counts if counts.height <= PROBES else _some(series)
+    strays = None
+    if not coded:
+        number = _as_numbers(series, counts, probes)
+        if isinstance(number, Column):
+            return number
+        strays = number
+        if counts.height <= 2 and counts["cell"].str.to_lowercase().is_in(["true", "false"]).all():
+            return _truth(series.str.to_lowercase() == "true")
+        dates = read_dates(series, probes["cell"])
+        if dates is not None:
+            return _dates(dates.cells, dates.form)
+    words = float(probes["cell"].str.count_matches(r"\S+").mean())  # type: ignore[arg-type]
+    kind = "category"
+    filled = len(series) - series.null_count()
+    if not coded and is_list(counts, probes):
+        kind = "list"
+    elif not coded and words >= TEXT_WORDS and counts.height > min(0.5 * filled, 50):
+        kind = "text"
+    top = commonest_labels(counts) if kind == "list" else ranked(counts)
+    return Column(
+        series.name, kind, series, series.null_count(), counts.height, counts=top, strays=strays,
+        words=words,
+    )  # fmt: skip
+
+
+def _some(series: pl.Series) -> pl.DataFrame:
+    """Distinct cells of evenly spaced rows."""
+    rows = series.drop_nulls().gather_every(max(1, len(series) // PROBES))
+    return rows.rename("cell").value_counts(name="count")
+
+
+def _as_numbers(
+    series: pl.Series, counts: pl.DataFrame, probes: pl.DataFrame
+) -> Column | Strays | None:
+    """A column of numbers, what is stray in a mixture, or None for other text."""
+    shares = {
+        kind: probes.select(
+            (pl.col("count") * converted(pl.col("cell"), kind).is_not_null()).sum()
+            / pl.col("count").sum()
+        ).item()
+        for kind in ("float", "comma")
+    }
+    kind = max(shares, key=lambda name: (shares[name], name == "float"))
+    if probes["cell"].str.contains(r"^[+-]?0\d").any():
+        return None
+    if shares[kind] < HALF or (kind == "comma" and may_be_grouped(probes["cell"])):
+        return _grouped(counts, probes, shares["float"])
+    judged = counts.with_columns(converted(pl.col("cell"), kind).alias("number"))
+    stray = judged.filter(pl.col("number").is_null())
+    n, total = int(stray["count"].sum()), int(counts["count"].sum())
+    share = 1 - n / total
+    if share < HALF:
+        return None
+    examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
+    grouped = n > 0 and bool(stray["cell"].str.contains(GROUPED).any()) and _are_amounts(counts)
+    strays = Strays(share, n, examples, grouped) if n else None
+    if n == 0 or (share >= MOSTLY and judged["number"].n_unique() > QUANTITIES):
+        number = converted(pl.col(series.name), kind).alias(series.name)
+        return _numbers(series.to_frame().select(number).to_series(), strays)
+    return strays
+
+
+def _grouped(counts: pl.DataFrame, probes: pl.DataFrame, plain: float) -> Strays | None:
+    """What is stray where numbers are written in groups of three digits, such as 1,234,567.89."""
+    if not _are_amounts(probes):
+        return None
+    number = converted(pl.col("cell"), "float").is_not_null()
+    stray = counts.filter(pl.col("cell").str.contains(GROUPED) | ~number)
+    examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
+    return Strays(plain, int(stray["count"].sum()), examples, grouped=True)
+
+
+def _are_amounts(counts: pl.DataFrame) -> bool:
+    """Whether some cells have marks between thousands and most others are numbers."""
+    cell, count = pl.col("cell"), pl.col("count")
+    grouped = cell.str.contains(GROUPED)
+    number = grouped | converted(cell, "float").is_not_null()
+    share = (count * number).sum() / count.sum()
+    some, mostly = counts.select(grouped.any(), (share >= MOSTLY).alias("mostly")).row(0)
+    return bool(some and mostly)
+
+
+def is_list(counts: pl.DataFrame, probes: pl.DataFrame) -> bool:
+    """Cells such as ``a;b`` whose labels return in other cells.
+
+    >>> cells = ["a;b", "b", "c;a", "a", "c;b", "Rome;Italy"]
+    >>> counts = pl.DataFrame({"cell": cells[:5], "count": [4, 4, 4, 4, 4]})
+    >>> is_list(counts, counts)
+    True
+    """
+    joined = probes["cell"].str.contains(";", literal=True)
+    if not joined.any():
+        return False
+    cells = probes["count"].to_numpy()
+    if cells[joined.to_numpy()].sum() < 0.05 * cells.sum():
+        return False
+    pairs = label_pairs(probes)
+    labels = pairs.group_by("cell").agg(pl.len().alias("cells"), pl.col("count").sum())
+    short = float(labels["cell"].str.len_chars().mean()) <= 40  # type: ignore[arg-type]
+    returns = pairs.height >= 1.5 * labels.height  # a label stands in several different cells
+    return bool(short and returns and labels["count"].sum() >= 3 * labels.height)
+
+
+def label_pairs(counts: pl.DataFrame) -> pl.DataFrame:
+    """One row per (distinct cell, label of it), with the count of the cell."""
+    split = counts.select(pl.col("cell").str.split(";").list.unique(), "count")
+    exploded = split.explode("cell", empty_as_null=True, keep_nulls=True)
+    pairs = exploded.select(pl.col("cell").str.strip_chars(), "count")
+    return pairs.filter(pl.col("cell").str.len_chars() > 0)
+
+
+def commonest_labels(counts: pl.DataFrame) -> tuple[tuple[str, int], ...]:
+    return ranked(label_pairs(counts).group_by("cell").agg(pl.col("count").sum()))
+
+
+# --- the profile
+
+
+def profiles(
+    columns: Iterable[Column], roles: dict[str, str], notes: dict[str, str]
+) -> tuple[ColumnProfile, ...]:
+    """The columns as records for a report."""
+    return tuple(_profile(c, roles.get(c.name, "input"), notes.get(c.name, "")) for c in columns)
+
+
+def _profile(column: Column, role: str, note: str) -> ColumnProfile:
+    low: Any = None
+    high: Any = None
+    middle = spread = None
+    if column.kind in NUMBERS and column.order is not None and column.order.n:
+        order = column.order
+        low, high, middle, spread = order.low, order.high, order.median, order.sd
+        if column.kind == "whole":
+            low, high = int(low), int(high)
+    elif column.kind == "date":
+        low, high = (_iso(cell) for cell in (column.cells.min(), column.cells.max()))
+    return ColumnProfile(
+        column.name, column.kind, role, column.missing, column.distinct, low, high, middle, spread,
+        column.counts, note,
+    )  # fmt: skip
+
+
+def _iso(cell: Any) -> str:
+    return str(cell.isoformat()).removesuffix("T00:00:00")

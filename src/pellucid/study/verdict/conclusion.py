@@ -1,0 +1,202 @@
+r"""The end of a study: the model to keep, its one test, why it says what it says.
+
+    must be    tuning on all learning rows, the fit, the test rows
+    may be     coefficients, importance, dependence, the curves, the score with left-out columns
+
+Past the deadline the parameters chosen in most folds stand for the last tuning, and what may be is
+left out and named in ``skipped``.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.evaluation.validation.diagnosis import Diagnosis, diagnose_fit
+from pellucid.study.candidates.leaderboard import usual_parameters
+from pellucid.study.candidates.training import (
+    Choice,
+    Outcome,
+    Trained,
+    Tuning,
+    Workshop,
+    run_candidate,
+    tune,
+)
+from pellucid.study.checks.fit_findings import Facts, fit_findings
+from pellucid.study.checks.residuals import residual_record
+from pellucid.study.judging.confidence import calibration_scores
+from pellucid.study.judging.decision import threshold_costs
+from pellucid.study.judging.measure import fold_interval
+from pellucid.study.judging.test_score import Evaluation, assess, build_model
+from pellucid.study.judging.thresholds import find_cut
+from pellucid.study.reading.targets import CLASSES
+from pellucid.study.records import Finding, Insight, LeaderboardRow, Plan, SplitRecord
+from pellucid.study.saved.drift import sketch_columns
+from pellucid.study.verdict.insights import explain
+
+
+class Ground(NamedTuple):
+    """What a conclusion rests on."""
+
+    shop: Workshop
+    plan: Plan
+    split: SplitRecord
+    cells: Any  # the whole table
+    digest: str
+    trained: Trained
+    choice: Choice
+    rows: tuple[LeaderboardRow, ...]
+    hidden: tuple[str, ...]  # columns left out as leaks or names
+    wider: Callable[[], Workshop]  # the workshop with these
+    deadline: float | None
+    tell: Callable[[str], None]  # what is being done
+
+    @property
+    def chosen(self) -> Outcome:
+        return self.trained.outcomes[self.choice.chosen]
+
+    def late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+
+class Conclusion(NamedTuple):
+    """What the last stage leaves."""
+
+    model: Any
+    parameters: dict[str, Any]
+    evaluation: Evaluation
+    insight: Insight
+    diagnosis: Diagnosis
+    findings: list[Finding]
+    skipped: tuple[str, ...]  # parts the time limit cut off
+
+
+def conclude(ground: Ground) -> Conclusion:
+    """Refit the winner on all learning rows, use the test rows once, and explain it."""
+    shop, split, chosen = ground.shop, ground.split, ground.chosen
+    task = shop.scorer.task
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ground.tell("tuning the chosen model")
+        tuning, params = _last_tuning(ground)
+        cut = find_cut(shop, chosen, task, ground.plan.cost_matrix)
+        ground.tell("fitting the chosen model")
+        model = build_model(shop, chosen, split.train, params, _costs(ground, cut))
+        dull = build_model(shop, _guess(ground), split.train, {}, None)
+        ground.tell("scoring the test rows")
+        found = assess(shop, model, dull, split.test, ground.cells, cut)
+    model.study_ = _about(ground, model, found, cut)
+    skipped = [] if tuning is not None else ["tuning on all learning rows"]
+    ground.tell("explaining the model")
+    return _explain(ground, Conclusion(model, params, found, Insight(), _diagnosis(ground), [],
+                                       tuple(skipped)), tuning, cut)  # fmt: skip
+
+
+def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
+    """The parameters of the model of all learning rows; without a tuning where time is over."""
+    shop, chosen = ground.shop, ground.chosen
+    if ground.late() and chosen.tried.candidate.space:
+        return None, usual_parameters(chosen.params)
+    parts = shop.final_parts(chosen.tried.features)
+    tuning = tune(shop, chosen.tried, parts, train=bool(chosen.tried.candidate.space))
+    return tuning, tuning.params[tuning.chosen]
+
+
+def _guess(ground: Ground) -> Outcome:
+    return next(one for one in ground.trained.outcomes if one.complexity == 0)
+
+
+def _costs(ground: Ground, cut: Any) -> Any:
+    """The costs by which the saved model decides; None: the likeliest class."""
+    chosen, task = ground.chosen, ground.shop.scorer.task
+    if not hasattr(chosen.models[0], "predict_proba") or chosen.complexity == 0:
+        return None
+    if ground.plan.cost_matrix is not None and task.kind in CLASSES:
+        return np.asarray(ground.plan.cost_matrix, dtype=np.float64)
+    if cut is None or not cut.moved:
+        return None
+    classes = chosen.models[0].classes_
+    return threshold_costs(cut.threshold, int(np.flatnonzero(classes == task.positive)[0]))
+
+
+def _about(ground: Ground, model: Any, found: Evaluation, cut: Any) -> dict[str, Any]:
+    """What the model file says of the study it comes from."""
+    shop, split, said = ground.shop, ground.split, found.said
+    task = shop.scorer.task
+    return {
+        "target": list(task.target),
+        "kind": task.kind,
+        "classes": [str(label) for label in task.classes],
+        "positive": None if task.positive is None else str(task.positive),
+        "metric": task.metric,
+        "score": found.final.table[task.metric].to_dict(),
+        "name": ground.chosen.name,
+        "threshold": None if cut is None else cut.threshold,
+        "columns": dict(shop.kinds),
+        "query": ground.plan.query,
+        "digest": ground.digest,
+        "rows": ground.cells.height,
+        "calibration": calibration_scores(
+            task, getattr(model, "classes_", None), said.prediction, said.probability, found.y,
+            split.kind,
+        ),
+        "training": sketch_columns(shop.frame[split.train], shop.kinds),
+    }  # fmt: skip
+
+
+def _diagnosis(ground: Ground) -> Diagnosis:
+    """Too simple, too rich, or neither."""
+    chosen, sign, task = ground.chosen, ground.shop.scorer.sign, ground.shop.scorer.task
+    richer = [o for o in ground.trained.outcomes if o.complexity > chosen.complexity]
+    rich = max(richer, key=lambda o: sign * o.scores.mean()) if richer else None
+    return diagnose_fit(
+        chosen.train_scores, chosen.scores, baseline=_guess(ground).scores,
+        richer=None if rich is None or not ground.choice.signal else rich.scores,
+        greater_is_better=task.greater_is_better, alpha=ground.plan.alpha,
+    )  # fmt: skip
+
+
+def _explain(ground: Ground, found: Conclusion, tuning: Tuning | None, cut: Any) -> Conclusion:
+    """Insight, residuals, the score with left-out columns, and findings about the fit."""
+    shop, trained, chosen = ground.shop, ground.trained, ground.chosen
+    linear = next((o for o in trained.outcomes if o.complexity == 1), None)
+    curve = tuning if chosen.tried.candidate.space else None
+    insight, missing = explain(shop, chosen, linear, curve, late=ground.late)
+    skipped = [*found.skipped, *missing]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        health = residual_record(shop)
+    beside = None
+    if ground.hidden and chosen.complexity > 0:
+        if ground.late():
+            skipped.append("the score with the columns that were left out")
+        else:
+            beside = _with_hidden(ground)
+    final = found.evaluation.final._replace(residual_health=health, with_left_out=beside)
+    evaluation = found.evaluation._replace(final=final)
+    n = sum(len(judge) for _, judge in shop.folds)
+    facts = Facts(
+        shop.scorer.task, trained, ground.choice, ground.rows, evaluation, found.diagnosis,
+        insight, health, cut, n, ground.plan.alpha, shop,
+    )  # fmt: skip
+    return found._replace(
+        evaluation=evaluation, insight=insight, findings=fit_findings(facts), skipped=tuple(skipped)
+    )
+
+
+def _with_hidden(ground: Ground) -> dict[str, Any]:
+    """The score of the chosen model with the columns that were left out as leaks or names."""
+    chosen, shop = ground.chosen, ground.wider()
+    metric = shop.scorer.task.metric
+    space = {name: [value] for name, value in usual_parameters(chosen.params).items()}
+    tried = chosen.tried._replace(candidate=chosen.tried.candidate._replace(space=space))
+    outcome = run_candidate(shop, tried, deadline=None, step=lambda fold: None)
+    n = sum(len(judge) for _, judge in shop.folds)
+    one = fold_interval(outcome.scores, shop.ratio(), metric, n)
+    return {
+        "columns": list(ground.hidden), "metric": metric, "with": one.to_dict(),
+        "without": fold_interval(chosen.scores, shop.ratio(), metric, n).to_dict(),
+    }  # fmt: skip

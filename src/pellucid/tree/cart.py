@@ -1,0 +1,263 @@
+"""What both CART classes share: limits, walks, importances, pruning, rules."""
+
+import math
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Estimator
+from pellucid.compiled.trees.presort import presort
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.runtime.random import generator
+from pellucid.features.encoding.category_table import check_categories, open_codes
+from pellucid.tree.growing import Growth, grow_tree
+from pellucid.tree.path_states import path_states
+from pellucid.tree.pruning import prune_at, pruning_path
+from pellucid.tree.record import Tree
+from pellucid.tree.rules import Explanation, explain_cart
+from pellucid.tree.splits import THRESHOLDS, SplitSearch
+
+SPLITTERS = ("best", "random")
+
+
+def row_count(name: str, value: Any, n: int, *, least: int) -> int:
+    """A number of rows: whole, or a share of n, rounded up.
+
+    >>> row_count("min_samples_leaf", 0.25, 10, least=1)
+    3
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        check.whole(at_least=least, **{name: value})
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
+        return max(least, math.ceil(float(value) * n))
+    raise ValueError(
+        f"{name} must be a whole number >= {least} or a share of the rows in (0, 1], got {value!r}"
+    )
+
+
+def column_count(value: Any, d: int) -> int:
+    """How many columns a split may look at.
+
+    >>> column_count("sqrt", 20), column_count(0.5, 20), column_count(None, 20)
+    (4, 10, 20)
+    """
+    if value is None:
+        return d
+    if isinstance(value, str):
+        check.one_of(("sqrt", "log2"), max_features=value)
+        return max(1, int(np.sqrt(d) if value == "sqrt" else np.log2(d)))
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        check.whole(max_features=value)
+        return min(int(value), d)
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
+        return max(1, int(float(value) * d))
+    raise ValueError(
+        "max_features must be a whole number >= 1, a share in (0, 1], 'sqrt', 'log2' or None, "
+        f"got {value!r}"
+    )
+
+
+def level_counts(categories: Any) -> Any:
+    """How many levels each column has, 0 for numbers; None where there are no categories.
+
+    >>> level_counts([None, np.array(["a", "b"])])
+    array([0, 2])
+    """
+    if categories is None:
+        return None
+    return np.array([0 if values is None else len(values) for values in categories], np.int64)
+
+
+class CartTree(Estimator):
+    """A binary tree of questions ``x_j <= t``; a leaf class says what its targets are."""
+
+    categories_: list[Any] | None = None  # all columns are numbers
+    _accepts_nan = True
+    _accepts_sparse = True
+    _criteria: tuple[str, ...]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        """Sparse tables become dense: the columns are sorted anyway. Categories become codes."""
+
+        def plain() -> Any:
+            matrix = super(CartTree, self)._check_matrix(X, reset=reset, finite=finite)
+            return matrix.toarray() if issparse(matrix) else matrix
+
+        found, known = open_codes(self, X, plain, reset=reset)
+        if reset:
+            self.categories_ = known
+        return found
+
+    @abstractmethod
+    def _monotone(self, constraints: Any) -> Any:
+        """Constraints on the value of a node, from those on the prediction."""
+
+    def _settings(self) -> SplitSearch:
+        """The keywords, or the value object that replaces them."""
+        if isinstance(self.criterion, SplitSearch):
+            return self.criterion
+        return SplitSearch(
+            self.criterion,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            monotonic_cst=self.monotonic_cst,
+            splitter=self.splitter,
+        )
+
+    def _growth(self, n: int, total: float) -> Growth:
+        """The parameters, checked."""
+        ask = self._settings()
+        check.one_of(self._criteria, criterion=ask.impurity)
+        check.one_of(THRESHOLDS, threshold=ask.threshold)
+        check.one_of(SPLITTERS, splitter=ask.splitter)
+        check.non_negative(
+            min_impurity_decrease=ask.min_impurity_decrease,
+            min_weight_fraction_leaf=ask.min_weight_fraction_leaf,
+            ccp_alpha=self.ccp_alpha,
+        )
+        if ask.min_weight_fraction_leaf > 0.5:
+            raise ValueError(
+                "min_weight_fraction_leaf must be between 0 and 0.5, "
+                f"got {ask.min_weight_fraction_leaf!r}"
+            )
+        if self.max_depth is not None:
+            check.whole(max_depth=self.max_depth)
+        if ask.max_leaf_nodes is not None:
+            check.whole(at_least=2, max_leaf_nodes=ask.max_leaf_nodes)
+        return Growth(
+            ask.impurity,
+            ask.threshold,
+            ask.splitter,
+            max_depth=2**31 - 1 if self.max_depth is None else int(self.max_depth),
+            min_samples_split=row_count("min_samples_split", self.min_samples_split, n, least=2),
+            min_samples_leaf=row_count("min_samples_leaf", self.min_samples_leaf, n, least=1),
+            min_weight_leaf=ask.min_weight_fraction_leaf * total,
+            max_features=self.max_features_,
+            max_leaf_nodes=ask.max_leaf_nodes,
+            min_impurity_decrease=ask.min_impurity_decrease,
+            monotone=self._monotone_cst(ask.monotonic_cst),
+            levels=level_counts(self.categories_),
+            paths=None
+            if self.interaction_cst is None
+            else path_states(self.interaction_cst, self.n_features_in_),
+        )
+
+    def _monotone_cst(self, given: Any) -> Any:
+        if given is None:
+            return None
+        constraints = np.asarray(given)
+        if constraints.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"monotonic_cst has shape {constraints.shape} but the input data X has "
+                f"{self.n_features_in_} features."
+            )
+        if not np.isin(constraints, (-1, 0, 1)).all():
+            raise ValueError(
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, got "
+                f"{np.unique(constraints).tolist()}"
+            )
+        levels = level_counts(self.categories_)
+        if levels is not None and constraints[levels > 0].any():
+            j = int(np.flatnonzero((levels > 0) & (constraints != 0))[0])
+            raise ValueError(
+                f"monotonic_cst needs columns with an order, {self._column_name(j)} is a category"
+            )
+        return self._monotone(constraints)
+
+    def _grow(self, X: Array, target: Any, w: Array) -> Tree:
+        """Grow and prune."""
+        self.max_features_ = column_count(self.max_features, X.shape[1])
+        growth = self._growth(len(X), float(w.sum()))
+        seed = int(generator(self.random_state).integers(2**62))
+        tree = grow_tree(presort(X), target, w, growth, seed)
+        return prune_at(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+
+    def _fitted(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if hasattr(self, "tree_"):
+            if not isinstance(self.tree_, Tree) or self.tree_.n_features != self.n_features_in_:
+                raise ValueError("tree_ must be a Tree of the fitted number of features")
+            self.tree_.check()
+            check_categories(self)
+
+    def apply(self, X: ArrayLike) -> Any:
+        """The number of the leaf of every row."""
+        X = self._check_input(X)
+        return self.tree_.apply(X)
+
+    def decision_path(self, X: ArrayLike) -> Any:
+        """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
+        X = self._check_input(X)
+        return self.tree_.decision_path(X)
+
+    def get_depth(self) -> int:
+        """The number of questions on the longest path."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def cost_complexity_pruning_path(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None
+    ) -> Bunch:
+        """``ccp_alphas`` and ``impurities`` of the nested sequence of pruned trees."""
+        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
+        path = pruning_path(whole.tree_)
+        return Bunch(ccp_alphas=path.ccp_alphas, impurities=path.impurities)
+
+    def explain(self, X: ArrayLike) -> list[Explanation]:
+        """The path of each row: its nodes, its conditions, its leaf's value."""
+        rows = self._check_input(X)
+        return explain_cart(self, rows, self._feature_names())
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the total decrease of impurity."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    def _numbers(self) -> dict[str, Any]:
+        """The numbers of the card."""
+        tree = self.tree_
+        risk = tree.weighted_n_node_samples * tree.impurity
+        return {
+            "rows": int(tree.n_node_samples[0]),
+            "nodes": tree.node_count,
+            "leaves": tree.n_leaves,
+            "depth": tree.max_depth,
+            "impurity of the root": float(tree.impurity[0]),
+            "impurity of the leaves": float(
+                risk[tree.feature < 0].sum() / tree.weighted_n_node_samples[0]
+            ),
+            "features used": len(np.unique(tree.feature[tree.feature >= 0])),
+        }
+
+    def _optimisation(self) -> str:
+        ask = self._settings()
+        order = "best leaf first" if ask.max_leaf_nodes else "branch by branch"
+        cut = f"; then pruned at ccp_alpha={self.ccp_alpha:g}" if self.ccp_alpha else ""
+        return (
+            f"greedy, {order}: the best of all questions at each node by one pass over sorted "
+            "columns, never taken back (the smallest optimal tree is NP-hard to find); ties go "
+            f"to the lowest feature, then the lowest threshold{cut}"
+        )

@@ -1,0 +1,213 @@
+r"""ID3 and C4.5: one branch for every category.
+
+Splitting    a categorical attribute makes one child for every value present at the node and is
+             used once on a path; a numeric one is cut at a threshold where the label changes and
+             may recur
+Criterion    entropy (ID3): information gain; gain_ratio (C4.5): gain / H_A; gini, squared_error:
+             decrease of impurity
+Missing      "fractions" (C4.5): gain = (share of examples with known value) x (gain among them);
+             an example without value goes to every child with weight = the child's share of the
+             known ones. "mode": it counts as the most common value at the node (numeric: it goes
+             to the larger side).
+Stopping     a pure node, or no attribute that separates its examples; zero gain does not stop
+Search       compiled (``tree.multiway.search_kernels``): numbers enter as ranks, a node sorts its own
+             by counting; O(rows x columns) a level. Merits equal up to 1e-12 are ties, the first
+             wins
+
+References: Quinlan, "Induction of decision trees" (1986) and "C4.5" (1993); Mitchell, chapter 3.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.functions.impurities import class_impurity
+from pellucid.tree.multiway.growth_kernels import (
+    ABOVE,
+    BELOW,
+    BRANCH,
+    DEFAULT,
+    FEATURE,
+    GAIN,
+    PARENT,
+    SHARE,
+    SIZE,
+    Limits,
+    Nodes,
+    grow_nodes,
+    preorder,
+    room_for,
+)
+from pellucid.tree.multiway.record import MultiwayTree
+from pellucid.tree.multiway.search_kernels import ENTROPY, GINI, RATIO, SQUARED, Cells
+from pellucid.tree.multiway.walk_kernels import SEVERAL, end_nodes
+
+CODES = {"entropy": ENTROPY, "gain_ratio": RATIO, "gini": GINI, "squared_error": SQUARED}
+
+
+class Attributes(NamedTuple):
+    """The columns: codes (-1 missing) of categories, or numbers (NaN missing)."""
+
+    columns: list[Any]
+    categorical: BoolArray  # (d,)
+
+
+class Rules(NamedTuple):
+    """How to grow."""
+
+    criterion: str
+    max_depth: int
+    min_split: int
+    min_leaf: int
+    fractions: bool
+
+
+def statistic_impurity(S: Array, criterion: str) -> Array:
+    """Impurity from sums (..., q): class weights, or (W, sum y, sum y^2)."""
+    if criterion != "squared_error":
+        return class_impurity(S, "gini" if criterion == "gini" else "entropy")
+    W = np.where(S[..., 0] > 0, S[..., 0], 1.0)
+    return np.maximum(S[..., 2] / W - (S[..., 1] / W) ** 2, 0.0)
+
+
+def statistic_weight(S: Array, criterion: str) -> Array:
+    """Weight from the same sums."""
+    return S[..., 0] if criterion == "squared_error" else S.sum(axis=-1)
+
+
+def rank_column(column: Any, categorical: bool) -> tuple[Any, Any]:
+    """Ranks (-1 missing) and distinct numbers of a column; codes are ranks already.
+
+    >>> [part.tolist() for part in rank_column(np.array([3.0, np.nan, 1.0, 3.0]), False)]
+    [[1, -1, 0, 1], [1.0, 3.0]]
+    """
+    if categorical:
+        size = max(int(column.max(initial=-1)) + 1, 1)
+        return column.astype(np.int32, copy=False), np.arange(size)
+    values, rank = np.unique(column, return_inverse=True)
+    known = values[~np.isnan(values)]
+    return np.where(rank < len(known), rank, -1).astype(np.int32), known
+
+
+def grow_multiway(
+    table: Attributes, y: Array, label: Any, q: int, w: Array, rules: Rules
+) -> tuple[MultiwayTree, Array]:
+    """The tree (without values) and the sums (nodes, q) of its nodes.
+
+    ``label`` (n,) are whole numbers that tell targets apart, the classes among them; y (n,) is
+    read for numbers only.
+    """
+    ranked = [rank_column(*one) for one in zip(table.columns, table.categorical, strict=True)]
+    size = np.array([len(values) for _, values in ranked])
+    most = int(size[table.categorical].max(initial=2))
+    cells = Cells(
+        np.stack([rank for rank, _ in ranked]), size, table.categorical.astype(np.uint8),
+        label.astype(np.int32), y.astype(np.float64, copy=False),
+    )  # fmt: skip
+    kept = np.flatnonzero(w > 0).astype(np.int32)
+    limits = Limits(
+        CODES[rules.criterion], rules.max_depth, rules.min_split, rules.min_leaf, rules.fractions
+    )
+    room = room_for(len(kept), q, most)
+    nodes = Nodes(*grow_nodes(cells, limits, kept, w[kept].astype(np.float64), room))
+    number = np.empty(len(nodes.whole), np.int64)
+    order = preorder(nodes.whole, number)
+    sorted_nodes = Nodes(*(part[order] for part in nodes))
+    tree = tree_of(sorted_nodes, number, [values for _, values in ranked], rules)
+    return tree, sorted_nodes.sums
+
+
+def midpoint(a: float, b: float) -> float:
+    """A number t with a <= t < b, half-way where rounding allows."""
+    t = 0.5 * a + 0.5 * b
+    return t if a <= t < b else a
+
+
+def tree_of(nodes: Nodes, number: Any, values: list[Any], rules: Rules) -> MultiwayTree:
+    """The record of nodes in preorder, ``number`` their new numbers by the old ones.
+
+    ``values`` are the distinct numbers of every column.
+    """
+    whole, real, sums = nodes
+    threshold = np.full(len(whole), np.nan)
+    for i in np.flatnonzero(whole[:, ABOVE] >= 0).tolist():
+        known = values[whole[i, FEATURE]]
+        threshold[i] = midpoint(known[whole[i, BELOW]], known[whole[i, ABOVE]])
+    above, default = whole[:, PARENT], whole[:, DEFAULT]
+    return MultiwayTree(
+        parent=np.where(above >= 0, number[above], -1).astype(np.int32),
+        feature=whole[:, FEATURE].astype(np.int32),
+        threshold=threshold,
+        branch=whole[:, BRANCH].astype(np.int32),
+        share=real[:, SHARE].copy(),
+        default=np.where(default >= 0, number[default], -1).astype(np.int32),
+        impurity=statistic_impurity(sums, rules.criterion),
+        gain=real[:, GAIN].copy(),
+        n_node_samples=whole[:, SIZE].copy(),
+        weighted_n_node_samples=statistic_weight(sums, rules.criterion).copy(),
+        value=np.zeros((len(whole), 1, 1)),
+        spread=np.zeros((len(whole), 0)),
+        n_features=len(values),
+    )
+
+
+class Visit(NamedTuple):
+    """Where examples end: row, node and weight of each ending."""
+
+    rows: Any
+    nodes: Any
+    weight: Array
+
+
+def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
+    """Send every row down; with ``fractions`` a row with missing cells ends in several leaves.
+
+    A category that the node has not seen ends there: the node's own distribution answers.
+    """
+    out = np.empty(len(columns[0]), np.int64)
+    child = np.argsort(tree.parent[1:], kind="stable") + 1
+    start = np.searchsorted(tree.parent[child], np.arange(tree.node_count + 1))
+    end_nodes(
+        *(np.array(part) for part in (tree.feature, tree.threshold, tree.branch, tree.default)),
+        start, child, np.array(columns, np.float64), fractions, out,
+    )  # fmt: skip
+    rows = np.flatnonzero(out != SEVERAL)
+    whole = Visit(rows, out[rows], np.ones(len(rows)))
+    if len(rows) == len(out):
+        return whole
+    parts = walk_divided(tree, columns, np.flatnonzero(out == SEVERAL))
+    return Visit(*(np.concatenate(pair) for pair in zip(whole, parts, strict=True)))
+
+
+def walk_divided(tree: MultiwayTree, columns: list[Any], rows: Any) -> Visit:
+    """The same for rows that missing cells divide among the leaves."""
+    children = tree.child_lists()
+    ends: list[tuple[Any, Any, Array]] = []
+    waiting = [(0, rows, np.ones(len(rows)))]
+    while waiting:
+        node, rows, w = waiting.pop()
+        if len(rows) == 0:
+            continue
+        if tree.feature[node] < 0:
+            ends.append((rows, np.full(len(rows), node), w))
+            continue
+        branch, lost = branches_of(tree, node, columns, rows)
+        open_rows = np.ones(len(rows), bool)
+        for child in children[node]:
+            here = ~lost & (branch == tree.branch[child])
+            open_rows &= ~here
+            take = here | lost
+            part = np.where(here[take], 1.0, tree.share[child])
+            waiting.append((child, rows[take], w[take] * part))
+        stuck = open_rows & ~lost
+        ends.append((rows[stuck], np.full(int(stuck.sum()), node), w[stuck]))
+    return Visit(*(np.concatenate(part) for part in zip(*ends, strict=True)))
+
+
+def branches_of(tree: MultiwayTree, node: int, columns: list[Any], rows: Any) -> tuple[Any, Any]:
+    """The branch that each row takes at a node, and which rows have no value there."""
+    x = columns[tree.feature[node]][rows]
+    if np.isnan(tree.threshold[node]):
+        return x, x == -1
+    return (x > tree.threshold[node]).astype(np.intp), np.isnan(x)

@@ -1,0 +1,237 @@
+"""What the two multiway trees share: columns of any kind, growth, walks, explanations."""
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.base import Estimator
+from pellucid.core.arrays import check
+from pellucid.core.arrays.columns import Coded, Text, plain_column
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.features.encoding.categories import find_values, look_up, sorted_values
+from pellucid.tree.cart import row_count
+from pellucid.tree.multiway.multiway import Attributes, Rules, Visit, grow_multiway, walk
+from pellucid.tree.multiway.record import MultiwayTree
+from pellucid.tree.rules import Condition, Explanation
+
+UNSEEN = -2  # the code of a category that the fit never saw; -1 is missing
+
+
+def absent(values: Any) -> BoolArray:
+    """Which values stand for a missing cell: None, NaN, NA."""
+    cells = values.tolist()
+    return np.array([v is None or type(v).__name__ == "NAType" or v != v for v in cells], bool)
+
+
+def is_categorical(column: Any) -> bool:
+    """By type: text, objects, categories and truth values are categories."""
+    return isinstance(column, Text | Coded) or column.dtype.kind not in "iuf"
+
+
+class MultiwayBase(Estimator):
+    """A tree with one branch per category; a leaf class says what its targets are."""
+
+    _accepts_nan = True
+    _criteria: tuple[str, ...]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @abstractmethod
+    def _node_values(self, sums: Array) -> tuple[Array, Array]:
+        """Value (nodes, 1, k) and spread of the nodes from their sums."""
+
+    def _mask(self, columns: list[Any]) -> BoolArray:
+        """Which columns are categorical."""
+        asked, d = self.categorical_features, len(columns)
+        if isinstance(asked, str):
+            check.one_of(("from_dtype",), categorical_features=asked)
+            return np.array([is_categorical(column) for column in columns])
+        mask = np.zeros(d, bool)
+        given = np.asarray([] if asked is None else asked)
+        if given.dtype.kind == "b" and given.shape == (d,):
+            mask |= given
+        elif given.dtype.kind in "iu" and (given < d).all() and (given >= -d).all():
+            mask[given] = True
+        elif given.dtype.kind in "UO" and set(given.tolist()) <= set(self._feature_names()):
+            names = list(self._feature_names())
+            mask[[names.index(name) for name in given.tolist()]] = True
+        elif given.size:
+            raise ValueError(
+                "categorical_features must be 'from_dtype', column numbers, names or a mask of "
+                f"{d} columns, got {asked!r}"
+            )
+        return mask
+
+    def _read(self, X: Any) -> Attributes:
+        """Training columns as codes and numbers; keeps the categories."""
+        columns = self._check_columns(X, reset=True)
+        self.is_categorical_ = self._mask(columns)
+        self.categories_: list[Any] = [None] * len(columns)
+        read, found = [], self._distinct(columns)
+        for j, column in enumerate(columns):
+            if j not in found:
+                read.append(self._number_column(column, j))
+                continue
+            values, codes = found[j]
+            known = sorted_values(values[~absent(values)])
+            self.categories_[j] = known
+            read.append(self._codes(values, known)[codes])
+        return Attributes(read, self.is_categorical_)
+
+    def _distinct(self, columns: list[Any]) -> dict[int, tuple[Any, Any]]:
+        """Distinct values and codes of the categorical columns, found in one sweep."""
+        chosen = np.flatnonzero(self.is_categorical_).tolist()
+        if not chosen:
+            return {}
+        found = find_values([columns[j] for j in chosen])
+        return {j: (found.values[k], found.codes[k]) for k, j in enumerate(chosen)}
+
+    def _number_column(self, column: Any, j: int) -> Array:
+        column = plain_column(column)
+        try:
+            return np.ascontiguousarray(column, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{self._column_name(j)} holds text, which is not numeric: list it in "
+                "categorical_features"
+            ) from None
+
+    @staticmethod
+    def _codes(values: Any, known: Any) -> Any:
+        """Codes of values: -1 missing, UNSEEN where the fit did not see them."""
+        codes = look_up(values, known) if len(known) else np.full(len(values), -1)
+        codes = np.where(codes < 0, UNSEEN, codes)
+        return np.where(absent(values), -1, codes).astype(np.int32)
+
+    def _columns(self, X: Any) -> list[Any]:
+        """Rows to predict as codes and numbers."""
+        check_is_fitted(self)
+        columns = self._check_columns(X, reset=False)
+        read, found = [], self._distinct(columns)
+        for j, column in enumerate(columns):
+            if j in found:
+                values, codes = found[j]
+                read.append(self._codes(values, self.categories_[j])[codes])
+            else:
+                read.append(self._number_column(column, j))
+        return read
+
+    def _grow(self, table: Attributes, y: Array, label: Any, q: int, w: Array) -> MultiwayTree:
+        check.one_of(self._criteria, criterion=self.criterion)
+        check.one_of(("fractions", "mode"), missing=self.missing)
+        if self.max_depth is not None:
+            check.whole(max_depth=self.max_depth)
+        rules = Rules(
+            self.criterion,
+            2**31 - 1 if self.max_depth is None else int(self.max_depth),
+            row_count("min_samples_split", self.min_samples_split, len(w), least=2),
+            row_count("min_samples_leaf", self.min_samples_leaf, len(w), least=1),
+            self.missing == "fractions",
+        )
+        tree, sums = grow_multiway(table, y, label, q, w, rules)
+        value, spread = self._node_values(sums)
+        return tree._replace(value=value, spread=spread)
+
+    def _visit(self, X: Any) -> tuple[int, Visit]:
+        columns = self._columns(X)
+        return len(columns[0]), walk(self.tree_, columns, fractions=self.missing == "fractions")
+
+    def _answers(self, X: Any) -> Array:
+        """Values of the leaves, weighted by the fractions that end in them, (n, k)."""
+        n, visit = self._visit(X)
+        value = self.tree_.value[:, 0]
+        out = np.zeros((n, value.shape[1]))
+        np.add.at(out, visit.rows, visit.weight[:, None] * value[visit.nodes])
+        return out
+
+    def apply(self, X: ArrayLike) -> Any:
+        """The node where each row ends; a missing cell follows the heaviest branch."""
+        columns = self._columns(X)
+        visit = walk(self.tree_, columns, fractions=False)
+        out = np.empty(len(columns[0]), np.int64)
+        out[visit.rows] = visit.nodes
+        return out
+
+    def explain(self, X: ArrayLike) -> list[Explanation]:
+        """The path of each row (along the heaviest branch where a cell is missing)."""
+        columns, names = self._columns(X), self._feature_names()
+        visit = walk(self.tree_, columns, fractions=False)
+        end = np.empty(len(columns[0]), np.int64)
+        end[visit.rows] = visit.nodes
+        return [self._path(int(node), names) for node in end]
+
+    def _path(self, node: int, names: Any) -> Explanation:
+        tree, nodes, conditions = self.tree_, [node], []
+        value = tuple(tree.value[node, 0].tolist())
+        while tree.parent[node] >= 0:
+            above, code = int(tree.parent[node]), int(tree.branch[node])
+            j, t = int(tree.feature[above]), float(tree.threshold[above])
+            if math.isnan(t):
+                category = self.categories_[j][code : code + 1].tolist()[0]
+                conditions.append(Condition(names[j], "=", category))
+            else:
+                conditions.append(Condition(names[j], "<=" if code == 0 else ">", t))
+            node = above
+            nodes.append(node)
+        return Explanation(tuple(nodes[::-1]), tuple(conditions[::-1]), value)
+
+    def get_depth(self) -> int:
+        """The number of questions on the longest path."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def node_count_(self) -> int:
+        """The number of nodes."""
+        check_is_fitted(self)
+        return self.tree_.node_count
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the total decrease of impurity."""
+        check_is_fitted(self)
+        return self.tree_.importances()
+
+    def _fitted(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if hasattr(self, "tree_"):
+            if not isinstance(self.tree_, MultiwayTree):
+                raise ValueError("tree_ must be a MultiwayTree")
+            self.tree_.check()
+            if self.tree_.n_features != self.n_features_in_:
+                raise ValueError(
+                    f"tree_ asks about {self.tree_.n_features} features, the model has "
+                    f"{self.n_features_in_}"
+                )
+
+    def _numbers(self) -> dict[str, Any]:
+        tree = self.tree_
+        return {
+            "rows": int(tree.n_node_samples[0]),
+            "nodes": tree.node_count,
+            "leaves": tree.n_leaves,
+            "depth": tree.max_depth,
+            "categorical features": int(self.is_categorical_.sum()),
+            "impurity of the root": float(tree.impurity[0]),
+        }
+
+    def _optimisation(self) -> str:
+        return (
+            "greedy, from the root down: the attribute of greatest merit, never taken back; ties "
+            f"go to the first column; missing cells by {self.missing}"
+        )

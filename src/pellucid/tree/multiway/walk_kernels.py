@@ -1,0 +1,41 @@
+"""Send rows down a multiway tree, one after the other."""
+
+import numpy as np
+
+from pellucid.core.runtime.jit import jit
+
+SEVERAL = -1  # a row whose missing cell leads to every child
+
+
+@jit
+def end_nodes(feature, threshold, branch, default, start, child, cells, fractions, out):
+    """out_i = the node where row i ends, or ``SEVERAL`` where a missing cell divides it.
+
+    The children of node k are ``child[start[k]:start[k + 1]]``; cells (d, n) hold numbers (NaN
+    missing) and codes (-1 missing). A category without a branch ends at the node that asks.
+    """
+    for i in range(len(out)):
+        node = 0
+        while node >= 0 and feature[node] >= 0:
+            x, t = cells[feature[node], i], threshold[node]
+            numeric = t == t
+            if x != x or (not numeric and x == -1):
+                node = SEVERAL if fractions else default[node]
+                continue
+            code = (1 if x > t else 0) if numeric else int(x)
+            found = -1
+            for k in range(start[node], start[node + 1]):
+                if branch[child[k]] == code:
+                    found = child[k]
+                    break
+            if found < 0:
+                break
+            node = found
+        out[i] = node
+
+
+def warm() -> None:
+    """Compile every kernel on a single leaf."""
+    whole, none = np.full(1, -2, np.int32), np.zeros(1)
+    ends = np.zeros(2, np.int64)
+    end_nodes(whole, none, whole, whole, ends, ends, np.zeros((1, 1)), True, np.zeros(1, np.int64))
