@@ -342,8 +342,12 @@ class BlockEstimator(Estimator):
         megabytes = blocks.block_rows * (blocks.n_features + 2) * 8 / 1e6
         logger.info(
             "%s: %d rows x %d columns in blocks of %d (about %.0f MB per block)",
-            type(self).__name__, blocks.n_rows, blocks.n_features, blocks.block_rows, megabytes,
-        )  # fmt: skip
+            type(self).__name__,
+            blocks.n_rows,
+            blocks.n_features,
+            blocks.block_rows,
+            megabytes,
+        )
         door = Door(kind, self._feature_names(), self._accepts_nan, type(self).__name__, None)
         if kind == "label":
             labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))

@@ -10,11 +10,6 @@ every backend gives the same bits.
 
 from pellucid._lazy import lazy_names
 
-_HOME = {
-    "Dask": "dask_backend",
-    "Joblib": "joblib_backend",
-    "Serial": "serial",
-    "use": "current",
-}
+_HOME = {"Dask": "dask_backend", "Joblib": "joblib_backend", "Serial": "serial", "use": "current"}
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -115,9 +115,13 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _remark(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int,
-    file: Any = None, line: str | None = None,
-) -> None:  # fmt: skip
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
     """A warning is one sentence too, without the line of code that gave it."""
     click.echo(f"pellucid: note: {' '.join(str(message).split())}", err=True)
 

@@ -31,9 +31,17 @@ SHOWN = 12  # rows on the terminal
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def anomalies(
-    data: str, share: float, method: str, drop: tuple[str, ...], sql: str | None, as_json: bool,
-    quiet: bool, seed: int, out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    data: str,
+    share: float,
+    method: str,
+    drop: tuple[str, ...],
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """List the rows of DATA that are unlike the others, with the cells that make them so.
 
     Leaves a folder with report.html, report.json and anomalies.csv (every row with its score).

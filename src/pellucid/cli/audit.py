@@ -20,9 +20,16 @@ NAME, LEVELS = 24, 30  # the widest cells of the table of columns
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "threads", "out", "overwrite")
 def audit(
-    data: str, targets: tuple[str, ...], ignore: tuple[str, ...], strict: bool, sql: str | None,
-    as_json: bool, quiet: bool, out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    data: str,
+    targets: tuple[str, ...],
+    ignore: tuple[str, ...],
+    strict: bool,
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Look DATA over: missing cells, identifiers, duplicates, leaks, targets that cannot work.
 
     Exit code 1 when a finding is an error. --out FILE keeps the record as JSON.
@@ -119,8 +126,10 @@ def values(column: Any) -> str:
     from pellucid.core.records import show as number
 
     if column.low is not None:
-        low, high = (number(v) if isinstance(v, int | float) else str(v)[:16] for v in (
-            column.low, column.high))  # fmt: skip
+        low, high = (
+            number(v) if isinstance(v, int | float) else str(v)[:16]
+            for v in (column.low, column.high)
+        )
         return f"{low} … {high}"
     return ", ".join(str(level) for level, _ in column.counts[:4])
 

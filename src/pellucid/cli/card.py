@@ -33,8 +33,13 @@ def card_rows(model: Path, found: dict[str, Any]) -> list[tuple[str, str]]:
     schema = found.get("schema") or {}
     names = schema.get("feature_names_in_") or []
     if names:
-        rows.append(("inputs", f"{len(names)}: {', '.join(map(str, names[:12]))}" + (
-            ", ..." if len(names) > 12 else "")))  # fmt: skip
+        rows.append(
+            (
+                "inputs",
+                f"{len(names)}: {', '.join(map(str, names[:12]))}"
+                + (", ..." if len(names) > 12 else ""),
+            )
+        )
     elif schema.get("n_features_in_"):
         rows.append(("inputs", str(schema["n_features_in_"])))
     for name, text in (found.get("card") or {}).items():

@@ -14,23 +14,47 @@ DISTANCES = ("euclidean", "manhattan", "cosine")
 
 @click.command()
 @click.argument("data")
-@click.option("--k", "counts", default="auto", show_default=True,
-              help="Number of groups: 3, 2..10, 2,4,8 or auto (2..10).")  # fmt: skip
-@click.option("--method", default="kmeans", show_default=True,
-              help="kmeans, bisecting, fuzzy, gmm, agglomerative, divisive, spectral, or dbscan "
-              "and hdbscan, which find the number themselves.")  # fmt: skip
+@click.option(
+    "--k",
+    "counts",
+    default="auto",
+    show_default=True,
+    help="Number of groups: 3, 2..10, 2,4,8 or auto (2..10).",
+)
+@click.option(
+    "--method",
+    default="kmeans",
+    show_default=True,
+    help="kmeans, bisecting, fuzzy, gmm, agglomerative, divisive, spectral, or dbscan "
+    "and hdbscan, which find the number themselves.",
+)
 @click.option("--distance", type=click.Choice(DISTANCES), default="euclidean", show_default=True)
 @click.option("--no-scale", is_flag=True, help="Take the columns in their own units.")
-@click.option("--restarts", type=click.IntRange(1), default=10, show_default=True,
-              help="Starts for every number of groups.")  # fmt: skip
+@click.option(
+    "--restarts",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Starts for every number of groups.",
+)
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def cluster(
-    data: str, counts: str, method: str, distance: str, no_scale: bool, restarts: int,
-    drop: tuple[str, ...], sql: str | None, as_json: bool, quiet: bool, seed: int,
-    out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    data: str,
+    counts: str,
+    method: str,
+    distance: str,
+    no_scale: bool,
+    restarts: int,
+    drop: tuple[str, ...],
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Group the rows of DATA. "None" and "several" are possible answers.
 
     Leaves a folder with report.html, report.json, clusters.csv and model.pellucid.
@@ -58,9 +82,16 @@ def cluster(
     other = inputs.plain if not no_scale else open_inputs(frame, drop=drop).Z
     with progress(quiet or as_json) as say:
         found = group_rows(
-            inputs, other, listed, name=method, distance=distance, restarts=restarts, seed=seed,
-            free=len(listed) > 1, say=say,
-        )  # fmt: skip
+            inputs,
+            other,
+            listed,
+            name=method,
+            distance=distance,
+            restarts=restarts,
+            seed=seed,
+            free=len(listed) > 1,
+            say=say,
+        )
     from sklearn.pipeline import Pipeline
 
     from pellucid.report.tables.cluster_page import cluster_page, verdict
@@ -114,14 +145,21 @@ def show(record: dict[str, Any], findings: Any, paths: list[Path]) -> None:
     for m in record["tried"]:
         marks = [name.replace("_", " ") for name, k in record["choices"].items() if k == m["k"]]
         ratio = number(m["calinski_harabasz"])
-        cells = (str(m["k"]), number(m["error"]), fixed(m["silhouette"]), ratio,
-                 fixed(m["stability"]), ", ".join(marks))  # fmt: skip
+        cells = (
+            str(m["k"]),
+            number(m["error"]),
+            fixed(m["silhouette"]),
+            ratio,
+            fixed(m["stability"]),
+            ", ".join(marks),
+        )
         style = "bold" if m["k"] == record["k"] else ""
         rows.append(tuple(Text(c, style=style) for c in cells))
     columns = ("k", "error", "silhouette", "Calinski-Harabasz", "stability", "favourite of")
     many = len(rows) > 1
-    screen.print(grid(columns[: 6 if many else 5], [r[: 6 if many else 5] for r in rows],
-                      right=range(5)))  # fmt: skip
+    screen.print(
+        grid(columns[: 6 if many else 5], [r[: 6 if many else 5] for r in rows], right=range(5))
+    )
     if record["groups"]:
         screen.print()
         lines = [(name.removeprefix("group "), *rest) for name, *rest in group_rows(record, 3)]

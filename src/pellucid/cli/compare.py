@@ -33,21 +33,47 @@ WIDE = 7  # models whose names fit above a significance matrix
 @click.option("--groups", help="Column of rows that belong together.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--cv", type=click.IntRange(2), default=10, show_default=True, help="Folds.")
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True,
-              help="Times the folds are dealt anew.")  # fmt: skip
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Times the folds are dealt anew.",
+)
 @click.option("--test", type=click.Choice(TESTS), default="corrected_t", show_default=True)
 @click.option("--correction", type=click.Choice(CORRECTIONS), default="holm", show_default=True)
 @click.option("--rope", type=click.FloatRange(min=0), help="Differences up to this do not matter.")
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
-              show_default=True, help="Level of the tests.")  # fmt: skip
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the tests.",
+)
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def compare(
-    data: str, target: str, models: str | None, task: str, metric: str, time_column: str | None,
-    groups: str | None, drop: tuple[str, ...], cv: int, repeats: int, test: str, correction: str,
-    rope: float | None, alpha: float, sql: str | None, as_json: bool, quiet: bool, seed: int,
-    out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    data: str,
+    target: str,
+    models: str | None,
+    task: str,
+    metric: str,
+    time_column: str | None,
+    groups: str | None,
+    drop: tuple[str, ...],
+    cv: int,
+    repeats: int,
+    test: str,
+    correction: str,
+    rope: float | None,
+    alpha: float,
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Judge models on the same folds of DATA and test every difference.
 
     A model is a name of `pellucid learn --candidates` (ridge, tree, ...), tuned inside every fold,
@@ -63,14 +89,32 @@ def compare(
     check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
     from pellucid.study.tables.contestants import contestants, open_table
 
-    table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed,
-                       groups=groups, time=time_column)  # fmt: skip
+    table = open_table(
+        frame,
+        target,
+        task=task,
+        metric=metric,
+        drop=drop,
+        seed=seed,
+        groups=groups,
+        time=time_column,
+    )
     chosen = contestants(table, names)
     record, ropes = judge(table, chosen, cv, repeats, test, correction, alpha, rope, seed)
-    answer = {"schema": "pellucid-comparison/1"} | record.to_dict() | {
-        "rope": ropes, "left_out": table.left_out, "rows": len(table.y), "folds": cv,
-        "repeats": repeats, "seed": seed, "split": split_words(table),
-    } | about(data, target)  # fmt: skip
+    answer = (
+        {"schema": "pellucid-comparison/1"}
+        | record.to_dict()
+        | {
+            "rope": ropes,
+            "left_out": table.left_out,
+            "rows": len(table.y),
+            "folds": cv,
+            "repeats": repeats,
+            "seed": seed,
+            "split": split_words(table),
+        }
+        | about(data, target)
+    )
     if out is not None:
         from pellucid.report.writing import dump, write_text
 
@@ -82,9 +126,16 @@ def compare(
 
 
 def judge(
-    table: Any, chosen: dict[str, Any], cv: int, repeats: int, test: str, correction: str,
-    alpha: float, rope: float | None, seed: int,
-) -> tuple[Any, list[dict[str, Any]]]:  # fmt: skip
+    table: Any,
+    chosen: dict[str, Any],
+    cv: int,
+    repeats: int,
+    test: str,
+    correction: str,
+    alpha: float,
+    rope: float | None,
+    seed: int,
+) -> tuple[Any, list[dict[str, Any]]]:
     """The comparison, and where asked the probabilities that a difference matters."""
     import warnings
 
@@ -99,9 +150,16 @@ def judge(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of values that tuning only tries
         record = compare_models(
-            chosen, table.X, table.y, metric=table.task.metric, cv=folds, test=test,
-            correction=correction, random_state=seed, alpha=alpha,
-        )  # fmt: skip
+            chosen,
+            table.X,
+            table.y,
+            metric=table.task.metric,
+            cv=folds,
+            test=test,
+            correction=correction,
+            random_state=seed,
+            alpha=alpha,
+        )
     return record, [] if rope is None else practical(record, rope)
 
 
@@ -163,8 +221,10 @@ def show(record: Any, ropes: list[dict[str, Any]], rope: float | None, table: An
     if ropes:
         screen.print()
         screen.print(f"Does the difference matter (more than {rope:g} of {metric})?")
-        cells = [(r["model"], r["against"], *(f"{r[k]:.3f}" for k in ("worse", "equal", "better")))
-                 for r in ropes]  # fmt: skip
+        cells = [
+            (r["model"], r["against"], *(f"{r[k]:.3f}" for k in ("worse", "equal", "better")))
+            for r in ropes
+        ]
         screen.print(grid(("", "against", "worse", "equal", "better"), cells, right=(2, 3, 4)))
     if table.arrangement.reason:
         screen.print()

@@ -23,9 +23,14 @@ from pellucid.cli.shared.options import (
 @click.option("--all", "everything", is_flag=True, help="Run every example.")
 @common("json", "quiet", "threads", "out", "overwrite")
 def demo(
-    method: str | None, only_list: bool, everything: bool, as_json: bool, quiet: bool,
-    out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    method: str | None,
+    only_list: bool,
+    everything: bool,
+    as_json: bool,
+    quiet: bool,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Run the course's example of METHOD and print it beside the expected numbers.
 
     Without METHOD the examples are listed. Exit code 1 when a number does not agree.

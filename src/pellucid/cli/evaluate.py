@@ -38,9 +38,17 @@ SUMS = ("rss", "log_loss_sum")  # they grow with the rows; the JSON has them
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "threads", "out", "overwrite")
 def evaluate(
-    model: Path, data: str, targets: tuple[str, ...], cost: Path | None, by: str | None,
-    sql: str | None, as_json: bool, quiet: bool, out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    model: Path,
+    data: str,
+    targets: tuple[str, ...],
+    cost: Path | None,
+    by: str | None,
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Score MODEL on DATA, with intervals, and compare DATA with the training rows.
 
     The target of the study is taken unless --target names another. --out FILE keeps the record
@@ -92,8 +100,11 @@ def show(found: Any, model: Path, data: str) -> None:
     left = f" ({found.unlabelled:,} without an answer left out)" if found.unlabelled else ""
     screen.print(line + left)
     if found.same_table:
-        screen.print("This is the table the model was made from: rows it learned from flatter it. "
-                     "The study's own test score is the honest one.", style="yellow")  # fmt: skip
+        screen.print(
+            "This is the table the model was made from: rows it learned from flatter it. "
+            "The study's own test score is the honest one.",
+            style="yellow",
+        )
     if found.unknown:
         named = ", ".join(short(label, 20) for label in found.unknown[:5])
         screen.print(f"The model has never seen these classes, so it cannot name them: {named}")
@@ -163,9 +174,13 @@ def cost_sentence(found: Any) -> str:
         return ""
     text = f"A decision costs {number(found.costs['as_it_decides'])} on average"
     best = found.costs["by_least_cost"]
-    return f"{text}." if best is None else (
-        f"{text}; deciding by least expected cost with these costs it would be {number(best)}."
-    )  # fmt: skip
+    return (
+        f"{text}."
+        if best is None
+        else (
+            f"{text}; deciding by least expected cost with these costs it would be {number(best)}."
+        )
+    )
 
 
 def confusion(table: Any) -> Any:
@@ -193,15 +208,22 @@ def show_drift(screen: Any, drift: Any) -> None:
     tested = sum(c.p_value == c.p_value for c in drift.columns)
     if drift.drifted:
         verb = "is" if len(drift.drifted) == 1 else "are"
-        screen.print(f"{len(drift.drifted)} of {tested} columns {verb} distributed otherwise than "
-                     "in training (Holm, 5 %).")  # fmt: skip
+        screen.print(
+            f"{len(drift.drifted)} of {tested} columns {verb} distributed otherwise than "
+            "in training (Holm, 5 %)."
+        )
     elif tested:
         screen.print("No column is distributed otherwise than in training (Holm, 5 %).")
     for finding in drift.findings():
         e = finding.evidence
-        parts = [f"{e[key]:,} {'row' if e[key] == 1 else 'rows'} {text}" for key, text in (
-            ("rows_with_unseen_levels", "with levels never seen in training"),
-            ("rows_out_of_range", "outside the range of the training rows")) if e[key]]  # fmt: skip
+        parts = [
+            f"{e[key]:,} {'row' if e[key] == 1 else 'rows'} {text}"
+            for key, text in (
+                ("rows_with_unseen_levels", "with levels never seen in training"),
+                ("rows_out_of_range", "outside the range of the training rows"),
+            )
+            if e[key]
+        ]
         screen.print(f"{finding.code} {' and '.join(parts)}.", style="yellow")
     odd = [c for c in drift.columns if c.name in drift.drifted or c.unseen or c.outside]
     if odd:
@@ -214,10 +236,17 @@ def show_drift(screen: Any, drift: Any) -> None:
 def drift_row(c: Any) -> tuple[str, ...]:
     from pellucid.report.words import p_value
 
-    missing = "" if not (c.missing_before or c.missing_now) else (
-        f"{100 * c.missing_before:.2g} → {100 * c.missing_now:.2g} %")  # fmt: skip
+    missing = (
+        ""
+        if not (c.missing_before or c.missing_now)
+        else (f"{100 * c.missing_before:.2g} → {100 * c.missing_now:.2g} %")
+    )
     return (
-        short(c.name, 24), c.test.split(";")[0], number(c.distance), p_value(c.adjusted),
-        f"{c.unseen:,}" if c.unseen else "", f"{c.outside:,}" if c.outside else "",
+        short(c.name, 24),
+        c.test.split(";")[0],
+        number(c.distance),
+        p_value(c.adjusted),
+        f"{c.unseen:,}" if c.unseen else "",
+        f"{c.outside:,}" if c.outside else "",
         missing,
-    )  # fmt: skip
+    )

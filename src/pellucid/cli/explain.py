@@ -28,15 +28,29 @@ MOST_RULES, MOST_POINTS = 30, 9
 @click.option("--target", "targets", multiple=True, help="Column with the answers.")
 @click.option("--row", type=int, metavar="N", help="Explain row N of DATA; the first is 0.")
 @click.option("--feature", metavar="COL", help="Show how the prediction moves with this column.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text",
-              show_default=True)  # fmt: skip
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+)
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def explain(
-    model: Path, data: str | None, targets: tuple[str, ...], row: int | None, feature: str | None,
-    form: str, sql: str | None, as_json: bool, quiet: bool, seed: int, out: Path | None,
+    model: Path,
+    data: str | None,
+    targets: tuple[str, ...],
+    row: int | None,
+    feature: str | None,
+    form: str,
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
     overwrite: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Explain MODEL: what it is, what it looks at, how its answers move, why it said what of a row.
 
     With DATA that holds the answers, importance is measured by shuffling columns; use rows the
@@ -63,9 +77,14 @@ def explain(
 
 
 def ask(
-    fitted: Any, data: str | None, sql: str | None, targets: tuple[str, ...], row: int | None,
-    feature: str | None, seed: int,
-) -> Any:  # fmt: skip
+    fitted: Any,
+    data: str | None,
+    sql: str | None,
+    targets: tuple[str, ...],
+    row: int | None,
+    feature: str | None,
+    seed: int,
+) -> Any:
     """The explanation, or one sentence about what is wrong with the data."""
     from pellucid.cli.shared.options import nearest
     from pellucid.data.sql import without_password
@@ -87,9 +106,8 @@ def ask(
             raise click.UsageError(text)
     try:
         return explain_model(
-            fitted, frame, target=list(targets) or None, row=row, feature=feature,
-            random_state=seed,
-        )  # fmt: skip
+            fitted, frame, target=list(targets) or None, row=row, feature=feature, random_state=seed
+        )
     except (ValueError, TypeError) as error:
         text = f"{shown}: {sentence(error)}" if shown else sentence(error)
         raise Stop(Code.DATA, text) from error
@@ -213,10 +231,16 @@ def show_importance(screen: Any, record: dict[str, Any]) -> None:
         return
     most = max([one["estimate"] for one in found] + [1e-300])
     rows = [
-        (short(one["name"], 30), number(one["estimate"]), number(one["low"]), number(one["high"]),
-         number(shares.get(one["name"])), bar(one["estimate"], most))
+        (
+            short(one["name"], 30),
+            number(one["estimate"]),
+            number(one["low"]),
+            number(one["high"]),
+            number(shares.get(one["name"])),
+            bar(one["estimate"], most),
+        )
         for one in found
-    ]  # fmt: skip
+    ]
     columns = ("column", "loss", "low", "high", "share", "")
     screen.print(grid(columns, rows[:MOST_ROWS], right=(1, 2, 3, 4)))
     metric = record["metric"].replace("_", " ")
@@ -251,8 +275,11 @@ def show_curve(screen: Any, curve: dict[str, Any]) -> None:
     rows = []
     for i in thinned(len(curve["values"])):
         value, mean = curve["values"][i], curve["mean"][i]
-        band = "" if curve["low"] is None else (
-            f"{number(curve['low'][i])} – {number(curve['high'][i])}")  # fmt: skip
+        band = (
+            ""
+            if curve["low"] is None
+            else (f"{number(curve['low'][i])} – {number(curve['high'][i])}")
+        )
         size = (mean - low) / spread if spread > 0 else 0.0
         rows.append((short(number(value), 24), number(mean), band, bar(0.04 + 0.96 * size, 1.0)))
     columns = (short(curve["name"], 24), "mean", "80 % of rows", "")
@@ -272,8 +299,14 @@ def show_row(screen: Any, found: dict[str, Any]) -> None:
     for one in found["parts"][:MOST_ROWS]:
         sign = "+" if one["part"] >= 0 else "-"
         value = short(number(one["value"]) if one["value"] is not None else "(missing)", 24)
-        rows.append((short(one["name"], 30), value, f"{sign}{number(abs(one['part']))}",
-                     bar(abs(one["part"]), most)))  # fmt: skip
+        rows.append(
+            (
+                short(one["name"], 30),
+                value,
+                f"{sign}{number(abs(one['part']))}",
+                bar(abs(one["part"]), most),
+            )
+        )
     rest = sum(one["part"] for one in found["parts"][MOST_ROWS:])
     if len(found["parts"]) > MOST_ROWS:
         rows.append((f"{len(found['parts']) - MOST_ROWS} others", "", f"{rest:+.4g}", ""))

@@ -37,10 +37,18 @@ from pellucid.cli.shared.options import (
 @click.option("--list", "only_list", is_flag=True, help="List the pages.")
 @common("json", "quiet", "seed", "threads", "overwrite")
 def lab(
-    algorithm: str | None, data: str | None, sql: str | None, port: int, no_browser: bool,
-    page_file: Path | None, only_list: bool, as_json: bool, quiet: bool, seed: int,
+    algorithm: str | None,
+    data: str | None,
+    sql: str | None,
+    port: int,
+    no_browser: bool,
+    page_file: Path | None,
+    only_list: bool,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
     overwrite: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Open the page of ALGORITHM, a page or an estimator such as KMeans, in the browser.
 
     The server listens on this machine only and ends with Ctrl-C. With --export nothing is served:
@@ -87,12 +95,14 @@ def show_pages(as_json: bool, quiet: bool) -> None:
     from pellucid.lab.pages import PAGES, SHOWN
 
     if as_json:
-        print_json({
-            "pages": [
-                {"name": name, "title": title, "estimators": list(SHOWN.get(name, ()))}
-                for name, title in PAGES.items()
-            ]
-        })  # fmt: skip
+        print_json(
+            {
+                "pages": [
+                    {"name": name, "title": title, "estimators": list(SHOWN.get(name, ()))}
+                    for name, title in PAGES.items()
+                ]
+            }
+        )
     elif not quiet:
         console().print(grid(("page", "what it shows"), list(PAGES.items())))
 
@@ -112,9 +122,15 @@ def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bo
 
 
 def open_lab(
-    page: str | None, data: str | None, sql: str | None, port: int, seed: int,
-    no_browser: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    page: str | None,
+    data: str | None,
+    sql: str | None,
+    port: int,
+    seed: int,
+    no_browser: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Serve until Ctrl-C, which is how a server ends: exit code 0."""
     frame = None
     if data is not None:

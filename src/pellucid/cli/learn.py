@@ -14,9 +14,13 @@ from pellucid.report.folders import check_folder
 SHOWN = 12  # findings on the terminal; the report has them all
 NARROW = 92  # columns of the terminal below which the seconds of the models are not shown
 PARTS = {  # of the whole study, in percent
-    "split": (1, 2), "audit": (2, 4), "features": (4, 5), "train": (5, 75), "evaluate": (75, 95),
+    "split": (1, 2),
+    "audit": (2, 4),
+    "features": (4, 5),
+    "train": (5, 75),
+    "evaluate": (75, 95),
     "verdict": (95, 100),
-}  # fmt: skip
+}
 
 
 @click.command()
@@ -56,12 +60,30 @@ PARTS = {  # of the whole study, in percent
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def learn(
-    data: str, targets: tuple[str, ...], task: str, metric: str, time_column: str | None,
-    groups: str | None, query: str | None, cost: Path | None, drop: tuple[str, ...],
-    keep: tuple[str, ...], ignore: tuple[str, ...], candidates: str | None, effort: str,
-    time_limit: float | None, test_size: float, alpha: float, strict: bool, sql: str | None,
-    as_json: bool, quiet: bool, seed: int, out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    data: str,
+    targets: tuple[str, ...],
+    task: str,
+    metric: str,
+    time_column: str | None,
+    groups: str | None,
+    query: str | None,
+    cost: Path | None,
+    drop: tuple[str, ...],
+    keep: tuple[str, ...],
+    ignore: tuple[str, ...],
+    candidates: str | None,
+    effort: str,
+    time_limit: float | None,
+    test_size: float,
+    alpha: float,
+    strict: bool,
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Study DATA: can the target be predicted, how well, and by what?
 
     Leaves a folder with report.html, report.json, model.pellucid, repeat.py and predictions.csv.
@@ -80,10 +102,16 @@ def learn(
     from pellucid.study import Plan, Study
 
     plan = Plan(
-        time=time_column, groups=groups, query=query, drop=drop, keep=keep, test_size=test_size,
-        alpha=alpha, time_limit=time_limit,
+        time=time_column,
+        groups=groups,
+        query=query,
+        drop=drop,
+        keep=keep,
+        test_size=test_size,
+        alpha=alpha,
+        time_limit=time_limit,
         candidates=None if candidates is None else tuple(candidates.split(",")),
-    )  # fmt: skip
+    )
     asked = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}
     if cost is not None:
         classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
@@ -175,8 +203,12 @@ def progress(silent: bool) -> Iterator[Callable[[str, int, int, str], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     wide = 30 if screen.width >= 100 else 10
-    columns = (TextColumn("{task.fields[stage]:<9}"), BarColumn(wide), TimeRemainingColumn(),
-               TextColumn("{task.description}"))  # fmt: skip
+    columns = (
+        TextColumn("{task.fields[stage]:<9}"),
+        BarColumn(wide),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     room = max(10, screen.width - wide - 20)  # the bar keeps its length
     told: dict[str, int] = {}
     with Progress(*columns, console=screen, transient=True) as bar:

@@ -34,8 +34,15 @@ from pellucid.cli.shared.options import Code, Stop, common, console, grid, print
     help="Whether A and B are independent given the --given variables.",
 )
 @common("json", "quiet")
-def network(file: Path, asked: tuple[str, ...], given: tuple[str, ...], setting: tuple[str, ...],
-            pair: tuple[str, str] | None, as_json: bool, quiet: bool) -> None:  # fmt: skip
+def network(
+    file: Path,
+    asked: tuple[str, ...],
+    given: tuple[str, ...],
+    setting: tuple[str, ...],
+    pair: tuple[str, str] | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Read a network (.bif, .xmlbif, .net, each also .gz) and answer questions about it.
 
     Without a question: its variables, parents and sizes. --query gives the posterior of each
@@ -65,12 +72,19 @@ def network(file: Path, asked: tuple[str, ...], given: tuple[str, ...], setting:
 def describe(model: Any) -> dict[str, Any]:
     """What the network is made of."""
     variables = [
-        {"name": name, "states": list(cpd.states), "parents": list(cpd.parents),
-         "cells": int(cpd.values.size)}
+        {
+            "name": name,
+            "states": list(cpd.states),
+            "parents": list(cpd.parents),
+            "cells": int(cpd.values.size),
+        }
         for name, cpd in model.cpds_.items()
-    ]  # fmt: skip
-    return {"variables": variables, "edges": len(model.dag_.edges),
-            "parameters": model.n_parameters_}  # fmt: skip
+    ]
+    return {
+        "variables": variables,
+        "edges": len(model.dag_.edges),
+        "parameters": model.n_parameters_,
+    }
 
 
 def evidence(
@@ -139,8 +153,9 @@ def render(record: dict[str, Any]) -> None:
     given = ", ".join([*seen, *(f"do({n}={s})" for n, s in record.get("do", {}).items())])
     for name, shares in record.get("posteriors", {}).items():
         screen.print(f"P({name} | {given})" if given else f"P({name})")
-        screen.print(grid(("", ""), [(f"  {s}", f"{p:.8f}") for s, p in shares.items()],
-                          right=(1,)), "")  # fmt: skip
+        screen.print(
+            grid(("", ""), [(f"  {s}", f"{p:.8f}") for s, p in shares.items()], right=(1,)), ""
+        )
     if "d_separated" in record:
         found = record["d_separated"]
         edges = {(p, v["name"]) for v in record["variables"] for p in v["parents"]}
@@ -154,5 +169,7 @@ def render(record: dict[str, Any]) -> None:
             for v in record["variables"]
         ]
         screen.print(grid(("variable", "states", "parents", "cells"), rows, right=(3,)), "")
-        screen.print(f"{len(rows)} variables, {record['edges']} edges, "
-                     f"{record['parameters']} free parameters")  # fmt: skip
+        screen.print(
+            f"{len(rows)} variables, {record['edges']} edges, "
+            f"{record['parameters']} free parameters"
+        )

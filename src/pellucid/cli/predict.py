@@ -35,10 +35,19 @@ UNLIKE = ("sequential", "groups")  # splits whose rows are not exchangeable
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "threads", "out", "overwrite")
 def predict(
-    model: Path, data: str, proba: bool, interval: float | None, threshold: float | None,
-    sets: float | None, copy: tuple[str, ...], sql: str | None, as_json: bool, quiet: bool,
-    out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    model: Path,
+    data: str,
+    proba: bool,
+    interval: float | None,
+    threshold: float | None,
+    sets: float | None,
+    copy: tuple[str, ...],
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Predict every row of DATA with MODEL and write CSV, to standard output unless --out is given.
 
     Columns the model does not know are ignored. Rows unlike the training rows are counted.

@@ -14,17 +14,30 @@ SHOWN = 12  # features on the terminal
 
 @click.command()
 @click.argument("data")
-@click.option("--components", default="auto", show_default=True,
-              help="Number, share of the spread (0.9), or auto: those beyond noise.")  # fmt: skip
+@click.option(
+    "--components",
+    default="auto",
+    show_default=True,
+    help="Number, share of the spread (0.9), or auto: those beyond noise.",
+)
 @click.option("--method", default="pca", show_default=True, help="pca.")
 @click.option("--no-scale", is_flag=True, help="Take the columns in their own units.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def reduce(
-    data: str, components: str, method: str, no_scale: bool, drop: tuple[str, ...],
-    sql: str | None, as_json: bool, quiet: bool, seed: int, out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    data: str,
+    components: str,
+    method: str,
+    no_scale: bool,
+    drop: tuple[str, ...],
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Replace the columns of DATA by a few that hold most of what varies.
 
     Leaves a folder with report.html, report.json, scores.csv, loadings.csv and model.pellucid.
@@ -52,9 +65,12 @@ def reduce(
     record["verdict"] = list(verdict(record))
     page = render_page(reduce_page(record))
     paths = write_folder(
-        folder, page, record, tables(found, inputs),
+        folder,
+        page,
+        record,
+        tables(found, inputs),
         Pipeline([("features", inputs.features), ("model", found.model)]),
-    )  # fmt: skip
+    )
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:
@@ -89,9 +105,15 @@ def show(record: dict[str, Any], paths: list[Path]) -> None:
     total, kept, rows = sum(values) or 1.0, 0.0, []
     for k, value in enumerate(values[:SHOWN]):
         kept += value / total
-        cells = (str(k + 1), number(value), f"{number(spans[k][0])} – {number(spans[k][1])}",
-                 number(noise[k]), f"{value / total:.1%}", f"{kept:.1%}",
-                 bar(value / (values[0] or 1.0)))  # fmt: skip
+        cells = (
+            str(k + 1),
+            number(value),
+            f"{number(spans[k][0])} – {number(spans[k][1])}",
+            number(noise[k]),
+            f"{value / total:.1%}",
+            f"{kept:.1%}",
+            bar(value / (values[0] or 1.0)),
+        )
         style = "bold" if k < record["components"] else "dim"
         rows.append(tuple(Text(cell, style=style) for cell in cells))
     columns = ("component", "variance", "95 % interval", "noise", "share", "kept", "")

@@ -13,17 +13,29 @@ SHOWN = 40  # states in the table on the screen
 
 @click.command()
 @click.argument("process", metavar="MDP.json")
-@click.option("--gamma", type=click.FloatRange(0, 1),
-              help="Discount, instead of the one in the file.")  # fmt: skip
-@click.option("--horizon", type=click.IntRange(1),
-              help="Steps: a policy that depends on the time left.")  # fmt: skip
-@click.option("--method", type=click.Choice(METHODS),
-              help="Value iteration (default), policy, modified or linear.")  # fmt: skip
+@click.option(
+    "--gamma", type=click.FloatRange(0, 1), help="Discount, instead of the one in the file."
+)
+@click.option(
+    "--horizon", type=click.IntRange(1), help="Steps: a policy that depends on the time left."
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="Value iteration (default), policy, modified or linear.",
+)
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def solve(
-    process: str, gamma: float | None, horizon: int | None, method: str | None, as_json: bool,
-    quiet: bool, seed: int, out: Path | None, overwrite: bool,
-) -> None:  # fmt: skip
+    process: str,
+    gamma: float | None,
+    horizon: int | None,
+    method: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+) -> None:
     """Solve the Markov decision process in MDP.json (transitions, a grid or a Gymnasium id).
 
     Every row of probabilities must sum to 1. With --out the plan is also saved as a model file.

@@ -39,11 +39,25 @@ BAR = 24  # columns of a bar
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
 def sweep(
-    data: str, target: str, model: str, parameter: str | None, values: str | None, task: str,
-    metric: str, time_column: str | None, groups: str | None, drop: tuple[str, ...], cv: int,
-    parts: bool, sql: str | None, as_json: bool, quiet: bool, seed: int, out: Path | None,
+    data: str,
+    target: str,
+    model: str,
+    parameter: str | None,
+    values: str | None,
+    task: str,
+    metric: str,
+    time_column: str | None,
+    groups: str | None,
+    drop: tuple[str, ...],
+    cv: int,
+    parts: bool,
+    sql: str | None,
+    as_json: bool,
+    quiet: bool,
+    seed: int,
+    out: Path | None,
     overwrite: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Fit a model for every value of a parameter: training and test score, best and simplest.
 
     --out FILE keeps the record as JSON.
@@ -56,8 +70,16 @@ def sweep(
     from pellucid.cli.compare import about, split_words
     from pellucid.study.tables.contestants import contestant, open_table
 
-    table = open_table(frame, target, task=task, metric=metric, drop=drop, seed=seed,
-                       groups=groups, time=time_column)  # fmt: skip
+    table = open_table(
+        frame,
+        target,
+        task=task,
+        metric=metric,
+        drop=drop,
+        seed=seed,
+        groups=groups,
+        time=time_column,
+    )
     pipeline = contestant(table, model, tuned=False)
     parameter, listed = what_to_sweep(table, model, pipeline, parameter, values)
     curve, split = run(table, pipeline, parameter, listed, cv, parts, seed)
@@ -133,9 +155,15 @@ def run(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         curve = complexity_curve(
-            pipeline, table.X, table.y, parameter=f"model__{parameter}", values=listed,
-            metric=table.task.metric, cv=table.folds(cv), random_state=seed,
-        )  # fmt: skip
+            pipeline,
+            table.X,
+            table.y,
+            parameter=f"model__{parameter}",
+            values=listed,
+            metric=table.task.metric,
+            cv=table.folds(cv),
+            random_state=seed,
+        )
         split = decompose(table, pipeline, parameter, listed, seed) if parts else []
     return curve, split
 
@@ -158,9 +186,14 @@ def decompose(
     for value in listed:
         model = clone(pipeline).set_params(**{f"model__{parameter}": value})
         p = bias_variance(
-            model, draw, table.X[aside], y_test=table.y[aside], loss=loss, n_models=MODELS,
+            model,
+            draw,
+            table.X[aside],
+            y_test=table.y[aside],
+            loss=loss,
+            n_models=MODELS,
             random_state=seed,
-        )  # fmt: skip
+        )
         row = {"value": value, "bias2": p.bias2, "variance": p.variance, "total": p.total}
         found.append(row | {"loss": loss, "notes": list(p.notes)})
     return found
@@ -189,9 +222,13 @@ def set_aside(table: Any, rng: Any) -> tuple[Any, Any]:
 
 
 def show(
-    curve: Any, split: list[dict[str, Any]], model: str, parameter: str, listed: list[Any],
+    curve: Any,
+    split: list[dict[str, Any]],
+    model: str,
+    parameter: str,
+    listed: list[Any],
     table: Any,
-) -> None:  # fmt: skip
+) -> None:
     """One line per value: training and test score, a bar, the parts of the error."""
     from rich.text import Text
 
@@ -211,8 +248,9 @@ def show(
     rows = []
     for i, value in enumerate(listed):
         tr, te = curve.train_summary[i], curve.test_summary[i]
-        marks = [w for w, at in (("best", curve.best), ("simplest", curve.one_standard_error))
-                 if at == i]  # fmt: skip
+        marks = [
+            w for w, at in (("best", curve.best), ("simplest", curve.one_standard_error)) if at == i
+        ]
         share = (te.mean - low) / ((high - low) or 1.0) if te.mean == te.mean else 0.0
         bar = "▇" * max(1, round(share * BAR)) if te.mean == te.mean else "no score"
         parts: tuple[str, ...] = ()

@@ -21,11 +21,26 @@ class DataInfo(NamedTuple):
     description: str
 
 
-COLUMNS = {"blobs": 3, "line_labels": 3, "mixture": None, "moons": 3, "rings": 3,
-           "three_clusters": 3, "two_blobs": 3}  # fmt: skip
+COLUMNS = {
+    "blobs": 3,
+    "line_labels": 3,
+    "mixture": None,
+    "moons": 3,
+    "rings": 3,
+    "three_clusters": 3,
+    "two_blobs": 3,
+}
 CLOUDS = {"three_clusters": 3, "two_blobs": 2}
-VARIABLES = {"alarm": 37, "asia": 8, "cancer": 5, "child": 20, "earthquake": 5, "insurance": 27,
-             "sachs": 11, "survey": 6}  # fmt: skip
+VARIABLES = {
+    "alarm": 37,
+    "asia": 8,
+    "cancer": 5,
+    "child": 20,
+    "earthquake": 5,
+    "insurance": 27,
+    "sachs": 11,
+    "survey": 6,
+}
 
 
 def list_data() -> list[DataInfo]:

@@ -28,11 +28,22 @@ from pellucid.data.table import BROKEN, File, FrameTable, first_line, scan_table
 
 FORMATS = ("auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow")
 ENDINGS = {
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".dat": "csv", ".data": "csv",
-    ".parquet": "parquet", ".pq": "parquet",
-    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow",
-}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "csv",
+    ".dat": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+    ".arrows": "arrow",
+}
 MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow"}
 OTHERS = {
     b"PK\x03\x04": "an Excel or zip file; save the sheet as CSV",

@@ -271,9 +271,12 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimato
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         m, d = self.n_features_in_, len(self.components_)
         return {
-            "components_": (d, m), "noise_variance_": (m,), "mean_": (m,),
-            "_projection": (m, d), "_precision": (m, m),
-        }  # fmt: skip
+            "components_": (d, m),
+            "noise_variance_": (m,),
+            "mean_": (m,),
+            "_projection": (m, d),
+            "_precision": (m, m),
+        }
 
     def card(self) -> Card:
         """The model, its likelihood and how it was found."""

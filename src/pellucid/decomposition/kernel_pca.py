@@ -110,7 +110,7 @@ def eigenmap(K: Array, d: int, dense: bool, tol: float, max_iter: int | None) ->
 
 def by_lanczos(
     times: Callable[[Array], Array], n: int, d: int, tol: float, max_iter: int | None
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """The d largest eigenpairs, one product at a time."""
     operator = LinearOperator(
         (n, n), matvec=lambda v: times(np.reshape(v, (-1, 1)))[:, 0], dtype=np.float64

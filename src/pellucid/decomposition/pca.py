@@ -317,9 +317,14 @@ default="auto"
             power = 7 if d < 0.1 * count else 4
         normalizer = self.power_iteration_normalizer
         return by_random_range(
-            table, d, spread, extra=self.n_oversamples, power=int(power),
-            normalizer="QR" if normalizer == "auto" else normalizer, rng=rng,
-        )  # fmt: skip
+            table,
+            d,
+            spread,
+            extra=self.n_oversamples,
+            power=int(power),
+            normalizer="QR" if normalizer == "auto" else normalizer,
+            rng=rng,
+        )
 
     def _chosen(self, found: Spectrum, weight: float) -> int:
         """How many components to keep."""

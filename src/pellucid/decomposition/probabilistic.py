@@ -244,10 +244,11 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
             max_iter=self.max_iter,
             tol=self.tol,
             record=lambda state: {
-                "objective": log_likelihood(S, state, n), "noise_variance": state.noise
+                "objective": log_likelihood(S, state, n),
+                "noise_variance": state.noise,
             },
             context=context,
-        ).state  # fmt: skip
+        ).state
 
     def _fit_gaps(self, rows: Source, table: Source, map_: Map, **data: Any) -> None:
         """EM over the missing cells; it starts from the columns' means in the gaps."""

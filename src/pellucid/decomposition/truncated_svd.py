@@ -138,12 +138,13 @@ def by_lanczos(table: Table, k: int, tol: float, rng: Rng) -> Svd:
     """Lanczos on X'X or XX', whichever is smaller."""
     X = table.X
     operator = LinearOperator(
-        shape=table.shape, dtype=np.float64,
+        shape=table.shape,
+        dtype=np.float64,
         matvec=lambda v: table.times(np.reshape(v, (-1, 1))).ravel(),
         rmatvec=lambda u: np.asarray(X.T @ np.ravel(u)).ravel(),
         matmat=table.times,
         rmatmat=lambda U: np.asarray(X.T @ U),
-    )  # fmt: skip
+    )
     start = rng.uniform(-1, 1, min(table.shape))
     _, s, V = svds(operator, k=k, tol=tol, v0=start, return_singular_vectors="vh")
     order = np.argsort(-s, kind="stable")
@@ -262,8 +263,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         check.whole(at_least=0, n_iter=self.n_iter)
         check.one_of(ALGORITHMS, algorithm=self.algorithm)
         check.one_of(
-            ("auto", "QR", "LU", "none"),
-            power_iteration_normalizer=self.power_iteration_normalizer,
+            ("auto", "QR", "LU", "none"), power_iteration_normalizer=self.power_iteration_normalizer
         )
         check.non_negative(tol=self.tol)
 

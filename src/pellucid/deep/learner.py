@@ -40,8 +40,9 @@ class Learner(DeepModel):
         work = count_weights(module) * min(training.batch_size, len(visits.rows))
         with one_session(device, int(rng.integers(1 << 62)), work * self._steps(inputs)):
             module = module.to(device)
-            data = place(tuple(a[visits.rows] for a in inputs), target[visits.rows],
-                         visits.share, device)  # fmt: skip
+            data = place(
+                tuple(a[visits.rows] for a in inputs), target[visits.rows], visits.share, device
+            )
             validation = None
             if aside is not None:
                 rows = aside.rows
@@ -52,18 +53,32 @@ class Learner(DeepModel):
                 coded = self._coded(held[1])
                 validation = place(held[0], coded, np.ones(len(coded)), device)
             trainer = Trainer(
-                module, data, self._loss(), self._judge(), training,
-                validation=validation, clip=self._clip,
-            )  # fmt: skip
+                module,
+                data,
+                self._loss(),
+                self._judge(),
+                training,
+                validation=validation,
+                clip=self._clip,
+            )
             context = FitContext(
-                self, X=X, y=target, sample_weight=sample_weight,
-                max_steps=training.max_epochs, attributes=self._attributes,
-            )  # fmt: skip
+                self,
+                X=X,
+                y=target,
+                sample_weight=sample_weight,
+                max_steps=training.max_epochs,
+                attributes=self._attributes,
+            )
             run = self._iterate(
-                trainer.step, trainer.start(), max_iter=training.max_epochs, tol=None,
-                record=record_of(training), context=context,
-                stop=stopping(training.early_stopping), explain=explain_divergence(training),
-            )  # fmt: skip
+                trainer.step,
+                trainer.start(),
+                max_iter=training.max_epochs,
+                tol=None,
+                record=record_of(training),
+                context=context,
+                stop=stopping(training.early_stopping),
+                explain=explain_divergence(training),
+            )
             early = training.early_stopping
             best = early is not None and early.restore_best
             self._keep(run.state.best if best else run.state, module, device)

@@ -146,9 +146,11 @@ class Trainer:
             lost, counted = self.weighted(outputs, batch)
             total, weight = total + float(lost), weight + float(counted)
             parts.append(outputs)
-        score = float("nan") if data is self.data else self.score(
-            torch.cat(parts), data.target, data.share
-        )  # fmt: skip
+        score = (
+            float("nan")
+            if data is self.data
+            else self.score(torch.cat(parts), data.target, data.share)
+        )
         return total / weight, score
 
     @staticmethod

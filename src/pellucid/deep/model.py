@@ -31,8 +31,13 @@ NOT_FINITE = (
     "training rows; fit again with a smaller learning_rate or standardised inputs"
 )
 FITTED_NAMES = (
-    "n_features_in_", "feature_names_in_", "classes_", "target_mean_", "target_scale_", "_flat",
-)  # fmt: skip
+    "n_features_in_",
+    "feature_names_in_",
+    "classes_",
+    "target_mean_",
+    "target_scale_",
+    "_flat",
+)
 Inputs = tuple[np.ndarray, ...]
 
 
@@ -116,9 +121,12 @@ class DeepModel(Estimator):
         names = (*FITTED_NAMES, *self._shape_names)
         found = {name: getattr(self, name) for name in names if hasattr(self, name)}
         return {
-            **found, "weights_": to_arrays(state.weights), "objective_": state.objective,
-            "best_iter_": state.number, "n_iter_": max(state.number, 1),
-        }  # fmt: skip
+            **found,
+            "weights_": to_arrays(state.weights),
+            "objective_": state.objective,
+            "best_iter_": state.number,
+            "n_iter_": max(state.number, 1),
+        }
 
     def _forward(self, inputs: Inputs, method: str = "forward") -> Array:
         """What the module answers, in parts, as an array."""

@@ -104,10 +104,16 @@ class DiscriminantLadder:
     def rows(self) -> list[tuple[Any, ...]]:
         """The table, one tuple per rung."""
         return [
-            (r.name, r.assumption, r.n_parameters, "yes" if r.estimable else r.reason,
-             r.error, r.standard_error)
+            (
+                r.name,
+                r.assumption,
+                r.n_parameters,
+                "yes" if r.estimable else r.reason,
+                r.error,
+                r.standard_error,
+            )
             for r in self.rungs
-        ]  # fmt: skip
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         parts = {"rungs": [rung._asdict() for rung in self.rungs], "box_m": self.box_m._asdict()}
@@ -189,9 +195,7 @@ def judge(folds: list[Fold], kind: Kind, K: int, p: int) -> Rung:
         why = f"n_k = {smallest:g} <= p = {p}" if few else "a covariance is singular"
         return Rung(kind.name, kind.assumption, count, False, f"no: {why}", np.nan, np.nan)
     error = float(accuracy.std(ddof=1) / np.sqrt(len(accuracy))) if len(accuracy) > 1 else 0.0
-    return Rung(
-        kind.name, kind.assumption, count, True, "", float(1 - accuracy.mean()), error
-    )  # fmt: skip
+    return Rung(kind.name, kind.assumption, count, True, "", float(1 - accuracy.mean()), error)
 
 
 def discriminant_ladder(

@@ -468,9 +468,14 @@ class LinearDiscriminantAnalysis(
         rules, r = (1 if K == 2 else K), self.whitening_.shape[1]
         most = min(self.n_components or p, K - 1, p)
         return super()._state_shapes() | {
-            "coef_": (rules, p), "intercept_": (rules,), "whitening_": (p, r), "spread_": (p, r),
-            "scalings_": (p, self.rank_), "xbar_": (p,), "eigenvalues_": (min(most, r, K),),
-        }  # fmt: skip
+            "coef_": (rules, p),
+            "intercept_": (rules,),
+            "whitening_": (p, r),
+            "spread_": (p, r),
+            "scalings_": (p, self.rank_),
+            "xbar_": (p,),
+            "eigenvalues_": (min(most, r, K),),
+        }
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

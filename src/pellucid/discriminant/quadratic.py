@@ -114,8 +114,7 @@ class QuadraticRule(GaussianDiscriminant):
     def mahalanobis(self, X: ArrayLike) -> Array:
         """Squared Mahalanobis distance of each row to each class mean, shape (n, K)."""
         return self._evaluate(
-            X,
-            lambda: partial(squared_distances, means=self.means_, whitening=self.whitening_),
+            X, lambda: partial(squared_distances, means=self.means_, whitening=self.whitening_)
         )
 
     def explain(self, X: ArrayLike) -> Array:

@@ -380,9 +380,12 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         check_is_fitted(self)
         inner = self.model_.card()
         A, G, F = self.scores_.shape
-        score = float(self.scores_[
-            np.searchsorted(self.alphas_, self.alpha_), np.searchsorted(self.gammas_, self.gamma_)
-        ].mean())  # fmt: skip
+        score = float(
+            self.scores_[
+                np.searchsorted(self.alphas_, self.alpha_),
+                np.searchsorted(self.gammas_, self.gamma_),
+            ].mean()
+        )
         return inner._replace(
             optimisation=f"{A} x {G} pairs (alpha, gamma) judged by accuracy on {F} folds from "
             f"merged moments, rule {self.rule!r}; then in closed form",

@@ -60,14 +60,19 @@ class RuleList(NamedTuple):
         return np.array([*(rule.label for rule in self.rules), self.default])[which]
 
     def to_dict(self) -> dict[str, Any]:
-        return plain({
-            "rules": [
-                {"conditions": [tuple(c) for c in r.conditions], "label": r.label,
-                 "counts": r.counts}
-                for r in self.rules
-            ],
-            "default": self.default,
-        })  # fmt: skip
+        return plain(
+            {
+                "rules": [
+                    {
+                        "conditions": [tuple(c) for c in r.conditions],
+                        "label": r.label,
+                        "counts": r.counts,
+                    }
+                    for r in self.rules
+                ],
+                "default": self.default,
+            }
+        )
 
     def __str__(self) -> str:
         lines = [
@@ -142,10 +147,14 @@ def simplify_rules(rules: Sequence[Rule]) -> list[Rule]:
     ['TRUE -> a']
     """
     kept = [
-        (box_of(r), r.label, np.array(r.counts), {c.feature for c in r.conditions
-                                                  if c.op in ("=", "in")})
+        (
+            box_of(r),
+            r.label,
+            np.array(r.counts),
+            {c.feature for c in r.conditions if c.op in ("=", "in")},
+        )
         for r in rules
-    ]  # fmt: skip
+    ]
     changed = True
     while changed:
         changed = False
@@ -153,8 +162,10 @@ def simplify_rules(rules: Sequence[Rule]) -> list[Rule]:
             fewer = merged_along(kept, feature)
             changed = changed or len(fewer) < len(kept)
             kept = fewer
-    return [Rule(conditions_of(box, sets), label, tuple(counts.tolist()))
-            for box, label, counts, sets in kept]  # fmt: skip
+    return [
+        Rule(conditions_of(box, sets), label, tuple(counts.tolist()))
+        for box, label, counts, sets in kept
+    ]
 
 
 def merged_along(entries: list[Any], feature: str) -> list[Any]:

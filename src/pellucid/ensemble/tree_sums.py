@@ -122,10 +122,19 @@ def _flat(forest: Any, value: Array, scale: str) -> TreeSum:
     """A ``Forest`` whose trees all add to the same sums."""
     weight = np.concatenate([forest.weights(t) for t in range(forest.n_trees)])
     return TreeSum(
-        forest.start, forest.feature, forest.threshold, forest.missing_left, forest.right,
-        *set_rows(forest), weight, np.ascontiguousarray(value),
-        np.zeros(forest.n_trees, np.int64), np.zeros(value.shape[1]), forest.n_features, scale,
-    )  # fmt: skip
+        forest.start,
+        forest.feature,
+        forest.threshold,
+        forest.missing_left,
+        forest.right,
+        *set_rows(forest),
+        weight,
+        np.ascontiguousarray(value),
+        np.zeros(forest.n_trees, np.int64),
+        np.zeros(value.shape[1]),
+        forest.n_features,
+        scale,
+    )
 
 
 def _tree(model: Any) -> TreeSum:
@@ -133,11 +142,19 @@ def _tree(model: Any) -> TreeSum:
     n = tree.node_count
     value = np.ascontiguousarray(tree.value.reshape(n, -1))
     return TreeSum(
-        np.array([0, n]), tree.feature, tree.threshold, tree.missing_go_to_left,
-        tree.children_right, *set_rows(tree),
-        tree.weighted_n_node_samples, value, np.zeros(1, np.int64), np.zeros(value.shape[1]),
-        tree.n_features, _scale(model),
-    )  # fmt: skip
+        np.array([0, n]),
+        tree.feature,
+        tree.threshold,
+        tree.missing_go_to_left,
+        tree.children_right,
+        *set_rows(tree),
+        tree.weighted_n_node_samples,
+        value,
+        np.zeros(1, np.int64),
+        np.zeros(value.shape[1]),
+        tree.n_features,
+        _scale(model),
+    )
 
 
 def _score(model: Any) -> str:
@@ -182,7 +199,17 @@ def _hist(model: Any) -> TreeSum:
     for i in inner[::-1].tolist():  # children come after their parents
         weight[i] = weight[i + 1] + weight[first[i] + jump[i]]
     return TreeSum(
-        start, feature, threshold, missing, jump, category, t.sets, weight, value,
-        np.arange(len(start) - 1) % K, np.array(model._baseline), model.n_features_in_,
+        start,
+        feature,
+        threshold,
+        missing,
+        jump,
+        category,
+        t.sets,
+        weight,
+        value,
+        np.arange(len(start) - 1) % K,
+        np.array(model._baseline),
+        model.n_features_in_,
         _score(model),
-    )  # fmt: skip
+    )

@@ -144,9 +144,13 @@ class KernelRidge(Regressor):
 
     def _kernel(self) -> Kernel:
         return named_kernel(
-            self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params,
+            self.kernel,
+            self.gamma,
+            self.degree,
+            self.coef0,
+            self.kernel_params,
             self.n_features_in_,
-        )  # fmt: skip
+        )
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

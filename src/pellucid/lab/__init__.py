@@ -5,11 +5,6 @@ Algorithms stay in Python. A page runs one and writes a ``Trace``; the browser o
 
 from pellucid._lazy import lazy_names
 
-_HOME = {
-    "Trace": "trace",
-    "export": "exporting",
-    "record": "recording",
-    "serve": "serving",
-}
+_HOME = {"Trace": "trace", "export": "exporting", "record": "recording", "serve": "serving"}
 
 __getattr__, __dir__, __all__ = lazy_names("pellucid.lab", _HOME)

@@ -107,8 +107,14 @@ def row_points(data: Any, **more: Any) -> Mark:
 def told(data: Any, kind: str, panels: Sequence[Any]) -> dict[str, Any]:
     """The rows and the panels that stay, as a trace's ``data``."""
     held = None if data.held_out is None else np.asarray(data.held_out, bool)
-    return {"kind": kind, "X": data.X, "y": data.y, "names": list(data.names), "held_out": held,
-            "panels": list(panels)}  # fmt: skip
+    return {
+        "kind": kind,
+        "X": data.X,
+        "y": data.y,
+        "names": list(data.names),
+        "held_out": held,
+        "panels": list(panels),
+    }
 
 
 def rows_code(data: Any, between: str = "") -> str:

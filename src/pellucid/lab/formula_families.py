@@ -45,8 +45,9 @@ def fuzzy_centres(moment: Moment) -> str:
 def medoids(moment: Moment) -> str:
     swaps = moment.value("swaps")
     rule = "swap a medoid for a row where that lowers Σ d(x, medoid)"
-    return joined(rule + ("" if swaps is None else f": {number(swaps)} swaps"),
-                  shown_objective(moment))  # fmt: skip
+    return joined(
+        rule + ("" if swaps is None else f": {number(swaps)} swaps"), shown_objective(moment)
+    )
 
 
 EM = "E: r_ik ∝ π_k p(x_i | k),  M: μ_k ← Σ r_ik x_i / Σ r_ik"
@@ -73,8 +74,11 @@ def adaboost(moment: Moment) -> str:
     extra = " + ½ ln(K−1)" if len(getattr(moment.model, "classes_", ())) > 2 else ""
     rate = finite(getattr(moment.model, "learning_rate", None))
     extra += "" if rate in (None, 1.0) else f", times {number(rate)}"
-    return joined(f"ε = {number(error)},  α = ½ ln((1−ε)/ε){extra} = {number(alpha)}",
-                  "d_i ← d_i exp(−α y_i f(x_i)) / Z", shown_objective(moment))  # fmt: skip
+    return joined(
+        f"ε = {number(error)},  α = ½ ln((1−ε)/ε){extra} = {number(alpha)}",
+        "d_i ← d_i exp(−α y_i f(x_i)) / Z",
+        shown_objective(moment),
+    )
 
 
 def boosting(moment: Moment) -> str:
@@ -92,9 +96,11 @@ def tree(moment: Moment) -> str:
     numbers = moment.model.card().numbers
     root, leaves = (finite(numbers.get(f"impurity of the {w}")) for w in ("root", "leaves"))
     drop = "" if root is None or leaves is None else f"{number(root)} → {number(leaves)}"
-    return joined("split where the impurity falls most: Δi = i(t) − p_L i(L) − p_R i(R)",
-                  f"{numbers.get('nodes')} nodes, {numbers.get('leaves')} leaves",
-                  drop and f"impurity {drop}")  # fmt: skip
+    return joined(
+        "split where the impurity falls most: Δi = i(t) − p_L i(L) − p_R i(R)",
+        f"{numbers.get('nodes')} nodes, {numbers.get('leaves')} leaves",
+        drop and f"impurity {drop}",
+    )
 
 
 # Margins.
@@ -122,12 +128,17 @@ def support(moment: Moment) -> str:
 def network(moment: Moment) -> str:
     rate, norms = moment.value("learning_rate"), moment.row.get("gradient_norms")
     new, old = (getattr(m, "vector_", None) for m in (moment.model, moment.before))
-    moved = "" if new is None or old is None or new.shape != old.shape else (
-        f"|θ − θ_before| = {number(float(np.linalg.norm(new - old)))}"
-    )  # fmt: skip
-    return joined("θ ← θ − η · step(∇L)" + ("" if rate is None else f", η = {number(rate)}"),
-                  "" if norms is None else f"|∇L| by layer {vector(norms)}", moved,
-                  shown_objective(moment))  # fmt: skip
+    moved = (
+        ""
+        if new is None or old is None or new.shape != old.shape
+        else (f"|θ − θ_before| = {number(float(np.linalg.norm(new - old)))}")
+    )
+    return joined(
+        "θ ← θ − η · step(∇L)" + ("" if rate is None else f", η = {number(rate)}"),
+        "" if norms is None else f"|∇L| by layer {vector(norms)}",
+        moved,
+        shown_objective(moment),
+    )
 
 
 # Decisions.
@@ -141,8 +152,7 @@ def planning(moment: Moment, rule: str = BELLMAN) -> str:
     worth = moment.value("change")
     values = getattr(moment.model, "values_", None)
     shown = f"U = {vector(np.asarray(values, float)[..., :6])}" if values is not None else ""
-    return joined(rule, shown,
-                  "" if worth is None else f"largest change {number(worth)}")  # fmt: skip
+    return joined(rule, shown, "" if worth is None else f"largest change {number(worth)}")
 
 
 def acting(moment: Moment, rule: str) -> str:
@@ -171,8 +181,7 @@ def discriminant(moment: Moment) -> str:
         if one
         else ("δ_k(x) = ln π_k − ½ ln|Σ_k| − ½ (x−μ_k)ᵀ Σ_k⁻¹ (x−μ_k)")
     )
-    return joined(rule, shown,
-                  moved_places(moment._replace(before=None), "μ"))  # fmt: skip
+    return joined(rule, shown, moved_places(moment._replace(before=None), "μ"))
 
 
 def components(moment: Moment, of: str = "the covariance") -> str:

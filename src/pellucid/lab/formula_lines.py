@@ -35,9 +35,11 @@ def finite(value: Any) -> float | None:
     >>> finite(2), finite("add"), finite(float("nan")), finite(True)
     (2.0, None, None, None)
     """
-    if isinstance(value, bool | np.bool_) or np.ndim(value) or not isinstance(
-        value, int | float | np.integer | np.floating
-    ):  # fmt: skip
+    if (
+        isinstance(value, bool | np.bool_)
+        or np.ndim(value)
+        or not isinstance(value, int | float | np.integer | np.floating)
+    ):
         return None
     return float(value) if np.isfinite(value) else None
 
@@ -134,14 +136,19 @@ def stagewise(moment: Moment) -> str:
     if j is None or amount is None:
         return linear(moment)
     name = moment.names[int(j)] if int(j) < len(moment.names) else f"x{j}"
-    return joined(f"w_j ← w_j{signed(amount)} for the column nearest to the residual: {name}",
-                  shown_objective(moment))  # fmt: skip
+    return joined(
+        f"w_j ← w_j{signed(amount)} for the column nearest to the residual: {name}",
+        shown_objective(moment),
+    )
 
 
 def stepwise(moment: Moment) -> str:
     move, value = moment.row.get("move"), moment.value("value")
     say = f"move: {move}" if move else "the next model of the search"
     size = moment.value("size") or moment.value("terms")
-    return joined(say, "" if size is None else f"{number(size)} columns",
-                  "" if value is None else f"criterion {number(value)}",
-                  shown_objective(moment))  # fmt: skip
+    return joined(
+        say,
+        "" if size is None else f"{number(size)} columns",
+        "" if value is None else f"criterion {number(value)}",
+        shown_objective(moment),
+    )

@@ -84,14 +84,17 @@ class Page(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "name": self.name, "title": self.title, "summary": self.summary, "kind": self.kind,
+            "name": self.name,
+            "title": self.title,
+            "summary": self.summary,
+            "kind": self.kind,
             "controls": [control._asdict() for control in self.controls],
             "presets": [
                 {key: p._asdict()[key] for key in ("name", "words", "params", "broken")}
                 for p in self.presets
             ],
             "questions": [question._asdict() for question in self.questions],
-        }  # fmt: skip
+        }
 
     def settings(self, given: dict[str, Any] | None = None) -> dict[str, Any]:
         """Every control's value: those given, checked and put in range, else the defaults."""

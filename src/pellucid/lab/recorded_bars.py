@@ -52,6 +52,11 @@ def bar_panel(found: Bars, names: tuple[str, ...], span: tuple[float, float]) ->
     if found.x == "column" and p <= 10 and len(names) >= p:
         where = np.full(p, low - air)
         marks.append(text(np.arange(p), where, list(names[:p]), colour="quiet"))
-    return plane("bars", marks, title=found.title, x=found.x,
-                 box=(-0.7, p - 0.3, low - 1.6 * air, high + air),
-                 alt=f"{found.title}, {p} bars")  # fmt: skip
+    return plane(
+        "bars",
+        marks,
+        title=found.title,
+        x=found.x,
+        box=(-0.7, p - 0.3, low - 1.6 * air, high + air),
+        alt=f"{found.title}, {p} bars",
+    )

@@ -114,8 +114,9 @@ def make_stage(model: Any, X: Any, y: Any, n_frames: int) -> Stage:
         notes.append(f"{len(rows)} of {len(M)} rows are drawn")
     M, bad = M[rows], ~np.isfinite(M[rows])
     if bad.any():
-        middle = np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else 0.0
-                           for c in M.T])  # fmt: skip
+        middle = np.array(
+            [np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else 0.0 for c in M.T]
+        )
         M = np.where(bad, middle, M)
         notes.append("missing cells are drawn at the median")
     levels, seen = known_levels(model, target, task)
@@ -128,8 +129,20 @@ def make_stage(model: Any, X: Any, y: Any, n_frames: int) -> Stage:
     side = SIDE if n_frames <= MANY else SMALL_SIDE
     box = box_of(flat_places(view, target, task)) if view is not None else ()
     named = hasattr(model, "feature_names_in_")
-    return Stage(task, take(X, rows), target, levels, names, view, box, side, named,
-                 tags.positive_only, "; ".join(notes), max(50, MOST_DOTS // n_frames))  # fmt: skip
+    return Stage(
+        task,
+        take(X, rows),
+        target,
+        levels,
+        names,
+        view,
+        box,
+        side,
+        named,
+        tags.positive_only,
+        "; ".join(notes),
+        max(50, MOST_DOTS // n_frames),
+    )
 
 
 def known_levels(model: Any, y: Any, task: str) -> tuple[tuple[Any, ...], Any]:
@@ -139,8 +152,9 @@ def known_levels(model: Any, y: Any, task: str) -> tuple[tuple[Any, ...], Any]:
     if task != "classes":
         return (), None
     given = np.unique(y).tolist()
-    found = list(dict.fromkeys([*np.asarray(getattr(model, "classes_", [])).ravel().tolist(),
-                                *given]))  # fmt: skip
+    found = list(
+        dict.fromkeys([*np.asarray(getattr(model, "classes_", [])).ravel().tolist(), *given])
+    )
     return tuple(found), np.array([found.index(v) for v in y.tolist()])
 
 
@@ -164,9 +178,17 @@ def still(stage: Stage) -> list[Panel]:
         air = 0.15 * (high - low or 1.0)
         ends = [low - air, high + air]
         diagonal = line(ends, ends, colour="quiet", dashed=True, width=1.0, label="equal")
-        return [plane("rows", [diagonal], title="Predicted against actual", x="actual",
-                      y="predicted", box=(*ends, *ends),
-                      alt="Predictions of the rows against their true values")]  # fmt: skip
+        return [
+            plane(
+                "rows",
+                [diagonal],
+                title="Predicted against actual",
+                x="actual",
+                y="predicted",
+                box=(*ends, *ends),
+                alt="Predictions of the rows against their true values",
+            )
+        ]
     if stage.view is None:
         return []
     at = flat_places(stage.view, stage.y, stage.task)
@@ -174,8 +196,17 @@ def still(stage: Stage) -> list[Panel]:
     wide = stage.view.at.shape[1] == 2
     up = stage.view.names[1] if wide else {"classes": "class", "values": "y"}.get(stage.task, "")
     marks = [points(at[:, 0], at[:, 1], group=group, data=True, size=0.8)]
-    return [plane("rows", marks, title="Rows", x=stage.view.names[0], y=up, box=stage.box,
-                  alt=f"{len(at)} rows. {stage.note}".strip())]  # fmt: skip
+    return [
+        plane(
+            "rows",
+            marks,
+            title="Rows",
+            x=stage.view.names[0],
+            y=up,
+            box=stage.box,
+            alt=f"{len(at)} rows. {stage.note}".strip(),
+        )
+    ]
 
 
 def moving(stage: Stage, model: Any) -> list[Panel]:
@@ -248,14 +279,19 @@ def centre_marks(stage: Stage, model: Any) -> list[Mark]:
     assert stage.view is not None
     for name in ("cluster_centers_", "means_", "theta_"):
         found = getattr(model, name, None)
-        if isinstance(found, np.ndarray) and found.ndim == 2 and (
-            found.shape[1] == len(stage.names)
-        ):  # fmt: skip
+        if (
+            isinstance(found, np.ndarray)
+            and found.ndim == 2
+            and (found.shape[1] == len(stage.names))
+        ):
             at = stage.view.place(found)
             up = at[:, 1] if at.shape[1] == 2 else np.zeros(len(at))
             group = np.arange(len(at)) if len(at) <= MOST_LEVELS else None
-            return [points(at[:, 0], up, group=group, size=1.8, ring=np.ones(len(at), bool),
-                           label="centre")]  # fmt: skip
+            return [
+                points(
+                    at[:, 0], up, group=group, size=1.8, ring=np.ones(len(at), bool), label="centre"
+                )
+            ]
     return []
 
 
@@ -269,8 +305,18 @@ def axis_marks(stage: Stage, model: Any) -> list[Mark]:
     k = min(2, len(axes))
     tips = stage.view.place(mean + 2.0 * np.sqrt(spread[:k])[:, None] * axes[:k])
     start = np.repeat(stage.view.place(mean[None]), k, axis=0)
-    return [segments(start[:, 0], start[:, 1], tips[:, 0], tips[:, 1], colour="accent", width=2.5,
-                     arrow=True, label="principal axes")]  # fmt: skip
+    return [
+        segments(
+            start[:, 0],
+            start[:, 1],
+            tips[:, 0],
+            tips[:, 1],
+            colour="accent",
+            width=2.5,
+            arrow=True,
+            label="principal axes",
+        )
+    ]
 
 
 def narrow_marks(stage: Stage, model: Any) -> list[Mark]:
@@ -308,9 +354,16 @@ def after_panel(stage: Stage, model: Any) -> list[Panel]:
         return []
     made = made[stage.few]
     up = made[:, 1] if made.shape[1] > 1 else np.zeros(len(made))
-    return [plane("after", [points(made[:, 0], up, size=0.8)], title="After the transformation",
-                  x="first output", y="second output" if made.shape[1] > 1 else "",
-                  alt="The rows after the transformation")]  # fmt: skip
+    return [
+        plane(
+            "after",
+            [points(made[:, 0], up, size=0.8)],
+            title="After the transformation",
+            x="first output",
+            y="second output" if made.shape[1] > 1 else "",
+            alt="The rows after the transformation",
+        )
+    ]
 
 
 def len_rows(stage: Stage) -> int:

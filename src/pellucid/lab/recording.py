@@ -175,8 +175,10 @@ def moments_of(seen: Watched, card: Card) -> list[tuple[int, Moment]]:
     names = tuple(map(str, getattr(model, "feature_names_in_", ())))
     if not history:
         row = {"objective": lone_objective(model), **card.numbers}
-        return [(0, Moment(None, None, {}, {}, card.evaluation)),
-                (1, Moment(model, None, row, {}, words, names))]  # fmt: skip
+        return [
+            (0, Moment(None, None, {}, {}, card.evaluation)),
+            (1, Moment(model, None, row, {}, words, names)),
+        ]
     started = 0 < seen.n_steps == len(history) - 1 or (
         not seen.n_steps and history[0].get("step") == 0 and len(history) > 1
     )

@@ -38,10 +38,22 @@ def plane(
 ) -> Panel:
     """Axes with marks; ``box`` is (left, right, bottom, top), found from the marks without it;
     ``bare`` leaves the axes themselves out."""
-    return plain({
-        "kind": "plane", "name": name, "title": title, "x": x, "y": y, "box": box, "equal": equal,
-        "log_x": log_x, "log_y": log_y, "bare": bare, "alt": alt, "marks": list(marks),
-    })  # fmt: skip
+    return plain(
+        {
+            "kind": "plane",
+            "name": name,
+            "title": title,
+            "x": x,
+            "y": y,
+            "box": box,
+            "equal": equal,
+            "log_x": log_x,
+            "log_y": log_y,
+            "bare": bare,
+            "alt": alt,
+            "marks": list(marks),
+        }
+    )
 
 
 def table(
@@ -55,11 +67,18 @@ def table(
     alt: str = "",
 ) -> Panel:
     """A table; ``lit`` names (row, column) cells, ``lit_rows`` rows that matter in this step."""
-    return plain({
-        "kind": "table", "name": name, "title": title, "columns": list(columns),
-        "rows": [list(row) for row in rows], "lit": list(lit), "lit_rows": list(lit_rows),
-        "alt": alt,
-    })  # fmt: skip
+    return plain(
+        {
+            "kind": "table",
+            "name": name,
+            "title": title,
+            "columns": list(columns),
+            "rows": [list(row) for row in rows],
+            "lit": list(lit),
+            "lit_rows": list(lit_rows),
+            "alt": alt,
+        }
+    )
 
 
 def graph(
@@ -79,10 +98,16 @@ def graph(
     """
     labels = (" ".join(str(node.get("label", "")).split()) for node in nodes)
     alt = " ".join([alt or title, "; ".join(label for label in labels if label)]).strip()
-    return plain({
-        "kind": "graph", "name": name, "title": title, "nodes": list(nodes), "edges": list(edges),
-        "alt": alt,
-    })  # fmt: skip
+    return plain(
+        {
+            "kind": "graph",
+            "name": name,
+            "title": title,
+            "nodes": list(nodes),
+            "edges": list(edges),
+            "alt": alt,
+        }
+    )
 
 
 def points(
@@ -99,25 +124,49 @@ def points(
     """Points; ``group`` one colour or one per point; ``ring`` and ``faint`` pick out some of them
     (a ring around; drawn pale, as held-out rows are); ``data=True``: these are the rows themselves,
     in order, and can be dragged."""
-    return mark("points", x=x, y=y, group=group, size=size, ring=ring, faint=faint, data=data,
-                label=label)  # fmt: skip
+    return mark(
+        "points", x=x, y=y, group=group, size=size, ring=ring, faint=faint, data=data, label=label
+    )
 
 
 def line(
-    x: Any, y: Any, *, colour: Any = "accent", dashed: bool = False, width: float = 2.0,
+    x: Any,
+    y: Any,
+    *,
+    colour: Any = "accent",
+    dashed: bool = False,
+    width: float = 2.0,
     label: str = "",
-) -> Mark:  # fmt: skip
+) -> Mark:
     """A polyline; NaN breaks it."""
     return mark("line", x=x, y=y, colour=colour, dashed=dashed, width=width, label=label)
 
 
 def segments(
-    x0: Any, y0: Any, x1: Any, y1: Any, *, colour: Any = "quiet", dashed: bool = False,
-    width: float = 1.0, arrow: bool = False, label: str = "",
-) -> Mark:  # fmt: skip
+    x0: Any,
+    y0: Any,
+    x1: Any,
+    y1: Any,
+    *,
+    colour: Any = "quiet",
+    dashed: bool = False,
+    width: float = 1.0,
+    arrow: bool = False,
+    label: str = "",
+) -> Mark:
     """Straight pieces, with heads if ``arrow``."""
-    return mark("segments", x0=x0, y0=y0, x1=x1, y1=y1, colour=colour, dashed=dashed, width=width,
-                arrow=arrow, label=label)  # fmt: skip
+    return mark(
+        "segments",
+        x0=x0,
+        y0=y0,
+        x1=x1,
+        y1=y1,
+        colour=colour,
+        dashed=dashed,
+        width=width,
+        arrow=arrow,
+        label=label,
+    )
 
 
 def area(x: Any, y: Any, *, colour: Any = "accent", opacity: float = 0.15, label: str = "") -> Mark:
@@ -136,9 +185,15 @@ def band(
 
 
 def circles(
-    x: Any, y: Any, r: Any, *, colour: Any = "accent", dashed: bool = False, fill: bool = False,
+    x: Any,
+    y: Any,
+    r: Any,
+    *,
+    colour: Any = "accent",
+    dashed: bool = False,
+    fill: bool = False,
     label: str = "",
-) -> Mark:  # fmt: skip
+) -> Mark:
     """Circles whose radius is in data units."""
     return mark("circles", x=x, y=y, r=r, colour=colour, dashed=dashed, fill=fill, label=label)
 
@@ -157,22 +212,39 @@ def ellipse(
     ]
 
 
-def bars(x: Any, height: Any, *, colour: Any = "accent", base: float = 0.0, width: float = 0.8,
-         label: str = "") -> Mark:  # fmt: skip
+def bars(
+    x: Any,
+    height: Any,
+    *,
+    colour: Any = "accent",
+    base: float = 0.0,
+    width: float = 0.8,
+    label: str = "",
+) -> Mark:
     """Upright bars; ``colour`` one or one per bar."""
     return mark("bars", x=x, height=height, colour=colour, base=base, width=width, label=label)
 
 
 def text(x: Any, y: Any, label: Any, *, colour: Any = None, anchor: str = "middle") -> Mark:
     """Words at places: one label, or one per place; ``anchor`` start, middle or end."""
-    return mark("text", x=np.atleast_1d(x), y=np.atleast_1d(y), label=np.atleast_1d(label),
-                colour=colour, anchor=anchor)  # fmt: skip
+    return mark(
+        "text",
+        x=np.atleast_1d(x),
+        y=np.atleast_1d(y),
+        label=np.atleast_1d(label),
+        colour=colour,
+        anchor=anchor,
+    )
 
 
 def rule(
-    *, x: float | None = None, y: float | None = None, colour: Any = "quiet", dashed: bool = True,
+    *,
+    x: float | None = None,
+    y: float | None = None,
+    colour: Any = "quiet",
+    dashed: bool = True,
     label: str = "",
-) -> Mark:  # fmt: skip
+) -> Mark:
     """A line across the whole panel at one x or one y."""
     return mark("rule", x=x, y=y, colour=colour, dashed=dashed, label=label)
 
@@ -182,8 +254,14 @@ def regions(codes: Any, box: Sequence[float]) -> Mark:
     return _grid("regions", np.asarray(codes, int), box, {})
 
 
-def heat(values: Any, box: Sequence[float], *, low: float | None = None, high: float | None = None,
-         diverging: bool = False) -> Mark:  # fmt: skip
+def heat(
+    values: Any,
+    box: Sequence[float],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    diverging: bool = False,
+) -> Mark:
     """Cells from pale to strong (``diverging``: two colours around the middle)."""
     values = np.asarray(values, float)
     least = float(np.nanmin(values)) if low is None else low
@@ -221,8 +299,10 @@ def around(X: Any, share: float = 0.12) -> tuple[float, float, float, float]:
     X = np.asarray(X, float)
     low, high = X.min(axis=0), X.max(axis=0)
     air = share * np.where(high > low, high - low, 1.0)
-    return (*np.array([low[0] - air[0], high[0] + air[0]]).tolist(),
-            *np.array([low[1] - air[1], high[1] + air[1]]).tolist())  # fmt: skip
+    return (
+        *np.array([low[0] - air[0], high[0] + air[0]]).tolist(),
+        *np.array([low[1] - air[1], high[1] + air[1]]).tolist(),
+    )
 
 
 def mark(kind: str, **fields: Any) -> Mark:
@@ -244,5 +324,11 @@ def _short(value: Any) -> Any:
 def _grid(kind: str, levels: Any, box: Sequence[float], more: dict[str, Any]) -> Mark:
     cells = "".join(DIGITS[v] for v in levels.ravel().tolist())
     rows, columns = levels.shape
-    return {"mark": kind, "rows": rows, "columns": columns, "cells": cells,
-            "box": [float(v) for v in box], **more}  # fmt: skip
+    return {
+        "mark": kind,
+        "rows": rows,
+        "columns": columns,
+        "cells": cells,
+        "box": [float(v) for v in box],
+        **more,
+    }

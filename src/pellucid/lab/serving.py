@@ -183,8 +183,12 @@ class Desk(NamedTuple):
         if refusal is not None:
             return error(refusal, 403)
         wrong_way = problem.status_code == 405
-        return error("this address is not asked in this way" if wrong_way else
-                     "there is nothing at this address", problem.status_code)  # fmt: skip
+        return error(
+            "this address is not asked in this way"
+            if wrong_way
+            else "there is nothing at this address",
+            problem.status_code,
+        )
 
 
 async def broken(request: Any, problem: Any) -> Any:
@@ -244,9 +248,15 @@ def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RU
     number = listening.getsockname()[1]
     app = make_app(token, number, table, longest_run=longest_run)
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, lifespan="off", server_header=False,
-        timeout_graceful_shutdown=1, ws="none", proxy_headers=False,
-    )  # fmt: skip
+        app,
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+        ws="none",
+        proxy_headers=False,
+    )
     return Running(token, number, uvicorn.Server(config), listening)
 
 
@@ -263,9 +273,13 @@ def offered(data: Any) -> dict[str, Any]:
 
 
 def serve(
-    *, port: int = 0, data: Any = None, page: str | None = None, seed: int = 0,
+    *,
+    port: int = 0,
+    data: Any = None,
+    page: str | None = None,
+    seed: int = 0,
     ready: Callable[[str], Any] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Serve the lab on this machine until Ctrl-C.
 
     Parameters

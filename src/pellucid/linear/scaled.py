@@ -126,4 +126,4 @@ class ScaledRegressor(Regressor):
             },
             scales=inner.scales if inner else (),
             warnings=inner.warnings if inner else (),
-        )  # fmt: skip
+        )

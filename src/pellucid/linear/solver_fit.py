@@ -70,9 +70,13 @@ class SolverContext(FitContext):
             return {"coef_": coef, "intercept_": b}
 
         super().__init__(
-            model, X=rows.X, y=rows.y, sample_weight=sample_weight,
-            max_steps=getattr(model.solver, "max_iter", None), attributes=attributes,
-        )  # fmt: skip
+            model,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=getattr(model.solver, "max_iter", None),
+            attributes=attributes,
+        )
 
     def finish(self, attributes: dict[str, Any]) -> None:
         """The end of a fit whose attributes are not set yet."""
@@ -119,9 +123,14 @@ def minimise_linear(
     W, found, slopes = np.zeros((q, k)), [], 0.0
     for j in range(k):
         f = LinearObjective(
-            X, Y[:, j], penalty=penalties[j], scale="half_mean", intercept=intercept,
-            unpenalised=(0,) if intercept and not shrink_intercept else (), sample_weight=rows.w,
-        )  # fmt: skip
+            X,
+            Y[:, j],
+            penalty=penalties[j],
+            scale="half_mean",
+            intercept=intercept,
+            unpenalised=(0,) if intercept and not shrink_intercept else (),
+            sample_weight=rows.w,
+        )
         if price is not None:
             f.price[intercept:] *= price
         task = context.subtask(f"target {j}", None) if context is not None and k > 1 else context
@@ -137,10 +146,16 @@ def minimise_linear(
     converged = all(best.converged for best in found)
     reasons = [best.reason for best in found if not best.converged] or ["converged"]
     return LinearDescent(
-        W[intercept:], W[0] if intercept else np.zeros(k), E.T @ (rows.w[:, None] * E), slopes,
-        join_histories(found), max(max(best.n_iter for best in found), 1), converged, reasons[0],
+        W[intercept:],
+        W[0] if intercept else np.zeros(k),
+        E.T @ (rows.w[:, None] * E),
+        slopes,
+        join_histories(found),
+        max(max(best.n_iter for best in found), 1),
+        converged,
+        reasons[0],
         describe(solver, found, penalties[0]),
-    )  # fmt: skip
+    )
 
 
 def fit_iterative_lasso(
@@ -167,9 +182,14 @@ def fit_iterative_lasso(
     k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
     penalty = L1L2(alpha * l1_ratio, alpha * (1 - l1_ratio) / 2)
     return minimise_linear(
-        rows, solver, [penalty] * k, intercept=intercept, shrink_intercept=shrink_intercept,
-        price=price, context=context,
-    )  # fmt: skip
+        rows,
+        solver,
+        [penalty] * k,
+        intercept=intercept,
+        shrink_intercept=shrink_intercept,
+        price=price,
+        context=context,
+    )
 
 
 def relative_gradient(f: LinearObjective, w: Array) -> float:

@@ -146,10 +146,12 @@ class Mixture(MixtureModel):
         n_init = self.n_init
         total = float(rows.w.sum())
         context = FitContext(
-            self, X=X, sample_weight=sample_weight,
+            self,
+            X=X,
+            sample_weight=sample_weight,
             max_steps=self.max_iter if n_init == 1 else n_init,
             attributes=lambda state: _attributes(state, total),
-        )  # fmt: skip
+        )
         best = self._best_run(rows, given, context)
         for name, value in _attributes(best.state, total).items():
             setattr(self, name, value)

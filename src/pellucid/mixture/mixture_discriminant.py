@@ -118,9 +118,13 @@ class MixtureDiscriminantAnalysis(Classifier):
     def _fit_class(self, rows: Rows, c: int, seed: int) -> GaussianMixture:
         own = (rows.y == c) & (rows.w > 0)
         mixture = GaussianMixture(
-            self.n_components, covariance_type=self.covariance_type, reg_covar=self.reg_covar,
-            max_iter=self.max_iter, n_init=self.n_init, random_state=stream(seed, c),
-        )  # fmt: skip
+            self.n_components,
+            covariance_type=self.covariance_type,
+            reg_covar=self.reg_covar,
+            max_iter=self.max_iter,
+            n_init=self.n_init,
+            random_state=stream(seed, c),
+        )
         mixture.fit(rows.X[own], sample_weight=rows.w[own])
         return mixture.set_params(random_state=None)  # its draws are over
 

@@ -195,18 +195,25 @@ class SemiSupervisedMixture(Classifier):
             )
         data = self._data(rows)
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=self._attributes,
-        )  # fmt: skip
+        )
         try:
             start = supervised(data)
             begin = LabelState(0, start, expect(data, start))
             total = float(begin.sums.weight.sum())
             run = self._iterate(
-                lambda state: self._step(data, state, total), begin, max_iter=self.max_iter,
+                lambda state: self._step(data, state, total),
+                begin,
+                max_iter=self.max_iter,
                 tol=float(np.nextafter(self.tol, 0.0)) if self.tol > 0 else None,
-                record=_record, context=context,
-            )  # fmt: skip
+                record=_record,
+                context=context,
+            )
         except CollapseError as error:
             name = "" if error.component is None else f"class {self.classes_[error.component]}: "
             raise ValueError(f"{name}{error}") from error

@@ -38,12 +38,7 @@ from pellucid.features.encoding.categories import (
     value_matrix,
 )
 from pellucid.naive_bayes.count_kernels import count_categories, score_categories
-from pellucid.naive_bayes.counts import (
-    LEAST_ALPHA,
-    ZeroCountWarning,
-    log_class_prior,
-    log_shares,
-)
+from pellucid.naive_bayes.counts import LEAST_ALPHA, ZeroCountWarning, log_class_prior, log_shares
 from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 

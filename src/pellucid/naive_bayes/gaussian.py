@@ -328,20 +328,24 @@ class GaussianNB(NaiveBayes, BlockEstimator):
         partly = fit.unseen & present & ~nowhere
         if partly.any():
             k, where = self._first(partly)
-            found.append((
-                UnseenFeatureWarning,
-                f"{where} has no value in class {k!r}: its mean and variance over all classes "
-                f"stand in ({partly.sum()} such pairs of class and feature)",
-            ))  # fmt: skip
+            found.append(
+                (
+                    UnseenFeatureWarning,
+                    f"{where} has no value in class {k!r}: its mean and variance over all classes "
+                    f"stand in ({partly.sum()} such pairs of class and feature)",
+                )
+            )
         constant = fit.constant & present
         if constant.any():
             k, where = self._first(constant)
-            found.append((
-                ZeroVarianceWarning,
-                f"{where} is constant in class {k!r}, a point mass: any other value there rules "
-                f"the class out ({constant.sum()} such pairs of class and feature); "
-                "var_smoothing > 0 softens it unless all features are constant",
-            ))  # fmt: skip
+            found.append(
+                (
+                    ZeroVarianceWarning,
+                    f"{where} is constant in class {k!r}, a point mass: any other value there rules "
+                    f"the class out ({constant.sum()} such pairs of class and feature); "
+                    "var_smoothing > 0 softens it unless all features are constant",
+                )
+            )
         return found
 
     def _first(self, cells: BoolArray) -> tuple[Any, str]:

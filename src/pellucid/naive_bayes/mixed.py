@@ -344,8 +344,10 @@ class MixedNB(NaiveBayes, BlockEstimator):
         normal = [q for q, j in enumerate(numbers) if kinds[j].name == "gaussian"]
         gaussian = fit_gaussian_nb(
             ClassMoments(counts.moments.total, W[:, normal], m[:, normal], S[:, normal]),
-            None, self.var_smoothing, False,
-        )  # fmt: skip
+            None,
+            self.var_smoothing,
+            False,
+        )
         tables = iter(zip(counts.categories.values, counts.categories.tables, strict=True))
         found: list[Any] = []
         for j, kind in enumerate(kinds):

@@ -177,8 +177,9 @@ class NeighborsModel(Estimator):
             if self.algorithm in ("kd_tree", "ball_tree"):
                 warnings.warn(
                     f"algorithm={self.algorithm!r} does not read sparse rows: brute is used",
-                    UserWarning, stacklevel=4,
-                )  # fmt: skip
+                    UserWarning,
+                    stacklevel=4,
+                )
             return "brute"
         if self.algorithm == "brute" or not trees:
             return "brute"

@@ -147,8 +147,9 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
             warnings.warn(
                 f"n_neighbors={self.n_neighbors} is greater than the number of rows ({n}): "
                 f"{n - 1} are used",
-                UserWarning, stacklevel=2,
-            )  # fmt: skip
+                UserWarning,
+                stacklevel=2,
+            )
         self.n_neighbors_ = max(1, min(self.n_neighbors, n - 1))
         distance, index = self._nearest(None, self.n_neighbors_)
         self._reach = np.ascontiguousarray(distance[:, -1])
@@ -157,22 +158,27 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
             (self._density[index] / self._density[:, None]).mean(axis=1)
         )
         self.offset_ = (
-            -1.5 if isinstance(self.contamination, str)
+            -1.5
+            if isinstance(self.contamination, str)
             else float(np.percentile(self.negative_outlier_factor_, 100 * self.contamination))
-        )  # fmt: skip
+        )
         if self.negative_outlier_factor_.min() < -1e7 and not self.novelty:
             warnings.warn(
                 "repeated rows make some factors huge: use more neighbours than a row is repeated",
-                UserWarning, stacklevel=2,
-            )  # fmt: skip
+                UserWarning,
+                stacklevel=2,
+            )
         context.end()
         return self
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n = (self.n_samples_fit_,)
         return {
-            **super()._state_shapes(), "_reach": n, "_density": n, "negative_outlier_factor_": n,
-        }  # fmt: skip
+            **super()._state_shapes(),
+            "_reach": n,
+            "_density": n,
+            "negative_outlier_factor_": n,
+        }
 
     @available_if(_for_training_rows)
     def fit_predict(self, X: Any, y: Any = None) -> IntArray:

@@ -92,9 +92,14 @@ def search(X: Array, Q: Array | None, k: int, metric: Any) -> tuple[Array, IntAr
 
 
 def select_n_neighbors(
-    X: Any, y: Any, n_neighbors: Any = range(1, 31), *, cv: Any = None,
-    weights: Any = "uniform", metric: Any = "euclidean",
-) -> NeighborsPath:  # fmt: skip
+    X: Any,
+    y: Any,
+    n_neighbors: Any = range(1, 31),
+    *,
+    cv: Any = None,
+    weights: Any = "uniform",
+    metric: Any = "euclidean",
+) -> NeighborsPath:
     """The error of k nearest neighbours for many k, from one search.
 
     Parameters

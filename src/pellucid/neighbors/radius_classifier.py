@@ -153,13 +153,17 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
         several = isinstance(label, list | tuple | np.ndarray) and np.ndim(label) > 0
         labels = list(label) if several else [label] * len(columns)
         if len(labels) != len(columns):
-            raise ValueError(f"outlier_label needs {len(columns)} labels, one per output, got {label!r}")  # fmt: skip  # noqa: E501
+            raise ValueError(
+                f"outlier_label needs {len(columns)} labels, one per output, got {label!r}"
+            )  # noqa: E501
         for one, (classes, _) in zip(labels, columns, strict=True):
             if np.ndim(one) > 0:
                 raise TypeError(f"outlier_label of one output must be a scalar, got {one!r}")
             kinds = {np.asarray(one).dtype.kind, classes.dtype.kind}
             if len(kinds) > 1 and not kinds <= set("iu") and "O" not in kinds:
-                raise TypeError(f"outlier_label {one!r} is not of the type of the classes {classes}")  # fmt: skip  # noqa: E501
+                raise TypeError(
+                    f"outlier_label {one!r} is not of the type of the classes {classes}"
+                )  # noqa: E501
         return labels
 
     def _votes(self, X: Any) -> Iterator[list[Any]]:
@@ -191,8 +195,9 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
             warnings.warn(
                 f"Outlier label {label!r} is not in training classes: the probabilities "
                 f"of {int(alone.sum())} rows without neighbours are 0",
-                UserWarning, stacklevel=3,
-            )  # fmt: skip
+                UserWarning,
+                stacklevel=3,
+            )
         return values
 
     def card(self) -> Card:

@@ -160,8 +160,9 @@ class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
             warnings.warn(
                 f"{int(alone.sum())} rows, the first is row {int(alone.argmax())}, have no "
                 f"neighbours within radius={self.radius:g}; predicting NaN for them",
-                UserWarning, stacklevel=3,
-            )  # fmt: skip
+                UserWarning,
+                stacklevel=3,
+            )
 
     def card(self) -> Card:
         check_is_fitted(self)

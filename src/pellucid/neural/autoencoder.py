@@ -100,22 +100,30 @@ class Autoencoder(Transformer):
         self._layers = list(network.layers)
         data = plan_data(rows.X, rows.X, rows.w, True, int(rng.integers(1 << 62)))
         context = FitContext(
-            self, X=rows.X, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=rows.X,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=self._attributes,
-        )  # fmt: skip
+        )
         trainer = Trainer(network.plan, data, self._settings(data.n), get_alpha(self.alpha))
         if self.solver == "lbfgs":
             run: Any = lbfgs_run(
-                trainer, network.vector, max_iter=self.max_iter, tol=TOL, max_fun=15000,
+                trainer,
+                network.vector,
+                max_iter=self.max_iter,
+                tol=TOL,
+                max_fun=15000,
                 context=context,
-            )  # fmt: skip
+            )
             self.vector_, self.loss_ = run.x, float(run.value)
             context.end(run)
         else:
             run = trainer.run(
                 trainer.start(network.vector, network.states, None, 0),
-                name=type(self).__name__, context=context,
-            )  # fmt: skip
+                name=type(self).__name__,
+                context=context,
+            )
             self.vector_, self.loss_ = run.state.vector, float(run.state.objective)
             context.end(run.state)
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
@@ -128,9 +136,7 @@ class Autoencoder(Transformer):
         """Encoder, code, decoder."""
         encoder = hidden_layers(self)
         decoder = [Dense(layer.units, layer.activation) for layer in reversed(encoder)]
-        layers = [
-            *encoder, Dense(self.n_components, "identity"), *decoder, Dense(p, "identity"),
-        ]  # fmt: skip
+        layers = [*encoder, Dense(self.n_components, "identity"), *decoder, Dense(p, "identity")]
         return Network(layers, n_inputs=p, random_state=rng)
 
     def _settings(self, n: int) -> Settings:

@@ -93,9 +93,16 @@ class MultilayerPerceptron(Estimator):
         check_descent_keywords(self)
 
     def _train(
-        self, rows: Rows, T: Array, labels: IntArray | None, held: tuple[Any, Any] | None,
-        sample_weight: Any, context_y: Any, *, once: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        rows: Rows,
+        T: Array,
+        labels: IntArray | None,
+        held: tuple[Any, Any] | None,
+        sample_weight: Any,
+        context_y: Any,
+        *,
+        once: bool = False,
+    ) -> None:
         rng = generator(self.random_state)
         again = hasattr(self, "vector_") and (once or self.warm_start)
         X = canonical(rows.X)
@@ -113,9 +120,13 @@ class MultilayerPerceptron(Estimator):
         context = None
         if not once:
             context = FitContext(
-                self, X=rows.X, y=context_y, sample_weight=sample_weight,
-                max_steps=self._epochs(), attributes=self._attributes,
-            )  # fmt: skip
+                self,
+                X=rows.X,
+                y=context_y,
+                sample_weight=sample_weight,
+                max_steps=self._epochs(),
+                attributes=self._attributes,
+            )
         if descends:
             self._descend(network, data, score, context, once, again)
         else:
@@ -167,9 +178,14 @@ class MultilayerPerceptron(Estimator):
         return data, score
 
     def _descend(
-        self, network: Network, data: Data, score: Any, context: FitContext | None,
-        once: bool, again: bool,
-    ) -> None:  # fmt: skip
+        self,
+        network: Network,
+        data: Data,
+        score: Any,
+        context: FitContext | None,
+        once: bool,
+        again: bool,
+    ) -> None:
         settings = training_settings(self, data.n)
         if once:
             settings = settings._replace(max_iter=1)
@@ -177,9 +193,15 @@ class MultilayerPerceptron(Estimator):
         if isinstance(self.early_stopping, EarlyStopping):
             settings = settings._replace(patience=self.early_stopping.n_iter_no_change - 1)
         trainer = Trainer(
-            network.plan, data, settings, get_alpha(self.alpha), None, score,
-            None if early is None else early.tol, bool(self.verbose),
-        )  # fmt: skip
+            network.plan,
+            data,
+            settings,
+            get_alpha(self.alpha),
+            None,
+            score,
+            None if early is None else early.tol,
+            bool(self.verbose),
+        )
         self._trainer = trainer
         memory = getattr(self, "_memory", None) if once and again else None
         if memory is not None:
@@ -226,9 +248,14 @@ class MultilayerPerceptron(Estimator):
         trainer = Trainer(network.plan, data, settings, get_alpha(self.alpha))
         self._trainer = trainer
         found = lbfgs_run(
-            trainer, network.vector, max_iter=self.max_iter, tol=self.tol, max_fun=self.max_fun,
-            context=context, verbose=bool(self.verbose),
-        )  # fmt: skip
+            trainer,
+            network.vector,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            max_fun=self.max_fun,
+            context=context,
+            verbose=bool(self.verbose),
+        )
         del self._trainer
         self.vector_, self.states_ = found.x, list(network.states)
         self.history_, self.n_iter_ = found.history, max(found.n_iter, 1)
@@ -246,12 +273,23 @@ class MultilayerPerceptron(Estimator):
         trained = isinstance(state, TrainState)
         vector = self._answer(state) if trained else state.x
         found = {
-            "vector_": vector, "states_": list(state.states) if trained else self._no_states(),
-            "n_iter_": 1, "history_": History(), "loss_curve_": [], "t_": 0,
+            "vector_": vector,
+            "states_": list(state.states) if trained else self._no_states(),
+            "n_iter_": 1,
+            "history_": History(),
+            "loss_curve_": [],
+            "t_": 0,
             "loss_": float(state.objective if trained else state.value),
-        }  # fmt: skip
-        for name in ("layers_", "out_activation_", "n_outputs_", "n_layers_", "classes_",
-                     "n_features_in_", "feature_names_in_"):  # fmt: skip
+        }
+        for name in (
+            "layers_",
+            "out_activation_",
+            "n_outputs_",
+            "n_layers_",
+            "classes_",
+            "n_features_in_",
+            "feature_names_in_",
+        ):
             if hasattr(self, name):
                 found[name] = getattr(self, name)
         return found
@@ -319,8 +357,9 @@ class MultilayerPerceptron(Estimator):
     def _check_state(self) -> None:
         if not hasattr(self, "vector_"):
             return
-        network = Network(self.layers_, loss=self._head().loss, n_inputs=self.n_features_in_,
-                          random_state=0)  # fmt: skip
+        network = Network(
+            self.layers_, loss=self._head().loss, n_inputs=self.n_features_in_, random_state=0
+        )
         if self.vector_.dtype.kind != "f" or len(self.vector_) != network.plan.size:
             raise ValueError(f"vector_ must hold {network.plan.size} numbers")
         if len(self.states_) != len(network.states):

@@ -90,9 +90,11 @@ class Network:
                 raise TypeError(f"layers must be Dense, Activate, ... objects, got {layer!r}")
             layer.parts()
         settings = {
-            "layers": layers, "loss": get_loss(loss), "n_inputs": n_inputs,
+            "layers": layers,
+            "loss": get_loss(loss),
+            "n_inputs": n_inputs,
             "random_state": random_state,
-        }  # fmt: skip
+        }
         self.__dict__.update(settings)
         if n_inputs is not None:
             self._draw((n_inputs,) if np.ndim(n_inputs) == 0 else tuple(n_inputs))
@@ -276,10 +278,14 @@ class Network:
         for i, layer in enumerate(self.layers):
             mine = [j for j, o in enumerate(self.plan.owner) if o == i]
             count = sum(stop - start for j in mine for start, stop, _ in self.plan.places[j])
-            rows.append({
-                "layer": repr(layer), "input": self.plan.shapes[mine[0]],
-                "output": self.plan.shapes[mine[-1] + 1], "parameters": count,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "layer": repr(layer),
+                    "input": self.plan.shapes[mine[0]],
+                    "output": self.plan.shapes[mine[-1] + 1],
+                    "parameters": count,
+                }
+            )
         return rows
 
     def trainable(self) -> None:

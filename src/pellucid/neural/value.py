@@ -143,10 +143,16 @@ class Value:
         order = in_order(self)
         names = {id(node): node.name or f"n{i}" for i, node in enumerate(order)}
         return [
-            Node(names[id(n)], n.operation, n.value, tuple(names[id(p)] for p in n.parents),
-                 n.local, n.grad)
+            Node(
+                names[id(n)],
+                n.operation,
+                n.value,
+                tuple(names[id(p)] for p in n.parents),
+                n.local,
+                n.grad,
+            )
             for n in order
-        ]  # fmt: skip
+        ]
 
     def __repr__(self) -> str:
         label = "" if self.name is None else f", {self.name!r}"

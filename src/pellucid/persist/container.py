@@ -77,9 +77,7 @@ def skeleton(members: Sequence[Member]) -> Skeleton:
 def _end(count: int, size: int, offset: int) -> bytes:
     wide = b""
     if count >= MANY:
-        record = END64.pack(
-            b"PK\x06\x06", 44, MADE_BY, 45, 0, 0, count, count, size, offset
-        )  # fmt: skip
+        record = END64.pack(b"PK\x06\x06", 44, MADE_BY, 45, 0, 0, count, count, size, offset)
         wide = record + LOCATOR64.pack(b"PK\x06\x07", 0, offset + size, 1)
     n = min(count, MANY)
     return wide + END.pack(b"PK\x05\x06", 0, 0, n, n, size, offset, SEAL_LENGTH)

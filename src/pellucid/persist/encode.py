@@ -179,9 +179,11 @@ class Encoder:
             part: self._array(getattr(value, part), where) for part in ("data", "indices", "indptr")
         }
         return {
-            "is": "sparse", "kind": MATRIX_NAMES[type(value)], "shape": list(map(int, value.shape)),
+            "is": "sparse",
+            "kind": MATRIX_NAMES[type(value)],
+            "shape": list(map(int, value.shape)),
             **parts,
-        }  # fmt: skip
+        }
 
     def _object(self, value: Any, where: str) -> Node:
         cls = type(value)
@@ -236,9 +238,17 @@ CONTAINERS: dict[type, Callable[[Encoder, Any, str], Node]] = {
     frozenset: Encoder._set,
 }
 LEAVES = (
-    np.ndarray, np.generic, np.dtype, type, slice, range, np.random.Generator,
-    np.random.RandomState, sparse.spmatrix, sparse.sparray,
-)  # fmt: skip
+    np.ndarray,
+    np.generic,
+    np.dtype,
+    type,
+    slice,
+    range,
+    np.random.Generator,
+    np.random.RandomState,
+    sparse.spmatrix,
+    sparse.sparray,
+)
 
 
 def _stackable(arrays: list[np.ndarray]) -> bool:

@@ -118,8 +118,11 @@ def _check_fields(found: Any, expected: dict[str, Any], name: str) -> None:
 def _seed_sequence(seed: Any) -> np.random.SeedSequence:
     whole = Whole(2**4096)
     if isinstance(seed, dict) and set(seed) == {
-        "entropy", "spawn_key", "pool_size", "n_children_spawned",
-    }:  # fmt: skip
+        "entropy",
+        "spawn_key",
+        "pool_size",
+        "n_children_spawned",
+    }:
         entropy, keys = seed["entropy"], seed["spawn_key"]
         words = entropy if isinstance(entropy, list | tuple) else [entropy]
         fine = all(map(whole.accepts, words)) and isinstance(keys, tuple)

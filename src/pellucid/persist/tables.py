@@ -9,10 +9,22 @@ from scipy import sparse
 SCALARS: dict[str, type] = {
     name: getattr(np, name)
     for name in (
-        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float16", "float32", "float64", "str_", "bytes_",
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "str_",
+        "bytes_",
     )
-}  # fmt: skip
+}
 
 # Classes that stand for a dtype, as in OneHotEncoder(dtype=numpy.float64)
 TYPES: dict[str, type] = {
@@ -21,11 +33,18 @@ TYPES: dict[str, type] = {
     **{
         f"numpy.{name}": getattr(np, name)
         for name in (
-            "generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact",
-            "floating", "character", "object_",
+            "generic",
+            "number",
+            "integer",
+            "signedinteger",
+            "unsignedinteger",
+            "inexact",
+            "floating",
+            "character",
+            "object_",
         )
     },
-}  # fmt: skip
+}
 
 DTYPES = re.compile(r"\|O|\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U\d{1,9}|\|S\d{1,9}")
 

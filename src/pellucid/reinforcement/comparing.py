@@ -159,9 +159,16 @@ def compare_agents(
     low, high = zip(*(mean_limits(runs, confidence) for runs in returns), strict=True)
     final = returns[:, :, -max(1, round(last * lengths)) :].mean(axis=2)
     return AgentComparison(
-        tuple(agents), returns, returns.mean(axis=1), np.array(low), np.array(high), final, steps,
-        seconds, _differences(tuple(agents), final, confidence),
-    )  # fmt: skip
+        tuple(agents),
+        returns,
+        returns.mean(axis=1),
+        np.array(low),
+        np.array(high),
+        final,
+        steps,
+        seconds,
+        _differences(tuple(agents), final, confidence),
+    )
 
 
 def _episode_numbers(agents: Mapping[str, Agent]) -> int:
@@ -189,8 +196,13 @@ def _differences(
         low, high = mean_limits(one, confidence)
         found.append(
             AgentDifference(
-                names[i], names[j], float(one.mean()), float(low), float(high), float(p_value),
+                names[i],
+                names[j],
+                float(one.mean()),
+                float(low),
+                float(high),
+                float(p_value),
                 float(adjusted),
             )
-        )  # fmt: skip
+        )
     return tuple(found)

@@ -110,7 +110,10 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
     metric = record["metric"].replace("_", " ")
     found, parts = record["importance"], record["contributions"]
     return environment.from_string(PAGE).render(
-        r=record, title=f"Why {name} says what it says", subtitle=subtitle, style=style,
+        r=record,
+        title=f"Why {name} says what it says",
+        subtitle=subtitle,
+        style=style,
         version=__version__,
         importance=shuffled(found, metric) if found else None,
         dependence=[pictures.dependence(lines(c)) for c in by_column(record["dependence"])],
@@ -118,7 +121,7 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
         contributions=[[p["name"], p["value"], p["part"]] for p in parts["parts"]] if parts else [],
         own=[[o["name"], o["share"]] for o in (record["model_importance"] or {"rows": []})["rows"]],
         card=card_rows(record["card"]),
-    )  # fmt: skip
+    )
 
 
 def shuffled(found: list[dict[str, Any]], metric: str) -> pictures.Picture:

@@ -33,10 +33,16 @@ def board(rows: list[dict[str, Any]], metric: str) -> list[Markup]:
             Markup('<span class="quiet">off the scale</span>')
             if outside
             else charts.strip(
-                i["estimate"], i["low"], i["high"], span=span, train=r["train_score"],
-                guess=guess, chosen=r["chosen"], alt=alt,
+                i["estimate"],
+                i["low"],
+                i["high"],
+                span=span,
+                train=r["train_score"],
+                guess=guess,
+                chosen=r["chosen"],
+                alt=alt,
             )
-        )  # fmt: skip
+        )
     return strips
 
 
@@ -81,8 +87,10 @@ def thresholds(t: dict[str, Any]) -> Picture:
     rows = list(zip(x, t["precision"], t["recall"], strict=True))
     return Picture(
         f.svg(f"precision and recall against the threshold; chosen {number(t['chosen'])}"),
-        caption.strip(), ("threshold", "precision", "recall"), thinned(rows),
-    )  # fmt: skip
+        caption.strip(),
+        ("threshold", "precision", "recall"),
+        thinned(rows),
+    )
 
 
 def residual_pictures(r: dict[str, Any]) -> list[Picture]:
@@ -103,9 +111,11 @@ def residual_pictures(r: dict[str, Any]) -> list[Picture]:
         Picture(f.svg("predicted against actual values"), "On the diagonal: exact.", columns, rows),
         Picture(
             g.svg("errors against predictions"),
-            "A shapeless band round zero is what a good model leaves behind.", columns, rows,
+            "A shapeless band round zero is what a good model leaves behind.",
+            columns,
+            rows,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def coefficients(c: dict[str, Any]) -> Picture:
@@ -166,9 +176,12 @@ def line_picture(curves: list[dict[str, Any]], outputs: list[str]) -> Markup:
     dates = any(isinstance(v, str) for v in values)  # drawn in their order, named at the ends
     places = list(range(len(values))) if dates else values
     f = Frame(
-        limits(places, 0.02), limits(every, 0.08), width=410 if several else 320,
-        height=240, right=110 if several else 14,
-    ).axes(charts.short(curves[0]["name"]), x_ticks=not dates)  # fmt: skip
+        limits(places, 0.02),
+        limits(every, 0.08),
+        width=410 if several else 320,
+        height=240,
+        right=110 if several else 14,
+    ).axes(charts.short(curves[0]["name"]), x_ticks=not dates)
     if dates:
         f.text(f.x(places[0]), f.bottom + 17, str(values[0])[:10])
         f.text(f.x(places[-1]), f.bottom + 17, str(values[-1])[:10], "end")
@@ -194,9 +207,13 @@ def level_picture(curves: list[dict[str, Any]], outputs: list[str]) -> Markup:
             low.append((curve.get("low") or [None] * (i + 1))[i])
             high.append((curve.get("high") or [None] * (i + 1))[i])
     return charts.whiskers(
-        names[:MOST_NAMES], mean, low, high, label="mean prediction",
+        names[:MOST_NAMES],
+        mean,
+        low,
+        high,
+        label="mean prediction",
         alt=f"mean prediction for each level of {curves[0]['name']}",
-    )  # fmt: skip
+    )
 
 
 def learning_curve(c: dict[str, Any], metric: str) -> Picture:
@@ -212,8 +229,9 @@ def learning_curve(c: dict[str, Any], metric: str) -> Picture:
         f.svg("score against the number of training rows"),
         "Line: unseen rows, with interval. Dashes: the rows it learned from. Still rising at the "
         "right: more rows would help; a lasting gap: too flexible.",
-        ("rows", "learned from", "unseen"), rows,
-    )  # fmt: skip
+        ("rows", "learned from", "unseen"),
+        rows,
+    )
 
 
 def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
@@ -242,8 +260,9 @@ def complexity_curve(c: dict[str, Any], metric: str) -> Picture:
     return Picture(
         f.svg(f"score against {c['parameter']}; chosen {number(c['chosen'])}"),
         "Line: unseen rows, with one standard error. Dashes: the rows it learned from.",
-        (c["parameter"], "learned from", "unseen", "standard error"), rows,
-    )  # fmt: skip
+        (c["parameter"], "learned from", "unseen", "standard error"),
+        rows,
+    )
 
 
 def spread(middle: list[Any], error: list[Any], sign: int) -> list[float | None]:

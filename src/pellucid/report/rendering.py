@@ -75,9 +75,14 @@ def render(record: Any) -> str:
     style = Markup(folder.joinpath("style.css").read_text("utf-8"))
     has = present(r)
     return template.render(
-        r=r, has=has, style=style, version=__version__,
-        sections=[(key, name) for key, name in SECTIONS if has[key]], **words(r), **drawn(r),
-    )  # fmt: skip
+        r=r,
+        has=has,
+        style=style,
+        version=__version__,
+        sections=[(key, name) for key, name in SECTIONS if has[key]],
+        **words(r),
+        **drawn(r),
+    )
 
 
 def present(r: dict[str, Any]) -> dict[str, bool]:

@@ -94,10 +94,16 @@ def script(record: Any) -> str:
         source = f"load(DATA, sql={r['sql']!r})"
     expected = {row.name: row.interval.estimate for row in record.leaderboard}
     text = QUESTION.format(
-        source=source, target=r["target"], task=r["task"], metric=r["metric"],
-        plan=plan_text(record), effort=r["effort"], ignore=r["ignore"], seed=r["seed"],
+        source=source,
+        target=r["target"],
+        task=r["task"],
+        metric=r["metric"],
+        plan=plan_text(record),
+        effort=r["effort"],
+        ignore=r["ignore"],
+        seed=r["seed"],
         expected=dict_text(expected),
-    )  # fmt: skip
+    )
     if record.model is not None and record.final is not None:
         imports["pellucid.core.records"].add("plain")
         text += MODEL.format(
@@ -107,10 +113,16 @@ def script(record: Any) -> str:
         )
     names = ", ".join(record.task.target)
     question = f"Can {names} be predicted from {r.get('name') or r['source']}?"
-    return OPEN.format(
-        question=safe(question), version=pellucid.__version__, imports=import_text(imports),
-        data=data,
-    ) + text + CLOSE  # fmt: skip
+    return (
+        OPEN.format(
+            question=safe(question),
+            version=pellucid.__version__,
+            imports=import_text(imports),
+            data=data,
+        )
+        + text
+        + CLOSE
+    )
 
 
 def lists_text(record: Any) -> str:

@@ -19,9 +19,22 @@ KIND_WORDS = {
 }
 MAIN = 8  # measures shown at once; the others unfold
 ASKED_FOR = (
-    "accuracy", "balanced accuracy", "roc auc", "average precision", "f1", "f beta", "precision",
-    "recall", "log loss", "brier", "rmse", "mae", "r2", "median absolute error", "ndcg",
-)  # fmt: skip
+    "accuracy",
+    "balanced accuracy",
+    "roc auc",
+    "average precision",
+    "f1",
+    "f beta",
+    "precision",
+    "recall",
+    "log loss",
+    "brier",
+    "rmse",
+    "mae",
+    "r2",
+    "median absolute error",
+    "ndcg",
+)
 METRIC_WORDS = {
     "accuracy": "accuracy: the share of rows named right",
     "balanced_accuracy": "balanced accuracy: the share named right, every class counting alike",
@@ -113,9 +126,12 @@ def facts(r: dict[str, Any], metric: str) -> list[tuple[str, ...]]:
     i, figures = verdict["interval"], list[tuple[str, ...]]()
     places = places_for([i["estimate"], i["low"], i["high"]])
     figures.append(
-        (fixed(i["estimate"], places), f"{metric} on unseen rows",
-         f"{100 * i['confidence']:g} %: {fixed(i['low'], places)} – {fixed(i['high'], places)}")
-    )  # fmt: skip
+        (
+            fixed(i["estimate"], places),
+            f"{metric} on unseen rows",
+            f"{100 * i['confidence']:g} %: {fixed(i['low'], places)} – {fixed(i['high'], places)}",
+        )
+    )
     figures.append((number(verdict["baseline"]), "guessing, same rows"))
     if final and final["wrong"] is not None:
         figures.append((f"{final['wrong']:,} of {final['n']:,}", "unseen rows wrong"))
@@ -172,10 +188,15 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
             "confusion": None,
         }
     rows = [
-        (name.replace("_", " "), i["estimate"], i["low"], i["high"],
-         final["baseline"].get(name, {}).get("estimate"))
+        (
+            name.replace("_", " "),
+            i["estimate"],
+            i["low"],
+            i["high"],
+            final["baseline"].get(name, {}).get("estimate"),
+        )
         for name, i in final["table"].items()
-    ]  # fmt: skip
+    ]
     own = task_first(rows, r["task"]["metric"].replace("_", " "))
     chosen = next((row["name"] for row in r["leaderboard"] if row["chosen"]), "the chosen model")
     lead = (
@@ -191,15 +212,18 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     )
     columns, worst = worst_table(final["worst"] or [], r["task"]["target"])
     return {
-        "final_lead": lead, "final_rows": own[:MAIN], "more_rows": own[MAIN:],
+        "final_lead": lead,
+        "final_rows": own[:MAIN],
+        "more_rows": own[MAIN:],
         "left_out_words": left,
         "confusion": confusion_table(final["confusion"]),
         "by_class": [
             (c["label"], c["n"], c["precision"], c["recall"], c["recall_low"], c["recall_high"])
             for c in final["by_class"] or []
         ],
-        "worst_columns": columns, "worst_rows": worst,
-    }  # fmt: skip
+        "worst_columns": columns,
+        "worst_rows": worst,
+    }
 
 
 def task_first(rows: list[Any], metric: str) -> list[Any]:

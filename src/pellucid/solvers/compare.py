@@ -8,8 +8,15 @@ from pellucid.core.arrays import check
 from pellucid.core.records import text_table
 
 COLUMNS = (
-    "solver", "iterations", "updates", "seconds", "value", "gradient_norm", "speed_up", "reason",
-)  # fmt: skip
+    "solver",
+    "iterations",
+    "updates",
+    "seconds",
+    "value",
+    "gradient_norm",
+    "speed_up",
+    "reason",
+)
 
 
 class Comparison(NamedTuple):
@@ -63,10 +70,18 @@ def compare_solvers(objective: Any, start: Any, solvers: Any) -> Comparison:
         found = solver.minimise(objective, start, record=None)
         seconds = time.perf_counter() - began
         first = seconds if first is None else first
-        rows.append((
-            name, found.n_iter, found.n_updates, seconds, found.value, found.gradient_norm,
-            first / seconds, found.reason,
-        ))  # fmt: skip
+        rows.append(
+            (
+                name,
+                found.n_iter,
+                found.n_updates,
+                seconds,
+                found.value,
+                found.gradient_norm,
+                first / seconds,
+                found.reason,
+            )
+        )
     return Comparison(COLUMNS, tuple(rows))
 
 
@@ -102,18 +117,24 @@ def solver_advice(n_samples: int, n_features: int) -> SolverAdvice:
     direct, square = n * min(n, p) * p + min(n, p) ** 3, 8 * p**2
     if p <= 2000 and direct <= 1e13:
         return SolverAdvice(
-            "closed form or Newton", direct, square,
+            "closed form or Newton",
+            direct,
+            square,
             "the p x p system is small: closed form for squared loss, Newton (about ten such "
             "steps) for other smooth losses",
-        )  # fmt: skip
+        )
     if n * p <= 1e9:
         return SolverAdvice(
-            "LBFGS", 100 * 4 * n * p, 8 * 20 * p,
+            "LBFGS",
+            100 * 4 * n * p,
+            8 * 20 * p,
             "a p x p matrix is too large to factor, but a pass over the rows is cheap: about a "
             "hundred of them",
-        )  # fmt: skip
+        )
     return SolverAdvice(
-        "GradientDescent(batch_size=...)", 10 * 4 * n * p, 8 * 3 * p,
+        "GradientDescent(batch_size=...)",
+        10 * 4 * n * p,
+        8 * 3 * p,
         "even one pass is dear: mini-batches make many updates in each of a few epochs; scale "
         "the columns first",
-    )  # fmt: skip
+    )

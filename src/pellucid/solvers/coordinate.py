@@ -149,9 +149,20 @@ def compiled_sweep(f: LinearObjective, penalty: L1L2) -> Any:
     def sweep(x: Array, order: IntArray) -> Array:
         x = x.copy()
         coordinate_sweep(
-            columns, f.y, f.weights, f.margins(x), x, order, curvature, f.price,
-            penalty.l1, penalty.l2, f.loss.code, f.loss.epsilon, f.s,
-        )  # fmt: skip
+            columns,
+            f.y,
+            f.weights,
+            f.margins(x),
+            x,
+            order,
+            curvature,
+            f.price,
+            penalty.l1,
+            penalty.l2,
+            f.loss.code,
+            f.loss.epsilon,
+            f.s,
+        )
         return x
 
     return sweep

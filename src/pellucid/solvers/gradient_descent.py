@@ -366,10 +366,28 @@ class Descent:
         factor = f.s * len(f.X) if unbiased else f.half
         l1, l2 = (f.penalty.l1, f.penalty.l2) if f.penalty is not None else (0.0, 0.0)
         rule_epoch(
-            f.X, f.y, f.weights, order, size, rates, x, m, r, state.memory.t, f.loss.code,
-            f.loss.epsilon, factor, unbiased, l1, l2, f.price, *code, path,
-            mean, state.memory.t + 1 - (self.first or 1),
-        )  # fmt: skip
+            f.X,
+            f.y,
+            f.weights,
+            order,
+            size,
+            rates,
+            x,
+            m,
+            r,
+            state.memory.t,
+            f.loss.code,
+            f.loss.epsilon,
+            factor,
+            unbiased,
+            l1,
+            l2,
+            f.price,
+            *code,
+            path,
+            mean,
+            state.memory.t + 1 - (self.first or 1),
+        )
         for k, w in enumerate(path):
             self.note(w, f.value(w), float(rates[k]), state.memory.t + k + 1)
         return x, Memory(m, r, state.memory.t + len(rates)), mean

@@ -40,9 +40,14 @@ class State(NamedTuple):
 
 
 def lbfgsb(
-    f: Callable[..., Any], x: Array, *, jac: bool = True, bounds: Any = None,
-    callback: Any = None, **options: Any,
-) -> Any:  # fmt: skip
+    f: Callable[..., Any],
+    x: Array,
+    *,
+    jac: bool = True,
+    bounds: Any = None,
+    callback: Any = None,
+    **options: Any,
+) -> Any:
     """SciPy's L-BFGS-B: f returns value and gradient (jac=False: the value alone).
 
     Every L-BFGS of the library without a preconditioner of its own (``core.algebra.two_loop``) is here.
@@ -91,9 +96,15 @@ class LBFGS(BaseEstimator):
         path = Path(objective, starting_point(start, objective.size, generator(0)), context, record)
         with np.errstate(over="ignore", invalid="ignore"):
             found = lbfgsb(
-                path.both, path.best.x, callback=path.callback, maxcor=self.memory,
-                maxiter=self.max_iter, maxfun=20 * self.max_iter, gtol=self.tol or 0.0, ftol=0.0,
-            )  # fmt: skip
+                path.both,
+                path.best.x,
+                callback=path.callback,
+                maxcor=self.memory,
+                maxiter=self.max_iter,
+                maxfun=20 * self.max_iter,
+                gtol=self.tol or 0.0,
+                ftol=0.0,
+            )
         if not np.isfinite(found.fun):
             path.reason = "diverged"
         x = path.best.x if path.reason == "diverged" else np.array(found.x)
@@ -107,9 +118,9 @@ class LBFGS(BaseEstimator):
         # where the line search finds no lower value any more, rounding is reached
         early = not path.reason and path.count < self.max_iter
         there = early and gap <= ROUNDING * max(1.0, abs(value))
-        converged = path.reason != "diverged" and self.tol is not None and (
-            gap <= self.tol or there
-        )  # fmt: skip
+        converged = (
+            path.reason != "diverged" and self.tol is not None and (gap <= self.tol or there)
+        )
         reason = path.reason or ("converged" if converged else "max_iter")
         run = Iteration(x, path.count, converged, reason, path.history)
         if reason == "diverged":
@@ -154,11 +165,16 @@ class Path:
         if self.record is None:
             return
         value, g = self.both(x)
-        self.history.append({
-            "step": self.count, "x": x, "value": value,
-            "gradient_norm": norm_of(g), "gap": gap,
-            "seconds": time.perf_counter() - self.began if self.count else 0.0,
-        })  # fmt: skip
+        self.history.append(
+            {
+                "step": self.count,
+                "x": x,
+                "value": value,
+                "gradient_norm": norm_of(g),
+                "gap": gap,
+                "seconds": time.perf_counter() - self.began if self.count else 0.0,
+            }
+        )
 
     def callback(self, intermediate_result: Any) -> None:
         """After every step; StopIteration ends the run."""

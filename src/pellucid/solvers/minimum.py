@@ -161,6 +161,13 @@ def conclude(
             stacklevel=4,
         )
     return Minimum(
-        x, float(value), float(norm), run.n_iter, n_updates, run.converged, run.reason,
-        run.history, certificate,
-    )  # fmt: skip
+        x,
+        float(value),
+        float(norm),
+        run.n_iter,
+        n_updates,
+        run.converged,
+        run.reason,
+        run.history,
+        certificate,
+    )

@@ -270,5 +270,5 @@ def get_rule(rule: Rule | None) -> Rule:
     if not isinstance(rule, Rule):
         raise ValueError(
             f"rule must be None, Momentum, AdaGrad, RMSProp, Adam, AdamW or Clipped, got {rule!r}"
-        )  # fmt: skip
+        )
     return rule

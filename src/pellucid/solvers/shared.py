@@ -5,6 +5,13 @@ from pellucid.core.functions.penalties import L1, L1L2, L2, Lq
 from pellucid.core.loops.iterate import DivergenceWarning, History, Iteration, iterate
 
 __all__ = [
-    "CriticalPoint", "DivergenceWarning", "History", "Iteration", "L1", "L1L2", "L2", "Lq",
+    "CriticalPoint",
+    "DivergenceWarning",
+    "History",
+    "Iteration",
+    "L1",
+    "L1L2",
+    "L2",
+    "Lq",
     "iterate",
-]  # fmt: skip
+]

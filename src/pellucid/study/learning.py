@@ -255,10 +255,17 @@ class Study:
         named = lambda name: None if name is None else frame[name].to_numpy()  # noqa: E731
         query = named(self.plan.query)
         return Workshop(
-            frame.select(list(kinds)), y, split.folds, kind=split.kind, kinds=kinds,
-            scorer=self._scorer(), groups=query if query is not None else named(self.plan.groups),
-            query=query, effort=self.effort, seed=self.random_state,
-        )  # fmt: skip
+            frame.select(list(kinds)),
+            y,
+            split.folds,
+            kind=split.kind,
+            kinds=kinds,
+            scorer=self._scorer(),
+            groups=query if query is not None else named(self.plan.groups),
+            query=query,
+            effort=self.effort,
+            seed=self.random_state,
+        )
 
     def _scorer(self) -> Scorer:
         return make_scorer(self.formalise(), self.plan.cost_matrix)
@@ -310,9 +317,17 @@ class Study:
         spread = 1.0 if task.kind in (*CLASSES, "multilabel") else float(np.std(y)) or 1.0
         texts = tuple(c.name for c in features.columns if c.kind == "text")
         return Setting(
-            task, self.effort, len(split.train), features.n_features, len(counts),
-            int(counts.min()), spread, texts, self.random_state, self.plan.cost_matrix,
-        )  # fmt: skip
+            task,
+            self.effort,
+            len(split.train),
+            features.n_features,
+            len(counts),
+            int(counts.min()),
+            spread,
+            texts,
+            self.random_state,
+            self.plan.cost_matrix,
+        )
 
     def train(self) -> tuple[LeaderboardRow, ...]:
         """Every candidate on the same folds; the leaderboard, best first."""
@@ -357,11 +372,20 @@ class Study:
         hidden = self._hidden()
         found = conclude(
             Ground(
-                self._workshop, self.plan, self.split(), self.frame, self.audit().digest,
-                self._done["train"], self._done["choice"], self._done["rows"], hidden,
-                lambda: self._shop(hidden), self._deadline(), self._tell,
+                self._workshop,
+                self.plan,
+                self.split(),
+                self.frame,
+                self.audit().digest,
+                self._done["train"],
+                self._done["choice"],
+                self._done["rows"],
+                hidden,
+                lambda: self._shop(hidden),
+                self._deadline(),
+                self._tell,
             )
-        )  # fmt: skip
+        )
         rows = self._done["rows"]
         self._done["rows"] = tuple(
             r._replace(parameters=found.parameters) if r.chosen else r for r in rows
@@ -378,9 +402,10 @@ class Study:
         codes = ("PEL105", "PEL301", "PEL302")
         named = {c for f in self.audit().findings if f.code in codes for c in f.where}
         return tuple(
-            name for name in self.left_out()
+            name
+            for name in self.left_out()
             if name in named and name not in self.plan.drop and name in self.frame.columns
-        )  # fmt: skip
+        )
 
     # --- the whole ---------------------------------------------------------------------------
 
@@ -404,10 +429,17 @@ class Study:
         score = final.table[metric]
         return reach_verdict(
             Case(
-                self.task, score, final.baseline[metric].estimate, final.n, self._done["rows"],
-                self._done["choice"].signal, self._findings(), self.plan.alpha, self._limit(),
+                self.task,
+                score,
+                final.baseline[metric].estimate,
+                final.n,
+                self._done["rows"],
+                self._done["choice"].signal,
+                self._findings(),
+                self.plan.alpha,
+                self._limit(),
             )
-        )  # fmt: skip
+        )
 
     def _findings(self) -> tuple[Any, ...]:
         audit = self._done["audit"][0].findings if "audit" in self._done else ()
@@ -526,6 +558,13 @@ def learn(
     ('linear_suffices', 'ridge regression')
     """
     return Study(
-        data, target, task=task, metric=metric, plan=plan, effort=effort, ignore=ignore,
-        random_state=random_state, progress=progress,
-    ).run()  # fmt: skip
+        data,
+        target,
+        task=task,
+        metric=metric,
+        plan=plan,
+        effort=effort,
+        ignore=ignore,
+        random_state=random_state,
+        progress=progress,
+    ).run()

@@ -142,17 +142,32 @@ def make_problem(data: Presorted, target: Any, w: Array, growth: Growth) -> Prob
     monotone, levels = (np.zeros(0) if v is None else v for v in (growth.monotone, growth.levels))
     paths = np.zeros((0, data.X.shape[1])) if growth.paths is None else growth.paths
     return Problem(
-        X=data.X, keys=keys, row_bits=row_bits, code_bits=code_bits, missing=data.missing,
-        stat=stat, weight=weight.values, offset=offset.astype(np.int64), target=plain,
-        monotone=np.asarray(monotone, np.int8), levels=np.array(levels, np.int64),
+        X=data.X,
+        keys=keys,
+        row_bits=row_bits,
+        code_bits=code_bits,
+        missing=data.missing,
+        stat=stat,
+        weight=weight.values,
+        offset=offset.astype(np.int64),
+        target=plain,
+        monotone=np.asarray(monotone, np.int8),
+        levels=np.array(levels, np.int64),
         paths=np.array(paths, np.int64),
-        table=table, table_unit=table_unit, counted=int(counted),
-        criterion=criterion, rule=RULES[growth.threshold], random=int(growth.splitter == "random"),
-        stat_unit=float(stat_unit), weight_unit=weight.unit, center=float(center), fast=int(fast),
+        table=table,
+        table_unit=table_unit,
+        counted=int(counted),
+        criterion=criterion,
+        rule=RULES[growth.threshold],
+        random=int(growth.splitter == "random"),
+        stat_unit=float(stat_unit),
+        weight_unit=weight.unit,
+        center=float(center),
+        fast=int(fast),
         true_weight=np.array(w) if absolute else np.zeros(0),
         y_rank=np.zeros((o if absolute else 0, n), np.int64),
         y_sorted=np.zeros((o if absolute else 0, m), np.int64),
-    )  # fmt: skip
+    )
 
 
 def _any_missing(data: Presorted, keys: Any, shift: int) -> bool:
@@ -257,9 +272,20 @@ def with_sets(
     found = set_places(tree.feature, levels)
     sets = np.zeros(found.size, np.uint64)
     fill_sets(
-        X, rows, bits, mask, tree.children_left, tree.feature, start, stop,
-        tree.weighted_n_node_samples, levels, found.begin, tree.missing_go_to_left, sets,
-    )  # fmt: skip
+        X,
+        rows,
+        bits,
+        mask,
+        tree.children_left,
+        tree.feature,
+        start,
+        stop,
+        tree.weighted_n_node_samples,
+        levels,
+        found.begin,
+        tree.missing_go_to_left,
+        sets,
+    )
     threshold = np.where(found.asks, found.begin, tree.threshold)
     return tree._replace(threshold=threshold, levels=levels, sets=sets)
 

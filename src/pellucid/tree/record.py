@@ -72,9 +72,14 @@ class Tree(NamedTuple):
     def apply(self, X: Array) -> Any:
         """The leaf of every row of X (n, d), float64."""
         return leaves_of(
-            X, self.feature, self.threshold, self.missing_go_to_left, self.children_right,
-            self.levels, self.sets,
-        )  # fmt: skip
+            X,
+            self.feature,
+            self.threshold,
+            self.missing_go_to_left,
+            self.children_right,
+            self.levels,
+            self.sets,
+        )
 
     def asks_levels(self, node: int) -> bool:
         """Whether the node divides levels of a category."""

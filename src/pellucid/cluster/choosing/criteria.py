@@ -27,11 +27,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from pellucid.cluster.choosing.elbow_rule import ElbowResult, elbow
-from pellucid.cluster.choosing.measures import (
-    calinski_harabasz_score,
-    distortion,
-    silhouette_score,
-)
+from pellucid.cluster.choosing.measures import calinski_harabasz_score, distortion, silhouette_score
 from pellucid.cluster.choosing.stability import cluster_stability, labels_of, with_settings
 from pellucid.core.arrays.typing import Array, IntArray, Rng
 from pellucid.core.functions.distances import pairwise_sqeuclidean

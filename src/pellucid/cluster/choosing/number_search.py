@@ -43,9 +43,16 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import single_threaded_blas
 
 CRITERIA = (
-    "elbow", "silhouette", "calinski_harabasz", "stability", "aic", "bic",
-    "heldout_log_likelihood", "heldout_inertia", "gap",
-)  # fmt: skip
+    "elbow",
+    "silhouette",
+    "calinski_harabasz",
+    "stability",
+    "aic",
+    "bic",
+    "heldout_log_likelihood",
+    "heldout_inertia",
+    "gap",
+)
 LARGEST_IS_BEST = {
     "silhouette": True,
     "calinski_harabasz": True,

@@ -61,9 +61,20 @@ def row_gap(q: Any, low: Any, high: Any, v: int, kind: int, p: float) -> float:
 
 @jit
 def dense_places(
-    tiles: Any, slots: Any, n: int, low: Any, high: Any, w: Any, kind: int, p: float, limit: float,
-    enough: float, a: int, b: int, dense: Any,
-) -> None:  # fmt: skip
+    tiles: Any,
+    slots: Any,
+    n: int,
+    low: Any,
+    high: Any,
+    w: Any,
+    kind: int,
+    p: float,
+    limit: float,
+    enough: float,
+    a: int,
+    b: int,
+    dense: Any,
+) -> None:
     """dense[place]: whether the weights within the limit reach ``enough``; leaves a to b."""
     bottom, d = tiles.shape[0], tiles.shape[1]
     nodes, near = np.empty(DEPTH, np.int64), np.empty(bottom, np.int64)
@@ -120,9 +131,18 @@ def unite(parent: Any, i: int, j: int) -> None:
 
 @jit
 def unite_leaves(
-    tiles: Any, x: int, y: int, kind: int, p: float, limit: float, dense: Any, parent: Any,
-    once: bool, q: Any, values: Any,
-) -> None:  # fmt: skip
+    tiles: Any,
+    x: int,
+    y: int,
+    kind: int,
+    p: float,
+    limit: float,
+    dense: Any,
+    parent: Any,
+    once: bool,
+    q: Any,
+    values: Any,
+) -> None:
     """Unite the dense rows of two leaves that are near; ``once``: the first such pair is enough."""
     for i in range(WIDTH):
         if not dense[x * WIDTH + i]:
@@ -153,9 +173,18 @@ def look_at_leaf(dense: Any, parent: Any, leaf: int, bottom: int, one: Any, some
 
 @jit
 def unite_dense(
-    tiles: Any, low: Any, high: Any, kind: int, p: float, limit: float, dense: Any, parent: Any,
-    some: Any, a: int, b: int,
-) -> None:  # fmt: skip
+    tiles: Any,
+    low: Any,
+    high: Any,
+    kind: int,
+    p: float,
+    limit: float,
+    dense: Any,
+    parent: Any,
+    some: Any,
+    a: int,
+    b: int,
+) -> None:
     """Unite dense rows of leaves a to b with those of the same and later leaves near them.
 
     some[v]: a dense place of node v, or -1.
@@ -236,9 +265,20 @@ def number_dense(parent: Any, dense: Any, place: Any, labels: Any) -> int:
 
 @jit
 def border_labels(
-    tiles: Any, slots: Any, n: int, low: Any, high: Any, kind: int, p: float, limit: float,
-    dense: Any, labels: Any, lowest: Any, a: int, b: int,
-) -> None:  # fmt: skip
+    tiles: Any,
+    slots: Any,
+    n: int,
+    low: Any,
+    high: Any,
+    kind: int,
+    p: float,
+    limit: float,
+    dense: Any,
+    labels: Any,
+    lowest: Any,
+    a: int,
+    b: int,
+) -> None:
     """Other rows take the lowest label of the dense rows near them; leaves a to b.
 
     lowest[v]: the lowest label in node v, or a large number.

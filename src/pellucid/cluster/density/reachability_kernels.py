@@ -70,9 +70,16 @@ def reach_tree(XT: Any, kind: int, order: float, scale: float, ends: Any, height
 
 @jit
 def condense(
-    children: Any, heights: Any, sizes: Any, fewest: int, parent: Any, birth: Any, size: Any,
-    cluster: Any, fall: Any,
-) -> int:  # fmt: skip
+    children: Any,
+    heights: Any,
+    sizes: Any,
+    fewest: int,
+    parent: Any,
+    birth: Any,
+    size: Any,
+    cluster: Any,
+    fall: Any,
+) -> int:
     """Clusters (parent, birth, size), numbered from the root down; how many.
 
     cluster and fall (2 n - 1,): the cluster that a node belongs to, and the density at which it

@@ -144,7 +144,7 @@ class Selection(NamedTuple):
 
 def select(
     tree: Condensed, *, method: str, epsilon: float, largest: int, single: bool
-) -> Selection:  # fmt: skip
+) -> Selection:
     """Keep clusters and label the rows; clusters are numbered by first row."""
     kept = excess_of_mass(tree, largest, single) if method == "eom" else leaf_clusters(tree)
     if epsilon > 0 and not kept[0]:

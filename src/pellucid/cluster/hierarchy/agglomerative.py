@@ -208,15 +208,20 @@ class AgglomerativeClustering(Hierarchical):
         """What was merged, by what rule, and how well the tree tells the distances."""
         check_is_fitted(self)
         rule = {
-            "single": "least distance", "complete": "largest distance",
-            "average": "mean distance", "weighted": "mean of the parts' distances",
-            "centroid": "distance of the centroids", "median": "distance of the midpoints",
+            "single": "least distance",
+            "complete": "largest distance",
+            "average": "mean distance",
+            "weighted": "mean of the parts' distances",
+            "centroid": "distance of the centroids",
+            "median": "distance of the midpoints",
             "ward": "rise of the sum of squares about the centres",
-        }[self.linkage]  # fmt: skip
+        }[self.linkage]
         way = {
-            "single": "minimum spanning tree", "ward": "nearest-neighbour chain on centres",
-            "centroid": "least of the nearest centres", "median": "least of the nearest centres",
-        }.get(self.linkage, "nearest-neighbour chain on the distance matrix")  # fmt: skip
+            "single": "minimum spanning tree",
+            "ward": "nearest-neighbour chain on centres",
+            "centroid": "least of the nearest centres",
+            "median": "least of the nearest centres",
+        }.get(self.linkage, "nearest-neighbour chain on the distance matrix")
         notes = []
         if self._falls():
             notes.append(f"{self._falls()} inversions: a merge lower than the one before")

@@ -72,7 +72,7 @@ def node_inertias(rows: Rows, centers: Array, labels: Any) -> tuple[Array, Array
 
 def bisect(
     rows: Rows, box: Box, rng: Rng, *, init: Any, n_init: int, max_iter: int, tol: float
-) -> Halved:  # fmt: skip
+) -> Halved:
     """The best of ``n_init`` runs of 2-means; box is of these rows or of more."""
     if issparse(rows.X):
         problem = problem_of(rows, map_threads, RAW)
@@ -102,9 +102,15 @@ def bisect(
 def general_run(problem: Problem, start: Array, *, max_iter: int, tol: float) -> Halved:
     """2-means by the rounds of k-means, which fill an empty centre and read any kind of rows."""
     run = run_lloyd(
-        problem.passes(), start, stop="shift", max_iter=max_iter, tol=tol, n=KEEP_NO_LABELS,
-        name="", context=None,
-    )  # fmt: skip
+        problem.passes(),
+        start,
+        stop="shift",
+        max_iter=max_iter,
+        tol=tol,
+        n=KEEP_NO_LABELS,
+        name="",
+        context=None,
+    )
     assert isinstance(problem.source, Rows)
     inertia, weight = node_inertias(problem.source, run.centers, run.labels)
     return Halved(run.centers, inertia, weight, run.labels, run.iteration)
@@ -264,9 +270,12 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         assert isinstance(problem.source, Rows)
         rows = problem.source
         context = FitContext(
-            self, X=X, sample_weight=sample_weight, max_steps=self.n_clusters - 1,
+            self,
+            X=X,
+            sample_weight=sample_weight,
+            max_steps=self.n_clusters - 1,
             attributes=partial(_as_if_stopped, rows.n_rows),
-        )  # fmt: skip
+        )
         rng, tol = generator(self.random_state), self.tol * problem.box.variance
         run = self._iterate(
             lambda tree: (self._split(rows, problem.box, tree, rng, tol), 0.0),
@@ -290,9 +299,14 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if node is None:
             return tree._replace(last=None)
         split = bisect(
-            taken(rows, tree.rows[node]), box, rng, init=self.init, n_init=self.n_init,
-            max_iter=self.max_iter, tol=tol,
-        )  # fmt: skip
+            taken(rows, tree.rows[node]),
+            box,
+            rng,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=tol,
+        )
         return grown(tree, node, split)
 
     def _next(self, tree: Tree) -> int | None:
@@ -451,9 +465,13 @@ def _row_of(tree: Tree) -> dict[str, Any]:
     leaves = [tree.inertia[i] for i, rows in enumerate(tree.rows) if rows is not None]
     node, rounds, converged = tree.last or (-1, 0, True)
     return {
-        "objective": float(sum(leaves)), "clusters": len(leaves), "node": node, "rounds": rounds,
-        "converged": converged, "divisible": sum(value > 0 for value in leaves),
-    }  # fmt: skip
+        "objective": float(sum(leaves)),
+        "clusters": len(leaves),
+        "node": node,
+        "rounds": rounds,
+        "converged": converged,
+        "divisible": sum(value > 0 for value in leaves),
+    }
 
 
 def _as_if_stopped(n: int, tree: Tree) -> dict[str, Any]:
@@ -464,7 +482,11 @@ def _as_if_stopped(n: int, tree: Tree) -> dict[str, Any]:
     for j, node in enumerate(leaves):
         labels[tree.rows[node]] = j
     return {
-        "children_": children, "node_centers_": centers, "node_inertia_": inertia,
-        "node_weight_": np.array(tree.weight), "labels_": labels,
-        "cluster_centers_": centers[leaves], "inertia_": float(inertia[leaves].sum()),
-    }  # fmt: skip
+        "children_": children,
+        "node_centers_": centers,
+        "node_inertia_": inertia,
+        "node_weight_": np.array(tree.weight),
+        "labels_": labels,
+        "cluster_centers_": centers[leaves],
+        "inertia_": float(inertia[leaves].sum()),
+    }

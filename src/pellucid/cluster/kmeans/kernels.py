@@ -125,9 +125,21 @@ def add_row(total: Any, x: Any, weight: float, grid: Any) -> None:
 
 @jit
 def sweep(
-    X: Any, w: Any, C: Any, C2: Any, cn: Any, origin: Any, grid: Any, labels: Any, upper: Any,
-    lower: Any, moved: Any, drift: Any, half: Any, total: Any,
-) -> tuple[int, float]:  # fmt: skip
+    X: Any,
+    w: Any,
+    C: Any,
+    C2: Any,
+    cn: Any,
+    origin: Any,
+    grid: Any,
+    labels: Any,
+    upper: Any,
+    lower: Any,
+    moved: Any,
+    drift: Any,
+    half: Any,
+    total: Any,
+) -> tuple[int, float]:
     """One assignment of the rows X (n, p) to the centres C (k, p), skipping by the bounds.
 
     labels (n,) holds the last assignment, -1 where there is none; upper and lower its bounds,

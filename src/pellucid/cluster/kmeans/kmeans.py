@@ -319,9 +319,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
         for i, start in enumerate(starts):
             task = context if n_init == 1 else context.subtask(f"start {i}", self.max_iter)
             run = run_lloyd(
-                rows, start, stop=self.stop, max_iter=self.max_iter, tol=self._gap(problem.box),
-                n=problem.box.n_rows, name=type(self).__name__, context=task,
-            )  # fmt: skip
+                rows,
+                start,
+                stop=self.stop,
+                max_iter=self.max_iter,
+                tol=self._gap(problem.box),
+                n=problem.box.n_rows,
+                name=type(self).__name__,
+                context=task,
+            )
             values.append(run.inertia)
             # equal up to rounding is the same clustering under other numbers: keep the first
             if best is None or run.inertia < best.inertia * (1 - 1e-12):

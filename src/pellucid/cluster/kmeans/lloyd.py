@@ -131,9 +131,16 @@ class Run(NamedTuple):
 
 
 def run_lloyd(
-    rows: Passes, start: Array, *, stop: str, max_iter: int, tol: float, n: int, name: str,
+    rows: Passes,
+    start: Array,
+    *,
+    stop: str,
+    max_iter: int,
+    tol: float,
+    n: int,
+    name: str,
     context: FitContext | None,
-) -> Run:  # fmt: skip
+) -> Run:
     """Rounds from one start until nothing moves, or less than ``tol``; then one last E step."""
 
     def step(state: State) -> tuple[State, float]:
@@ -162,9 +169,16 @@ def run_lloyd(
 
     rows.begin()
     run = iterate(
-        step, State(0, start, None), max_iter=max_iter, tol=tol, record=record, start_row=False,
-        name=name, context=context, warn=False,
-    )  # fmt: skip
+        step,
+        State(0, start, None),
+        max_iter=max_iter,
+        tol=tol,
+        record=record,
+        start_row=False,
+        name=name,
+        context=context,
+        warn=False,
+    )
     inertia, weights = rows.finish(run.state.centers)
     labels = None if rows.labels is None else rows.labels.copy()
     return Run(run.state.centers, inertia, labels, weights, run)

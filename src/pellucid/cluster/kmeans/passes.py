@@ -411,9 +411,19 @@ class MemoryRows:
         def part(rows: slice) -> tuple[Array, int, float]:
             total = np.zeros((k, LIMBS, p + 1))
             changed, gain = kernels.sweep(
-                self.X[rows], self.w[rows], *at, self.origin, self.grid, self.labels[rows],
-                self.upper[rows], self.lower[rows], moved, drift, half, total,
-            )  # fmt: skip
+                self.X[rows],
+                self.w[rows],
+                *at,
+                self.origin,
+                self.grid,
+                self.labels[rows],
+                self.upper[rows],
+                self.lower[rows],
+                moved,
+                drift,
+                half,
+                total,
+            )
             return total, changed, gain
 
         parts = list(map_threads(part, self.chunks))

@@ -37,9 +37,21 @@ def pick_leaf(mass: Any, u: float, largest: bool) -> int:
 
 @jit
 def seed_chain(
-    tiles: Any, w: Any, weights: Any, order: Any, u: Any, power: float, near: Any, C: Any, D: Any,
-    after: Any, mass: Any, level: Any, slots: Any, out: Any,
-) -> None:  # fmt: skip
+    tiles: Any,
+    w: Any,
+    weights: Any,
+    order: Any,
+    u: Any,
+    power: float,
+    near: Any,
+    C: Any,
+    D: Any,
+    after: Any,
+    mass: Any,
+    level: Any,
+    slots: Any,
+    out: Any,
+) -> None:
     """out (k,): the rows of one start; m candidates are drawn for each centre but the first.
 
     tiles (n / BLOCK, d4, BLOCK) and w (n / BLOCK, BLOCK) are the rows and their weights, weights
@@ -117,9 +129,14 @@ def seed_scratch(w: Any, d4: int, leaves: int, m: int) -> tuple[Any, ...]:
     """The scratch arrays of ``seed_chain``, from near to slots."""
     columns = -(-m // TILE_ROWS) * TILE_ROWS
     return (
-        np.full(w.shape, np.inf), np.zeros((d4, columns)), np.empty((len(w), columns, BLOCK)),
-        np.empty((leaves, m)), np.zeros(leaves), np.empty(m), np.zeros((4, m), np.int64),
-    )  # fmt: skip
+        np.full(w.shape, np.inf),
+        np.zeros((d4, columns)),
+        np.empty((len(w), columns, BLOCK)),
+        np.empty((leaves, m)),
+        np.zeros(leaves),
+        np.empty(m),
+        np.zeros((4, m), np.int64),
+    )
 
 
 def warm() -> None:
@@ -127,6 +144,12 @@ def warm() -> None:
     w, out = np.ones((1, BLOCK)), np.zeros(2, np.int64)
     scratch = seed_scratch(w, 4, 1, 2)
     seed_chain(
-        np.zeros((1, 4, BLOCK)), w, np.array([3.0]), np.arange(3), np.zeros((2, 3)), 2.0, *scratch,
+        np.zeros((1, 4, BLOCK)),
+        w,
+        np.array([3.0]),
+        np.arange(3),
+        np.zeros((2, 3)),
+        2.0,
+        *scratch,
         out,
-    )  # fmt: skip
+    )

@@ -349,9 +349,14 @@ def leaf_masses(space: Space, power: float, chosen: Array, candidates: Array, ro
 
 
 def draw_in_span(
-    space: Space, power: float, chosen: Array, leaves: IntArray, u: Array, by_weight: list[bool],
+    space: Space,
+    power: float,
+    chosen: Array,
+    leaves: IntArray,
+    u: Array,
+    by_weight: list[bool],
     span: Span,
-) -> list[tuple[tuple[int, int], int, Array]]:  # fmt: skip
+) -> list[tuple[tuple[int, int], int, Array]]:
     """(slot, row number, row) for each draw from a leaf of this span."""
     found: list[tuple[tuple[int, int], int, Array]] = []
     for leaf, rows in enumerate(span.leaves(), start=span.start // LEAF_ROWS):

@@ -48,9 +48,20 @@ def product_and_norm(x: Any, origin: Any, d: Any) -> tuple[float, float]:
 
 @jit
 def side_sweep(
-    X: Any, w: Any, C: Any, origin: Any, d: Any, offset: float, spread: float, apart: float,
-    spent: float, grid: Any, side: Any, sure: Any, total: Any,
-) -> int:  # fmt: skip
+    X: Any,
+    w: Any,
+    C: Any,
+    origin: Any,
+    d: Any,
+    offset: float,
+    spread: float,
+    apart: float,
+    spent: float,
+    grid: Any,
+    side: Any,
+    sure: Any,
+    total: Any,
+) -> int:
     """Bring side (n,), 0 or 1, up to date with the centres C (2, p), where it is not sure.
 
     d = c_1 - c_0, offset = (|c_1 - o|^2 - |c_0 - o|^2) / 2, spread = 2 A, apart the last term of q;
@@ -101,7 +112,18 @@ def warm() -> None:
     X, w, C = np.array([[0.0], [1.0], [5.0]]), np.ones(3), np.array([[0.0], [5.0]])
     side, sure, grid = np.zeros(3, np.int32), np.full(3, -1.0), np.full((2, LIMBS), 2.0**53)
     side_sweep(
-        X, w, C, np.zeros(1), np.ones(1), 12.5, 25.0, 5.0, 0.0, grid, side, sure,
+        X,
+        w,
+        C,
+        np.zeros(1),
+        np.ones(1),
+        12.5,
+        25.0,
+        5.0,
+        0.0,
+        grid,
+        side,
+        sure,
         np.zeros((LIMBS, 2)),
-    )  # fmt: skip
+    )
     side_costs(X, w, C, side, np.zeros(2))

@@ -25,15 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import BlockEstimator, check_weights, with_callbacks
 from pellucid.cluster.kmeans.kmeans import STARTS, Metric, Problem, problem_of, space_of
-from pellucid.cluster.soft.rounds import (
-    FUZZY,
-    Run,
-    State,
-    Weights,
-    run_soft,
-    sweeps_of,
-    values_of,
-)
+from pellucid.cluster.soft.rounds import FUZZY, Run, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
@@ -186,9 +178,14 @@ class FuzzyCMeans(ClusterMixin, BlockEstimator):
         for i, start in enumerate(problem.starts(self.init, self.n_clusters, n_init, rng)):
             task = context if n_init == 1 else context.subtask(f"start {i}", self.max_iter)
             run = run_soft(
-                sweeps, start, Weights(float(self.m), FUZZY), max_iter=self.max_iter,
-                tol=self.tol, name=type(self).__name__, context=task,
-            )  # fmt: skip
+                sweeps,
+                start,
+                Weights(float(self.m), FUZZY),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                name=type(self).__name__,
+                context=task,
+            )
             values.append(run.sums.cost)
             if best is None or run.sums.cost < best.sums.cost * (1 - 1e-12):
                 best = run

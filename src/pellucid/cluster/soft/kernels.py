@@ -135,8 +135,9 @@ def load_block(X: Any, start: int, stop: int, origin: Any, S: Any, T: Any) -> No
 
 
 @jit
-def weigh_block(T: Any, C: Any, k: int, m: float, eta: Any, D: Any, U: Any, P: Any, cost: Any,
-                s: Any) -> None:  # fmt: skip
+def weigh_block(
+    T: Any, C: Any, k: int, m: float, eta: Any, D: Any, U: Any, P: Any, cost: Any, s: Any
+) -> None:
     """Distances to the centres C (p, k8), then memberships (no eta) or typicalities."""
     for a in range(0, C.shape[1], TILE_ROWS):
         for b in range(0, BLOCK, 2 * LANES):
@@ -148,8 +149,9 @@ def weigh_block(T: Any, C: Any, k: int, m: float, eta: Any, D: Any, U: Any, P: A
 
 
 @jit(reassociate=True)
-def soft_sums(X: Any, w: Any, C: Any, k: int, m: float, eta: Any, origin: Any, total: Any,
-              terms: Any) -> Any:  # fmt: skip
+def soft_sums(
+    X: Any, w: Any, C: Any, k: int, m: float, eta: Any, origin: Any, total: Any, terms: Any
+) -> Any:
     """Add the sums of the rows to total (k8, width); the cost and sum u^2 are returned.
 
     terms (k, 2): sum w u^m D and sum w u^m per centre are added where eta is empty.

@@ -25,14 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import BlockEstimator, check_weights, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, Problem, problem_of
 from pellucid.cluster.soft.fuzzy import check_exponent
-from pellucid.cluster.soft.rounds import (
-    FUZZY,
-    State,
-    Weights,
-    run_soft,
-    sweeps_of,
-    values_of,
-)
+from pellucid.cluster.soft.rounds import FUZZY, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
@@ -183,10 +176,14 @@ class PossibilisticCMeans(ClusterMixin, BlockEstimator):
         if given is not None and eta is not None:
             return PossibilisticStart(centers, eta)
         fuzzy = run_soft(
-            sweeps_of(problem), centers, Weights(float(self.m), FUZZY), max_iter=self.max_iter,
+            sweeps_of(problem),
+            centers,
+            Weights(float(self.m), FUZZY),
+            max_iter=self.max_iter,
             tol=max(self.tol, 1e-4 * float(np.sqrt(problem.box.variance))),  # a start needs no more
-            name="fuzzy start", context=None,
-        )  # fmt: skip
+            name="fuzzy start",
+            context=None,
+        )
         if eta is None:
             weight = fuzzy.sums.total[:, -1]
             eta = fuzzy.sums.spread / np.where(weight > 0, weight, 1.0)
@@ -207,9 +204,14 @@ class PossibilisticCMeans(ClusterMixin, BlockEstimator):
             **data,
         )
         run = run_soft(
-            sweeps_of(problem), start.centers, Weights(float(self.m), start.scale),
-            max_iter=self.max_iter, tol=self.tol, name=type(self).__name__, context=context,
-        )  # fmt: skip
+            sweeps_of(problem),
+            start.centers,
+            Weights(float(self.m), start.scale),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            name=type(self).__name__,
+            context=context,
+        )
         self.cluster_centers_, self.scale_ = run.centers, start.scale
         self.objective_ = run.sums.cost
         self.n_iter_, self.history_ = run.iteration.n_iter, run.iteration.history

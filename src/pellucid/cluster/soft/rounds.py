@@ -277,9 +277,15 @@ class Run(NamedTuple):
 
 
 def run_soft(
-    sweeps: Sweeps, start: Array, weights: Weights, *, max_iter: int, tol: float, name: str,
+    sweeps: Sweeps,
+    start: Array,
+    weights: Weights,
+    *,
+    max_iter: int,
+    tol: float,
+    name: str,
     context: FitContext | None,
-) -> Run:  # fmt: skip
+) -> Run:
     """Rounds from one start until no coordinate of a centre moves by ``tol``."""
 
     def step(state: State) -> tuple[State, float]:
@@ -310,7 +316,14 @@ def run_soft(
     less = float(np.nextafter(tol, 0.0))  # strictly less than tol
     with single_threaded_blas():  # held once, not in every sweep
         run = iterate(
-            step, State(0, start, None, start), max_iter=max_iter, tol=less,
-            record=record, start_row=False, name=name, context=context, warn=False,
-        )  # fmt: skip
+            step,
+            State(0, start, None, start),
+            max_iter=max_iter,
+            tol=less,
+            record=record,
+            start_row=False,
+            name=name,
+            context=context,
+            warn=False,
+        )
         return Run(run.state.centers, sweeps.sums(run.state.centers, weights), run)

@@ -47,9 +47,13 @@ def discretize(X: Array, rng: Rng) -> tuple[IntArray, Iteration]:
         return (V.T @ U.T, float(s.sum())), abs(float(s.sum()) - before) / n
 
     run = iterate(
-        step, (orthogonal_rows(X, k, rng), 0.0), max_iter=ROUNDS, tol=1e-15,
-        record=lambda state: {"objective": 2.0 * (n - state[1])}, name="discretize",
-    )  # fmt: skip
+        step,
+        (orthogonal_rows(X, k, rng), 0.0),
+        max_iter=ROUNDS,
+        tol=1e-15,
+        record=lambda state: {"objective": 2.0 * (n - state[1])},
+        name="discretize",
+    )
     return (X @ run.state[0]).argmax(axis=1), run
 
 

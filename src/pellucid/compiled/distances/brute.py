@@ -315,9 +315,19 @@ def confirm(X: Any, q: Any, candidates: Any, k: int, exact: Any, order: Any) -> 
 
 @jit
 def filtered_nearest(
-    S: Any, R: Any, X: Any, Q: Any, floor: Any, unit: float, extra: int, a: int, b: int,
-    out: Any, index: Any, failed: Any,
-) -> None:  # fmt: skip
+    S: Any,
+    R: Any,
+    X: Any,
+    Q: Any,
+    floor: Any,
+    unit: float,
+    extra: int,
+    a: int,
+    b: int,
+    out: Any,
+    index: Any,
+    failed: Any,
+) -> None:
     """The k nearest rows of queries a to b, and which of them the filter could not settle.
 
     S (m, d + 1) = (-2 q, 1) and R (blocks, d + 1, COLUMNS) = (x, |x|^2), centred, divided by the

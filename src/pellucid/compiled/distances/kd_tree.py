@@ -139,9 +139,21 @@ def leaf_distances(tiles: Any, leaf: int, q: Any, kind: int, p: float, out: Any)
 
 @jit
 def descend(
-    q: Any, v: int, bound: float, limit: float, offset: Any, axis: Any, cut: Any, bottom: int,
-    kind: int, p: float, nodes: Any, bounds: Any, offsets: Any, depth: int,
-) -> Any:  # fmt: skip
+    q: Any,
+    v: int,
+    bound: float,
+    limit: float,
+    offset: Any,
+    axis: Any,
+    cut: Any,
+    bottom: int,
+    kind: int,
+    p: float,
+    nodes: Any,
+    bounds: Any,
+    offsets: Any,
+    depth: int,
+) -> Any:
     """Go to the leaf nearest to q below v; what must be looked at later goes on the stack."""
     while v < bottom:
         t = axis[v]
@@ -184,9 +196,21 @@ def offer(values: Any, slots: Any, leaf: int, best: Any, which: Any) -> None:
 
 @jit
 def tree_nearest(
-    tiles: Any, slots: Any, axis: Any, cut: Any, n: int, Q: Any, order: Any, a: int, b: int,
-    kind: int, p: float, out: Any, out_index: Any, visited: Any,
-) -> None:  # fmt: skip
+    tiles: Any,
+    slots: Any,
+    axis: Any,
+    cut: Any,
+    n: int,
+    Q: Any,
+    order: Any,
+    a: int,
+    b: int,
+    kind: int,
+    p: float,
+    out: Any,
+    out_index: Any,
+    visited: Any,
+) -> None:
     """The k nearest rows of queries order[a:b]; visited[0] counts the leaves looked at."""
     d = Q.shape[1]
     k = out.shape[1]
@@ -213,9 +237,21 @@ def tree_nearest(
             for t in range(d):
                 offset[t] = offsets[depth, t]
             v, depth = descend(
-                q, nodes[depth], bounds[depth], limit, offset, axis, cut, bottom, kind, p,
-                nodes, bounds, offsets, depth,
-            )  # fmt: skip
+                q,
+                nodes[depth],
+                bounds[depth],
+                limit,
+                offset,
+                axis,
+                cut,
+                bottom,
+                kind,
+                p,
+                nodes,
+                bounds,
+                offsets,
+                depth,
+            )
             visited[0] += 1
             leaf_distances(tiles, v - bottom, q, kind, p, values)
             offer(values, slots, v - bottom, best, which)
@@ -227,9 +263,22 @@ def tree_nearest(
 
 @jit
 def tree_within(
-    tiles: Any, slots: Any, axis: Any, cut: Any, n: int, Q: Any, limits: Any, kind: int, p: float,
-    a: int, b: int, first: Any, out: Any, out_index: Any, fill: bool,
-) -> None:  # fmt: skip
+    tiles: Any,
+    slots: Any,
+    axis: Any,
+    cut: Any,
+    n: int,
+    Q: Any,
+    limits: Any,
+    kind: int,
+    p: float,
+    a: int,
+    b: int,
+    first: Any,
+    out: Any,
+    out_index: Any,
+    fill: bool,
+) -> None:
     """Rows with a reduced distance of at most limits[i]: counted into first[i + 1], or stored.
 
     With ``fill`` they are written to out and out_index from first[i] on, in the tree's order.
@@ -253,9 +302,21 @@ def tree_within(
             for t in range(d):
                 offset[t] = offsets[depth, t]
             v, depth = descend(
-                q, nodes[depth], bounds[depth], limit, offset, axis, cut, bottom, kind, p,
-                nodes, bounds, offsets, depth,
-            )  # fmt: skip
+                q,
+                nodes[depth],
+                bounds[depth],
+                limit,
+                offset,
+                axis,
+                cut,
+                bottom,
+                kind,
+                p,
+                nodes,
+                bounds,
+                offsets,
+                depth,
+            )
             leaf_distances(tiles, v - bottom, q, kind, p, values)
             for j in range(WIDTH):
                 if values[j] <= limits[i] and slots[v - bottom, j] < n:

@@ -42,9 +42,19 @@ def clip_factor(g: Array, clip: float) -> float:
 
 @jit
 def update(
-    rule: int, a: float, b: float, eps: float, decay: float, clip: float, w: Array, g: Array,
-    eta: float, m: Array, r: Array, t: int,
-) -> None:  # fmt: skip
+    rule: int,
+    a: float,
+    b: float,
+    eps: float,
+    decay: float,
+    clip: float,
+    w: Array,
+    g: Array,
+    eta: float,
+    m: Array,
+    r: Array,
+    t: int,
+) -> None:
     """w after one step with gradient g, in place; m and r are the rule's memory, t = 1, 2, ..."""
     c = clip_factor(g, clip)
     if decay > 0:
@@ -78,11 +88,33 @@ def update(
 
 @jit(reassociate=True)
 def rule_epoch(
-    X: Array, y: Array, weight: Array, order: IntArray, size: int, rates: Array, w: Array,
-    m: Array, r: Array, t: int, loss: int, epsilon: float, factor: float, unbiased: bool,
-    l1: float, l2: float, price: Array, rule: int, a: float, b: float, eps: float, decay: float,
-    clip: float, path: Array, mean: Array, seen: int,
-) -> None:  # fmt: skip
+    X: Array,
+    y: Array,
+    weight: Array,
+    order: IntArray,
+    size: int,
+    rates: Array,
+    w: Array,
+    m: Array,
+    r: Array,
+    t: int,
+    loss: int,
+    epsilon: float,
+    factor: float,
+    unbiased: bool,
+    l1: float,
+    l2: float,
+    price: Array,
+    rule: int,
+    a: float,
+    b: float,
+    eps: float,
+    decay: float,
+    clip: float,
+    path: Array,
+    mean: Array,
+    seen: int,
+) -> None:
     """One epoch of mini-batches of ``size`` rows in the given order; w, m and r change in place.
 
     w has one entry per column of X, after the intercept where it is one longer. ``factor``
@@ -160,10 +192,25 @@ def passive_aggressive(kind: int, value: float, norm: float, eta: float) -> floa
 
 @jit(reassociate=True)
 def sgd_epoch(
-    X: Array, y: Array, visits: IntArray, share: Array, rates: Array, w: Array, mean: Array,
-    cut: Array, scalars: Array, t: int, loss: int, epsilon: float, factor: float, l2: float,
-    l1: float, intercept: bool, average: int, kind: int,
-) -> float:  # fmt: skip
+    X: Array,
+    y: Array,
+    visits: IntArray,
+    share: Array,
+    rates: Array,
+    w: Array,
+    mean: Array,
+    cut: Array,
+    scalars: Array,
+    t: int,
+    loss: int,
+    epsilon: float,
+    factor: float,
+    l2: float,
+    l1: float,
+    intercept: bool,
+    average: int,
+    kind: int,
+) -> float:
     """One stochastic epoch; returns the sum of the objectives met on the way.
 
     w <- max(0, 1 - eta l2) w - eta share l'(y, f) x, then the cumulative truncation by l1.
@@ -269,9 +316,20 @@ def sgd_epoch(
 
 @jit(reassociate=True)
 def coordinate_sweep(
-    columns: Array, y: Array, weight: Array, f: Array, w: Array, order: IntArray,
-    curvature: Array, price: Array, l1: float, l2: float, loss: int, epsilon: float, factor: float,
-) -> None:  # fmt: skip
+    columns: Array,
+    y: Array,
+    weight: Array,
+    f: Array,
+    w: Array,
+    order: IntArray,
+    curvature: Array,
+    price: Array,
+    l1: float,
+    l2: float,
+    loss: int,
+    epsilon: float,
+    factor: float,
+) -> None:
     """Each coordinate in turn to the minimum of its quadratic bound; f = D w is kept up to date.
 
     ``columns`` is D', ``curvature`` bounds the second derivative along each coordinate; for the
@@ -301,10 +359,66 @@ def warm() -> None:
     order, empty = np.arange(2), np.empty((0, 1))
     update(0, 0.9, 0.9, 1e-8, 0.0, np.inf, one.copy(), one, 0.1, one.copy(), one.copy(), 1)
     passive_aggressive(1, 1.0, 1.0, 1.0)
-    rule_epoch(X, y, two, order, 1, two, np.ones(1), one.copy(), one.copy(), 0, 0, 0.1, 1.0, True,
-               0.0, 0.0, one, 0, 0.9, 0.9, 1e-8, 0.0, np.inf, empty,
-               empty.ravel(), 0)  # fmt: skip
-    sgd_epoch(X, y, order, np.empty(0), two, np.ones(1), one.copy(), one.copy(), np.zeros(5), 1,
-              0, 0.1, 0.5, 0.1, 0.1, True, 1, 0)  # fmt: skip
-    coordinate_sweep(np.ones((1, 2)), y, two, two.copy(), one.copy(), np.arange(1), one, one,
-                     0.1, 0.1, 0, 0.1, 1.0)  # fmt: skip
+    rule_epoch(
+        X,
+        y,
+        two,
+        order,
+        1,
+        two,
+        np.ones(1),
+        one.copy(),
+        one.copy(),
+        0,
+        0,
+        0.1,
+        1.0,
+        True,
+        0.0,
+        0.0,
+        one,
+        0,
+        0.9,
+        0.9,
+        1e-8,
+        0.0,
+        np.inf,
+        empty,
+        empty.ravel(),
+        0,
+    )
+    sgd_epoch(
+        X,
+        y,
+        order,
+        np.empty(0),
+        two,
+        np.ones(1),
+        one.copy(),
+        one.copy(),
+        np.zeros(5),
+        1,
+        0,
+        0.1,
+        0.5,
+        0.1,
+        0.1,
+        True,
+        1,
+        0,
+    )
+    coordinate_sweep(
+        np.ones((1, 2)),
+        y,
+        two,
+        two.copy(),
+        one.copy(),
+        np.arange(1),
+        one,
+        one,
+        0.1,
+        0.1,
+        0,
+        0.1,
+        1.0,
+    )

@@ -94,9 +94,14 @@ def make_scratch(P: Problem, m: int) -> Scratch:
     d = P.X.shape[1]
     most = int(P.levels.max()) + 1 if len(P.levels) else 0
     return Scratch(
-        np.zeros(size, np.int64), np.zeros(size, np.int64), np.empty(m, np.int64), room,
-        np.empty(m), np.arange(d, dtype=np.int64), make_groups(most, size),
-    )  # fmt: skip
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.empty(m, np.int64),
+        room,
+        np.empty(m),
+        np.arange(d, dtype=np.int64),
+        make_groups(most, size),
+    )
 
 
 @jit

@@ -68,10 +68,17 @@ def make_groups(k: int, q: int) -> Groups:
     """Room for k levels and q sums."""
     i8 = np.int64
     return Groups(
-        np.zeros((k, q), i8), np.zeros(k, i8), np.zeros(k, i8), np.zeros(k, np.uint8),
-        np.zeros(k, np.uint8), np.zeros(k, np.uint8), np.zeros(k, i8), np.zeros(k),
-        np.zeros((2, q)), np.zeros(k, i8),
-    )  # fmt: skip
+        np.zeros((k, q), i8),
+        np.zeros(k, i8),
+        np.zeros(k, i8),
+        np.zeros(k, np.uint8),
+        np.zeros(k, np.uint8),
+        np.zeros(k, np.uint8),
+        np.zeros(k, i8),
+        np.zeros(k),
+        np.zeros((2, q)),
+        np.zeros(k, i8),
+    )
 
 
 @jit
@@ -367,7 +374,7 @@ def scan_levels_absolute(P, lim, f, s, e, w, key, A):
 @jit
 def fill_sets(
     X, rows, bits, mask, left, feature, start, stop, weight, levels, offset, missing_left, sets
-):  # fmt: skip
+):
     """The levels that go left at every node that asks about them, as bits.
 
     A level without a row in the node goes to the side of more weight, and so do missing cells

@@ -110,9 +110,28 @@ def close_node(state, stay, table, at, q, H, m, phi):
 
 @jit
 def add_shares(
-    X, begin, end, first, last, start, feature, threshold, missing_left, right, category, sets,
-    depth, before, value, column, sizes, offset, points, table, out,
-):  # fmt: skip
+    X,
+    begin,
+    end,
+    first,
+    last,
+    start,
+    feature,
+    threshold,
+    missing_left,
+    right,
+    category,
+    sets,
+    depth,
+    before,
+    value,
+    column,
+    sizes,
+    offset,
+    points,
+    table,
+    out,
+):
     """out (n, p, K) += the values of the trees first..last-1 for the rows begin..end-1."""
     p, width, K = X.shape[1], value.shape[1], out.shape[2]
     deep, Q = sizes[first:last, 0].max() + 2, points[first:last].max()
@@ -232,10 +251,28 @@ def warm() -> None:
     points, knots = np.ones(1, np.int64), np.full((2, 1), 0.5)
     fill_tables(start, 0, 1, one, points, knots, knots, f8, f8, table)
     add_shares(
-        np.zeros((1, 1)), 0, 1, 0, 1, start, none, f8, np.zeros(1, np.uint8), none, none,
-        np.zeros((0, 1), np.int64), one, one, value, one, sizes, one, points, table,
+        np.zeros((1, 1)),
+        0,
+        1,
+        0,
+        1,
+        start,
+        none,
+        f8,
+        np.zeros(1, np.uint8),
+        none,
+        none,
+        np.zeros((0, 1), np.int64),
+        one,
+        one,
+        value,
+        one,
+        sizes,
+        one,
+        points,
+        table,
         np.zeros((1, 1, 1)),
-    )  # fmt: skip
+    )
     branch_means(start, none, none, f8, value, value.copy())
     i4 = np.zeros(0, np.int32)
     preorder(np.array([0, 0]), np.array([0, 1]), i4, i4, one.copy(), one.copy(), none.copy())

@@ -283,8 +283,9 @@ class Engine:
 
     def _normal(self, targets: IntArray, alpha: float) -> Solved | None:
         live = self.live
-        solved = solve_cholesky(self.system.G[np.ix_(live, live)],
-                                self.system.B[np.ix_(live, targets)], alpha)  # fmt: skip
+        solved = solve_cholesky(
+            self.system.G[np.ix_(live, live)], self.system.B[np.ix_(live, targets)], alpha
+        )
         return None if solved is None else self.embed(solved)
 
     def embed(self, solved: Solved) -> Solved:
@@ -325,11 +326,19 @@ class Engine:
         gradient = float((slope / np.where(scale > 0, scale, 1.0)).max(initial=0.0))
         offset = 1 if self.unknowns == "all" else 0
         return LinearFit(
-            coef, centre - self.at.shift @ coef if self.at.intercept else 0.0 * centre,
-            root, solved.rank, rss, solved.condition, gradient, route,
+            coef,
+            centre - self.at.shift @ coef if self.at.intercept else 0.0 * centre,
+            root,
+            solved.rank,
+            rss,
+            solved.condition,
+            gradient,
+            route,
             tuple(j - offset for j in solved.dependent if j >= offset),
-            0.0 * self.at.shift if offset else self.at.shift, self.total.weight, Y,
-        )  # fmt: skip
+            0.0 * self.at.shift if offset else self.at.shift,
+            self.total.weight,
+            Y,
+        )
 
     def _correct(
         self, theta: Array, root: Array, alpha: float | Array, sums: Residuals
@@ -395,11 +404,19 @@ def finish_wide(
     coef = theta[offset:]
     intercept = theta[0] if offset else wide.y_mean[targets] - wide.mean @ coef
     return LinearFit(
-        coef, intercept, solved.root, solved.rank, E.T @ E, solved.condition,
-        float(slope.max(initial=0.0)), "svd",
+        coef,
+        intercept,
+        solved.root,
+        solved.rank,
+        E.T @ E,
+        solved.condition,
+        float(slope.max(initial=0.0)),
+        "svd",
         tuple(j - offset for j in solved.dependent if j >= offset),
-        wide.mean, wide.weight, V.T @ V,
-    )  # fmt: skip
+        wide.mean,
+        wide.weight,
+        V.T @ V,
+    )
 
 
 def finite(total: Moments) -> bool:

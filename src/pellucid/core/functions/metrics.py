@@ -27,9 +27,12 @@ from pellucid.core.functions.distances import pairwise_canberra, pairwise_hammin
 from pellucid.core.functions.gower import Gower, column_mask, known_ranges, pairwise_gower
 
 ALIASES = {
-    "l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": "minkowski",
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "l2": "euclidean",
+    "p": "minkowski",
     "infinity": "chebyshev",
-}  # fmt: skip
+}
 ORDERS = {"euclidean": 2.0, "sqeuclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
 MAPPED = ("minkowski", "seuclidean", "mahalanobis", "cosine", "correlation", *ORDERS)
 NAMES = (*MAPPED, "hamming", "canberra", "gower", *BINARY, *FURTHER, "precomputed")

@@ -157,9 +157,7 @@ class FitContext:
         task = self.root.subcontext(task_name=f"step {i}")
         task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
         return task.call_on_fit_task_end(
-            estimator=self.estimator,
-            **self.data,
-            reconstruction_attributes=self._attributes(state),
+            estimator=self.estimator, **self.data, reconstruction_attributes=self._attributes(state)
         )
 
     def subtask(self, name: str, max_steps: int | None) -> "FitContext":
@@ -172,9 +170,7 @@ class FitContext:
     def end(self, state: Any = None) -> bool:
         """Report the end of the task; True when some callback asks to stop the level above."""
         return self.root.call_on_fit_task_end(
-            estimator=self.estimator,
-            **self.data,
-            reconstruction_attributes=self._attributes(state),
+            estimator=self.estimator, **self.data, reconstruction_attributes=self._attributes(state)
         )
 
 

@@ -37,9 +37,9 @@ def jit(
     flags: Any = _REASSOCIATE if reassociate else False
     # said in any case: a kernel that does not say takes it from its caller
     counting: dict[str, Any] = {"_nrt": counted}
-    kernel = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=flags, **counting
-    )(function)  # fmt: skip
+    kernel = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **counting)(
+        function
+    )
     KERNELS.append(kernel)
     return kernel
 

@@ -31,9 +31,7 @@ def _product_tile(typing_context, L, R, i, j, out, r0, c0):
     """Write one tile; L (blocks, d, ROWS), R (blocks, d, COLUMNS), out two-dimensional, float32."""
 
     def generate(context, build, signature, a):
-        arrays = [
-            context.make_array(signature.args[k])(context, build, a[k]) for k in (0, 1, 4)
-        ]  # fmt: skip
+        arrays = [context.make_array(signature.args[k])(context, build, a[k]) for k in (0, 1, 4)]
         left, right, result = arrays
         d = build.extract_value(left.shape, 1)
         left_at = build.gep(left.data, [build.mul(a[2], build.mul(d, _INT(ROWS)))])

@@ -124,17 +124,32 @@ class GenerativeAdversarialNetwork(DeepModel):
         with one_session(device, int(rng.integers(1 << 62)), work):
             data = torch.as_tensor(self._standard(rows.X)[visits.rows], dtype=torch.float32)
             share = torch.as_tensor(visits.share, dtype=torch.float32, device=device)
-            game = Game(module.to(device), data.to(device), share, training, self.latent_dim,
-                        self.n_discriminator_steps, self.loss)  # fmt: skip
+            game = Game(
+                module.to(device),
+                data.to(device),
+                share,
+                training,
+                self.latent_dim,
+                self.n_discriminator_steps,
+                self.loss,
+            )
             context = FitContext(
-                self, X=rows.X, sample_weight=sample_weight, max_steps=training.max_epochs,
+                self,
+                X=rows.X,
+                sample_weight=sample_weight,
+                max_steps=training.max_epochs,
                 attributes=self._attributes,
-            )  # fmt: skip
+            )
             run = self._iterate(
-                game.step, game.start(), max_iter=training.max_epochs, tol=None,
-                record=record_of(training), context=context, start_row=False,
+                game.step,
+                game.start(),
+                max_iter=training.max_epochs,
+                tol=None,
+                record=record_of(training),
+                context=context,
+                start_row=False,
                 explain=explain_divergence(training),
-            )  # fmt: skip
+            )
             self._keep(run.state, module, device)
         self._look(rows.X[visits.rows])
         return self

@@ -76,9 +76,15 @@ class Game:
     """The two players and the data; ``step`` is one epoch."""
 
     def __init__(
-        self, module: AdversarialModule, X: Tensor, share: Tensor, training: Any,
-        latent_dim: int, n_steps: int, loss: str,
-    ) -> None:  # fmt: skip
+        self,
+        module: AdversarialModule,
+        X: Tensor,
+        share: Tensor,
+        training: Any,
+        latent_dim: int,
+        n_steps: int,
+        loss: str,
+    ) -> None:
         self.module, self.X, self.share, self.training = module, X, share, training
         self.latent_dim, self.n_steps, self.loss = latent_dim, n_steps, loss
         options = {"betas": BETAS} if training.solver.startswith("adam") else {}

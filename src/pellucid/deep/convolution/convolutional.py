@@ -79,9 +79,14 @@ class ConvolutionalModel(DeepModel):
 
         model: Any = self
         return ConvolutionModule(
-            self.image_shape_, tuple(model.channels), model.kernel_size, model.pool_size,
-            model.pooling, tuple(model.hidden), model._outputs,
-        )  # fmt: skip
+            self.image_shape_,
+            tuple(model.channels),
+            model.kernel_size,
+            model.pool_size,
+            model.pooling,
+            tuple(model.hidden),
+            model._outputs,
+        )
 
     @property
     def filters_(self) -> list[Array]:

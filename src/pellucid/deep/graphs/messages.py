@@ -64,9 +64,7 @@ def message_matrix(A: Any, aggregation: str) -> Any:
     return coo_array((data, (A.row, A.col)), shape=A.shape)
 
 
-def message_pass(
-    adjacency: ArrayLike, features: ArrayLike, *, aggregation: str = "gcn"
-) -> Array:  # fmt: skip
+def message_pass(adjacency: ArrayLike, features: ArrayLike, *, aggregation: str = "gcn") -> Array:
     """What every node hears from its neighbours.
 
     Parameters

@@ -71,9 +71,14 @@ class RecurrentModel(DeepModel):
 
         model: Any = self
         return RecurrentModule(
-            self._width, model.hidden_size, model.cell, model.n_layers, model.bidirectional,
-            model.output == "sequence", model._outputs,
-        )  # fmt: skip
+            self._width,
+            model.hidden_size,
+            model.cell,
+            model.n_layers,
+            model.bidirectional,
+            model.output == "sequence",
+            model._outputs,
+        )
 
     def hidden_states(self, X: Any) -> Any:
         """The states of the last layer at every step."""

@@ -39,7 +39,7 @@ def greedy(module: SequenceModule, source: Tensor, lengths: Tensor, limit: int) 
 
 def beam(
     module: SequenceModule, source: Tensor, lengths: Tensor, limit: int, width: int
-) -> list[int]:  # fmt: skip
+) -> list[int]:
     """The finished target with the largest log-probability per token."""
     memory, allowed = module.encoder(source, lengths), module.encoder.allowed(source, lengths)
     begun = torch.full((1, 1), BEGIN, dtype=torch.long, device=source.device)

@@ -31,9 +31,12 @@ from pellucid.deep.transformers.tokens import (
 def check_transformer(model: Any) -> None:
     """Refuse sizes that have no meaning."""
     check.whole(
-        d_model=model.d_model, n_heads=model.n_heads, n_layers=model.n_layers,
-        d_feedforward=model.d_feedforward, max_length=model.max_length,
-    )  # fmt: skip
+        d_model=model.d_model,
+        n_heads=model.n_heads,
+        n_layers=model.n_layers,
+        d_feedforward=model.d_feedforward,
+        max_length=model.max_length,
+    )
     if model.d_model % model.n_heads:
         raise ValueError(
             f"d_model must be a multiple of n_heads, got {model.d_model} and {model.n_heads}"
@@ -56,9 +59,15 @@ def encoder_of(model: Any, width: int, is_tokens: bool) -> Any:
     from pellucid.deep.transformers.transformer_module import Encoder
 
     return Encoder(
-        width, is_tokens, model.d_model, model.n_heads, model.n_layers, model.d_feedforward,
-        float(model.dropout), model.max_length,
-    )  # fmt: skip
+        width,
+        is_tokens,
+        model.d_model,
+        model.n_heads,
+        model.n_layers,
+        model.d_feedforward,
+        float(model.dropout),
+        model.max_length,
+    )
 
 
 class TransformerClassifier(DeepClassifier):
@@ -183,9 +192,10 @@ class TransformerClassifier(DeepClassifier):
 
     def _describe(self) -> str:
         what = (
-            f"{self._width} numbers per position" if self.vocabulary_ is None
+            f"{self._width} numbers per position"
+            if self.vocabulary_ is None
             else f"{len(self.vocabulary_)} tokens"
-        )  # fmt: skip
+        )
         return (
             f"transformer encoder of {self.n_layers} layer(s), {self.n_heads} heads, "
             f"{self.d_model} numbers per position over {what}; the mean, a linear head"

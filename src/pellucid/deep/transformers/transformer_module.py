@@ -128,9 +128,16 @@ class Encoder(nn.Module):
     place: Tensor
 
     def __init__(
-        self, width: int, is_tokens: bool, d_model: int, n_heads: int, n_layers: int,
-        d_feedforward: int, dropout: float, max_length: int,
-    ) -> None:  # fmt: skip
+        self,
+        width: int,
+        is_tokens: bool,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        d_feedforward: int,
+        dropout: float,
+        max_length: int,
+    ) -> None:
         super().__init__()
         self.is_tokens = is_tokens
         self.embed = (
@@ -184,9 +191,16 @@ class SequenceModule(nn.Module):
     """Encoder and decoder; the logits of the next token at every position of the target."""
 
     def __init__(
-        self, encoder: Encoder, n_tokens: int, d_model: int, n_heads: int, n_layers: int,
-        d_feedforward: int, dropout: float, max_length: int,
-    ) -> None:  # fmt: skip
+        self,
+        encoder: Encoder,
+        n_tokens: int,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        d_feedforward: int,
+        dropout: float,
+        max_length: int,
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.embed = nn.Embedding(n_tokens, d_model, padding_idx=PAD)

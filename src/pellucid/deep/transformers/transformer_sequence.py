@@ -172,9 +172,14 @@ class TransformerSequenceModel(Learner):
 
         return SequenceModule(
             encoder_of(self, len(self.source_vocabulary_) + SPECIAL, True),
-            len(self.target_vocabulary_) + SPECIAL, self.d_model, self.n_heads, self.n_layers,
-            self.d_feedforward, float(self.dropout), self.max_length,
-        )  # fmt: skip
+            len(self.target_vocabulary_) + SPECIAL,
+            self.d_model,
+            self.n_heads,
+            self.n_layers,
+            self.d_feedforward,
+            float(self.dropout),
+            self.max_length,
+        )
 
     def predict(
         self, sources: Any, *, beam_width: int = 1, max_length: int | None = None

@@ -198,17 +198,26 @@ class AdaBoostClassifier(Classifier):
     def _run(self, rounds: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
         last = self.n_estimators
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=last,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=last,
             attributes=lambda state: state.attributes(),
-        )  # fmt: skip
+        )
 
         def step(state: Rounds) -> tuple[Rounds, float]:
             return state, state.step(last).error
 
         self._iterate(
-            step, rounds, max_iter=last, tol=None, record=lambda state: state.record(),
-            context=context, stop=lambda _: bool(rounds.ending),
-        )  # fmt: skip
+            step,
+            rounds,
+            max_iter=last,
+            tol=None,
+            record=lambda state: state.record(),
+            context=context,
+            stop=lambda _: bool(rounds.ending),
+        )
         found = rounds.attributes()
         self.estimators_ = found["estimators_"]
         self.estimator_weights_ = found["estimator_weights_"]

@@ -86,9 +86,11 @@ class Rounds:
             return objective
         last = self.done[-1]
         return objective | {
-            "error": last.error, "alpha": last.weight / 2, "normaliser": last.normaliser,
+            "error": last.error,
+            "alpha": last.weight / 2,
+            "normaliser": last.normaliser,
             "train_error": last.train_error,
-        }  # fmt: skip
+        }
 
     def attributes(self) -> dict[str, Any]:
         """The fitted attributes so far."""

@@ -80,12 +80,19 @@ class Grower:
         t, size = self.n_threads, p * 256 * self.width
         slots = max(2, min(self.limits.max_leaves, POOL_BYTES // (8 * size)))
         return Work(
-            np.zeros(8, np.int64), np.zeros((n, self.width), np.int64),
-            np.zeros(n + 64 * t, np.int32), stretches(n, t), np.zeros(n, np.uint16),
-            np.zeros((t, size), np.int64), np.zeros((slots + 1, size), np.int64), np.zeros((t, 2)),
-            np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64), np.zeros(size, np.int64),
+            np.zeros(8, np.int64),
+            np.zeros((n, self.width), np.int64),
+            np.zeros(n + 64 * t, np.int32),
+            stretches(n, t),
+            np.zeros(n, np.uint16),
+            np.zeros((t, size), np.int64),
+            np.zeros((slots + 1, size), np.int64),
+            np.zeros((t, 2)),
+            np.zeros((t, 2, FOUND), np.int64),
+            np.zeros((t, 2), np.int64),
+            np.zeros(size, np.int64),
             np.zeros(self.limits.max_leaves, np.int64),
-        )  # fmt: skip
+        )
 
     def grow(self, run: Any, g: Array, h: Array, sum_g: float, sum_h: float, seed: int) -> Grown:
         """One tree; ``run`` is a gang of ``n_threads``, g and h are those of unit weight."""
@@ -98,13 +105,31 @@ class Grower:
             scale = np.array([self.scale, 1.0, 1.0])
         q, k = self.limits, self.limits.max_leaves
         rules = Rules(
-            1 / scale, q.monotone, q.paths, self.shift, k, q.max_depth, q.min_leaf,
-            q.l2, q.min_gain, q.tries, seed, self.width, self.rate, self.keep, again,
-        )  # fmt: skip
+            1 / scale,
+            q.monotone,
+            q.paths,
+            self.shift,
+            k,
+            q.max_depth,
+            q.min_leaf,
+            q.l2,
+            q.min_gain,
+            q.tries,
+            seed,
+            self.width,
+            self.rate,
+            self.keep,
+            again,
+        )
         tree = Grown(
-            np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8),
-            np.zeros(k, np.int32), np.zeros(k, np.int32), np.zeros(k), np.zeros(k), np.zeros(k),
-        )  # fmt: skip
+            np.zeros((max(k - 1, 1), FOUND), np.int64),
+            np.zeros(k, np.uint8),
+            np.zeros(k, np.int32),
+            np.zeros(k, np.int32),
+            np.zeros(k),
+            np.zeros(k),
+            np.zeros(k),
+        )
         if self.n_threads == 1:
             self.work.counter[0] = 0
             leaves = grow_tree(0, 1, self.table, rules, scale, g, h, self.w, self.work, tree)
@@ -112,9 +137,14 @@ class Grower:
             leaves = self._run(run, rules, scale, g, h, tree)
         nodes = leaves - 1
         return Grown(
-            tree.split[:nodes], tree.missing_left[:nodes], tree.left[:nodes], tree.right[:nodes],
-            tree.gain[:nodes], tree.value[:leaves], tree.weight[:leaves],
-        )  # fmt: skip
+            tree.split[:nodes],
+            tree.missing_left[:nodes],
+            tree.left[:nodes],
+            tree.right[:nodes],
+            tree.gain[:nodes],
+            tree.value[:leaves],
+            tree.weight[:leaves],
+        )
 
     def _run(self, run: Any, rules: Rules, scale: Array, g: Array, h: Array, tree: Grown) -> int:
         """Grow one tree, with as many threads as the machine has room for."""
@@ -160,18 +190,26 @@ def join(trees: list[Grown]) -> Trees:
     category = np.where(is_set, np.cumsum(is_set) - 1, -1)
 
     def flat(name: str, kind: Any) -> Any:
-        return np.concatenate([getattr(t, name) for t in trees]).astype(kind) if trees else (
-            np.zeros(0, kind)
-        )  # fmt: skip
+        return (
+            np.concatenate([getattr(t, name) for t in trees]).astype(kind)
+            if trees
+            else (np.zeros(0, kind))
+        )
 
     return Trees(
         np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
         np.concatenate([[0], np.cumsum(leaves)]).astype(np.int64),
-        split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8), flat("missing_left", np.uint8),
-        flat("left", np.int32), flat("right", np.int32), category.astype(np.int32),
-        np.ascontiguousarray(split[is_set, 6:]), flat("gain", float), flat("value", float),
+        split[:, 0].astype(np.int32),
+        split[:, 1].astype(np.uint8),
+        flat("missing_left", np.uint8),
+        flat("left", np.int32),
+        flat("right", np.int32),
+        category.astype(np.int32),
+        np.ascontiguousarray(split[is_set, 6:]),
+        flat("gain", float),
+        flat("value", float),
         flat("weight", float),
-    )  # fmt: skip
+    )
 
 
 def extend(old: Trees, new: list[Grown]) -> Trees:
@@ -258,9 +296,19 @@ def warm() -> None:
     """Compile every kernel on one tree with one node."""
     one = np.zeros(1, np.int32)
     trees = Trees(
-        np.array([0, 1]), np.array([0, 2]), one, np.zeros(1, np.uint8), np.zeros(1, np.uint8),
-        ~one, ~one - 1, one - 1, np.zeros((0, 4), np.int64), np.zeros(1), np.ones(2), np.ones(2),
-    )  # fmt: skip
+        np.array([0, 1]),
+        np.array([0, 2]),
+        one,
+        np.zeros(1, np.uint8),
+        np.zeros(1, np.uint8),
+        ~one,
+        ~one - 1,
+        one - 1,
+        np.zeros((0, 4), np.int64),
+        np.zeros(1),
+        np.ones(2),
+        np.ones(2),
+    )
     masks, ordered, codes = np.zeros(1, np.uint64), np.zeros(2), np.zeros((1, 2), np.uint8)
     leaf_bits(*trees[:2], trees.left, trees.right, trees.value, masks, ordered)
     for kind in (np.uint32, np.uint64):

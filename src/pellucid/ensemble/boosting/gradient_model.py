@@ -27,9 +27,15 @@ from pellucid.tree.growing import Growth
 from pellucid.tree.regressor import DecisionTreeRegressor
 
 TREE_PARAMETERS = (
-    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
-    "max_features", "max_leaf_nodes", "min_impurity_decrease", "ccp_alpha",
-)  # fmt: skip
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+)
 
 
 class BestConstant(NamedTuple):
@@ -128,9 +134,15 @@ class GradientBoosting(Estimator):
                 "warm_start=True keeps"
             )
         plan = Plan(
-            loss, growth, self.learning_rate, self.subsample, self.min_weight_fraction_leaf,
-            self.ccp_alpha, self._seed, done,
-        )  # fmt: skip
+            loss,
+            growth,
+            self.learning_rate,
+            self.subsample,
+            self.min_weight_fraction_leaf,
+            self.ccp_alpha,
+            self._seed,
+            done,
+        )
         self._run(Rounds(rows, kept, plan), stopping, again, monitor)
         return self
 
@@ -160,9 +172,13 @@ class GradientBoosting(Estimator):
         if isinstance(seed, np.random.Generator) or seed is None:
             seed = int(self._seed % 2**31)
         parts = train_test_split(
-            X, y, w, random_state=seed, test_size=stopping.validation_fraction,
+            X,
+            y,
+            w,
+            random_state=seed,
+            test_size=stopping.validation_fraction,
             stratify=y if labels else None,
-        )  # fmt: skip
+        )
         train, held = tuple(parts[::2]), tuple(parts[1::2])
         if labels and len(np.unique(train[1])) < len(self.classes_):
             raise ValueError("a class is missing in the rows that early stopping leaves to train")
@@ -204,9 +220,12 @@ class GradientBoosting(Estimator):
             rounds.train = []
         left = self.n_estimators - rounds.plan.first
         context = FitContext(
-            self, X=rounds.rows.X, y=rounds.rows.y, max_steps=left,
+            self,
+            X=rounds.rows.X,
+            y=rounds.rows.y,
+            max_steps=left,
             attributes=lambda _: self._attributes(rounds, old, None),
-        )  # fmt: skip
+        )
         last = old["oob_scores_"][-1] if old and len(old["oob_scores_"]) else None
 
         def step(before: float | None) -> tuple[float | None, float]:
@@ -223,9 +242,14 @@ class GradientBoosting(Estimator):
             return done
 
         run = self._iterate(
-            step, last, max_iter=left, tol=None, record=lambda _: rounds.record(),
-            context=context, stop=stop,
-        )  # fmt: skip
+            step,
+            last,
+            max_iter=left,
+            tol=None,
+            record=lambda _: rounds.record(),
+            context=context,
+            stop=stop,
+        )
         keep = run.n_iter
         if stopping is not None and stopping.restore_best and rounds.validation:
             best = int(np.argmin(rounds.validation)) + 1
@@ -246,10 +270,11 @@ class GradientBoosting(Estimator):
         """What a warm start goes on from."""
         none = np.zeros(0)
         return {
-            "forest_": self.forest_, "train_score_": self.train_score_,
+            "forest_": self.forest_,
+            "train_score_": self.train_score_,
             "oob_improvement_": getattr(self, "oob_improvement_", none),
             "oob_scores_": getattr(self, "oob_scores_", none),
-        }  # fmt: skip
+        }
 
     def _attributes(self, rounds: Rounds, old: Any, keep: int | None) -> dict[str, Any]:
         """The fitted attributes after ``keep`` of the new rounds (None: all)."""
@@ -260,9 +285,10 @@ class GradientBoosting(Estimator):
         if old is not None:
             forest = old["forest_"] if forest is None else join_forests(old["forest_"], forest)
         new = {
-            "train_score_": rounds.train, "oob_improvement_": rounds.improvement,
+            "train_score_": rounds.train,
+            "oob_improvement_": rounds.improvement,
             "oob_scores_": rounds.oob,
-        }  # fmt: skip
+        }
         found: dict[str, Any] = {
             name: np.array([*([] if old is None else old[name]), *values[:keep]])
             for name, values in new.items()

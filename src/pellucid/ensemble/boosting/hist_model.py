@@ -23,12 +23,7 @@ from pellucid.ensemble.boosting.boosted_trees import (
     join,
     part_of,
 )
-from pellucid.ensemble.boosting.growth_limits import (
-    Growth,
-    Limits,
-    check_growth,
-    monotone_signs,
-)
+from pellucid.ensemble.boosting.growth_limits import Growth, Limits, check_growth, monotone_signs
 from pellucid.ensemble.boosting.hist_losses import Derivatives, Loss, best_constant
 from pellucid.ensemble.boosting.hist_rounds import Rounds, Sample, Scores, depth_limit, leaf_limit
 from pellucid.ensemble.boosting.hist_table import open_table
@@ -84,10 +79,18 @@ class HistGradientBoosting(Estimator):
             raise ValueError(
                 f"early_stopping must be 'auto', True or False, got {self.early_stopping!r}"
             )
-        growth = self.growth if self.growth is not None else Growth(
-            self.max_depth, self.min_samples_leaf, self.max_features, self.max_bins, 0.0,
-            self.monotonic_cst,
-        )  # fmt: skip
+        growth = (
+            self.growth
+            if self.growth is not None
+            else Growth(
+                self.max_depth,
+                self.min_samples_leaf,
+                self.max_features,
+                self.max_bins,
+                0.0,
+                self.monotonic_cst,
+            )
+        )
         check_growth(growth)
         return growth
 
@@ -178,11 +181,14 @@ class HistGradientBoosting(Estimator):
             raise ValueError("monotonic_cst needs two classes: the scores of more have no order")
         return Limits(
             leaf_limit(self.max_leaf_nodes, total, growth.min_samples_leaf, n, MAX_LEAVES),
-            depth_limit(growth.max_depth), float(growth.min_samples_leaf),
-            float(self.l2_regularization), float(growth.min_gain),
-            max(1, round(growth.max_features * p)), signs,
+            depth_limit(growth.max_depth),
+            float(growth.min_samples_leaf),
+            float(self.l2_regularization),
+            float(growth.min_gain),
+            max(1, round(growth.max_features * p)),
+            signs,
             path_states(self.interaction_cst, p),
-        )  # fmt: skip
+        )
 
     def _boost(
         self, rows: Sample, held: Sample | None, growth: Growth, again: bool, weighted: bool
@@ -199,9 +205,16 @@ class HistGradientBoosting(Estimator):
                 f"max_iter={self.max_iter}"
             )
         rounds = Rounds(
-            rows, held, loss, limits, self.learning_rate, self._bins, self._baseline, self.trees_,
+            rows,
+            held,
+            loss,
+            limits,
+            self.learning_rate,
+            self._bins,
+            self._baseline,
+            self.trees_,
             self._seed,
-        )  # fmt: skip
+        )
         scores = None
         if self.do_early_stopping_:
             before = (self.train_score_, self.validation_score_)
@@ -225,9 +238,10 @@ class HistGradientBoosting(Estimator):
         def attributes(state: Any) -> dict[str, Any]:
             trees = rounds.trees()
             return {
-                "trees_": trees, "n_iter_": (len(trees.node_start) - 1) // K,
+                "trees_": trees,
+                "n_iter_": (len(trees.node_start) - 1) // K,
                 "n_trees_per_iteration_": K,
-            }  # fmt: skip
+            }
 
         state = rounds.begin()
         if scores is not None and not scores.train:
@@ -238,10 +252,16 @@ class HistGradientBoosting(Estimator):
         )
         with gang(rounds.grower.n_threads) as rounds.run:
             run = self._iterate(
-                step, state, max_iter=left, tol=None, record=record, context=context,
-                stop=lambda history: scores is not None
-                and scores.stalled(self.n_iter_no_change, self.tol),
-            )  # fmt: skip
+                step,
+                state,
+                max_iter=left,
+                tol=None,
+                record=record,
+                context=context,
+                stop=lambda history: (
+                    scores is not None and scores.stalled(self.n_iter_no_change, self.tol)
+                ),
+            )
         self.trees_, self.n_iter_ = rounds.trees(run.n_iter), done + run.n_iter
         self.n_trees_per_iteration_ = K
         self.train_score_ = np.array([] if scores is None else scores.train)

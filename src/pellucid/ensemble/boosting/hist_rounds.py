@@ -40,17 +40,29 @@ class Rounds:
     """The scores of all rows, and the trees that led to them."""
 
     def __init__(
-        self, rows: Sample, held: Sample | None, loss: Loss, limits: Limits, rate: float,
-        bins: Bins, baseline: Array, trees: Trees, seed: int,
-    ) -> None:  # fmt: skip
+        self,
+        rows: Sample,
+        held: Sample | None,
+        loss: Loss,
+        limits: Limits,
+        rate: float,
+        bins: Bins,
+        baseline: Array,
+        trees: Trees,
+        seed: int,
+    ) -> None:
         codes = encode(rows.X, bins, by_row=True)
         table = Table(codes.by_row, codes.by_column, bins.n_bins, bins.categorical)
         self.rows, self.held, self.loss, self.limits = rows, held, loss, limits
         self.rate, self.seed, self.old = rate, seed, trees
         self.grower = Grower(
-            table, rows.w, limits, flat=is_flat(loss, rows.y, rows.c, baseline),
-            moves=loss.code == boosting.SQUARED, rate=rate,
-        )  # fmt: skip
+            table,
+            rows.w,
+            limits,
+            flat=is_flat(loss, rows.y, rows.c, baseline),
+            moves=loss.code == boosting.SQUARED,
+            rate=rate,
+        )
         self.new: list[Grown] = []
         self.run: Any = None  # a gang of threads
         self.F = self._start(codes.by_column, baseline)

@@ -57,9 +57,12 @@ class Trees:
         self.params, self.X, self.codes, self.seed = template.get_params(), X, codes, seed
         self.K = len(owner.classes_)
         self.fitted = {
-            "n_features_in_": X.shape[1], "n_outputs_": 1, "classes_": owner.classes_,
-            "n_classes_": self.K, "max_features_": column_count(template.max_features, X.shape[1]),
-        }  # fmt: skip
+            "n_features_in_": X.shape[1],
+            "n_outputs_": 1,
+            "classes_": owner.classes_,
+            "n_classes_": self.K,
+            "max_features_": column_count(template.max_features, X.shape[1]),
+        }
         self.data = presort(X)
         self.stump = is_stump(template) and not self.data.has_missing
 
@@ -148,12 +151,19 @@ def stump_tree(f: int, t: float, sums: Array, sizes: IntArray, d: int) -> Tree:
     share = sums / weight[:, None]
     i4 = np.int32
     return Tree(
-        np.array([1, LEAF, LEAF], i4), np.array([2, LEAF, LEAF], i4),
-        np.array([f, UNDEFINED, UNDEFINED], i4), np.array([t, float(UNDEFINED), float(UNDEFINED)]),
-        np.array([2 * sizes[1] > sizes[0], 0, 0], np.uint8), 1.0 - (share**2).sum(axis=1),
-        sizes.astype(np.int64), weight, share[:, None], np.zeros((3, 0)),
-        np.array([sums.shape[1]]), d,
-    )  # fmt: skip
+        np.array([1, LEAF, LEAF], i4),
+        np.array([2, LEAF, LEAF], i4),
+        np.array([f, UNDEFINED, UNDEFINED], i4),
+        np.array([t, float(UNDEFINED), float(UNDEFINED)]),
+        np.array([2 * sizes[1] > sizes[0], 0, 0], np.uint8),
+        1.0 - (share**2).sum(axis=1),
+        sizes.astype(np.int64),
+        weight,
+        share[:, None],
+        np.zeros((3, 0)),
+        np.array([sums.shape[1]]),
+        d,
+    )
 
 
 def one_leaf(T: Array, n: int, d: int) -> Tree:
@@ -161,7 +171,16 @@ def one_leaf(T: Array, n: int, d: int) -> Tree:
     none = np.full(1, LEAF, np.int32)
     share = T[None, None] / T.sum()
     return Tree(
-        none, none.copy(), np.full(1, UNDEFINED, np.int32), np.full(1, float(UNDEFINED)),
-        np.zeros(1, np.uint8), 1.0 - (share**2).sum(axis=2)[0], np.array([n]),
-        np.array([T.sum()]), share, np.zeros((1, 0)), np.array([len(T)]), d,
-    )  # fmt: skip
+        none,
+        none.copy(),
+        np.full(1, UNDEFINED, np.int32),
+        np.full(1, float(UNDEFINED)),
+        np.zeros(1, np.uint8),
+        1.0 - (share**2).sum(axis=2)[0],
+        np.array([n]),
+        np.array([T.sum()]),
+        share,
+        np.zeros((1, 0)),
+        np.array([len(T)]),
+        d,
+    )

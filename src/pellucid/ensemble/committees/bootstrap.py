@@ -218,9 +218,18 @@ def make_sampler(
     draws = draw_count(sampling.max_samples, total)
     kept = none if sampling.balance is None else np.array(codes, np.int64)
     return Sampler(
-        "bootstrap", seed, n, draws, bool(sampling.replace), sampling.balance or "",
-        float(sampling.label_noise), members, weight, kept, order,
-    )  # fmt: skip
+        "bootstrap",
+        seed,
+        n,
+        draws,
+        bool(sampling.replace),
+        sampling.balance or "",
+        float(sampling.label_noise),
+        members,
+        weight,
+        kept,
+        order,
+    )
 
 
 def bootstrap_indices(

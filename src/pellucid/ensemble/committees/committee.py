@@ -15,11 +15,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import (
-    _num_samples,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator, check_weights, find_nonfinite
 from pellucid.core.arrays.frames import is_frame
@@ -71,9 +67,9 @@ class Members(_BaseComposition, Estimator):
         return kept
 
     def _check_member(self, name: str, one: Any) -> None:
-        wanted, kind = (is_classifier, "classifier") if is_classifier(self) else (
-            is_regressor, "regressor"
-        )  # fmt: skip
+        wanted, kind = (
+            (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
+        )
         if not hasattr(one, "fit") or not wanted(one):
             raise ValueError(f"the estimator {name!r} ({type(one).__name__}) should be a {kind}")
 

@@ -17,10 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _num_samples,
-    check_is_fitted,
-)
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import (
     Classifier,

@@ -68,9 +68,9 @@ class Stacking(Committee):
 
     def _open_final(self, default: Any) -> Any:
         final = default if self.final_estimator is None else self.final_estimator
-        right, kind = (is_classifier, "classifier") if is_classifier(self) else (
-            is_regressor, "regressor"
-        )  # fmt: skip
+        right, kind = (
+            (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
+        )
         if not hasattr(final, "fit") or not right(final):
             raise ValueError(f"final_estimator must be a {kind}, got {final!r}")
         return clone(final)

@@ -22,9 +22,12 @@ def check_forest(forest: Any) -> None:
     n, width = len(forest.feature), forest.value.shape[1]
     none = np.broadcast_to(0.0, n)  # nothing is derived from nodes that were not looked at
     nodes = forest._replace(
-        impurity=none, size=none, weight=none, spread=none[:, None],
+        impurity=none,
+        size=none,
+        weight=none,
+        spread=none[:, None],
         value=np.broadcast_to(0.0, (n, width)),
-    )  # fmt: skip
+    )
     for t in range(forest.n_trees):
         nodes.tree(t).check()
 

@@ -47,9 +47,12 @@ class ForestClassifier(ForestEstimator, Classifier):
         self.n_classes_ = sizes[0] if rows.y.ndim == 1 else np.array(sizes)
         with jobs(self.n_jobs):
             self._grow(
-                rows.X, Classes(codes, np.array(sizes)), w,
-                codes[:, 0] if self.n_outputs_ == 1 else None, self._factor(y, codes, w),
-            )  # fmt: skip
+                rows.X,
+                Classes(codes, np.array(sizes)),
+                w,
+                codes[:, 0] if self.n_outputs_ == 1 else None,
+                self._factor(y, codes, w),
+            )
             self.training_rows_ = fingerprint(rows.X, NOTHING)
             self.training_target_ = fingerprint(np.ascontiguousarray(rows.y), NOTHING)
             if self.oob_score:

@@ -33,15 +33,7 @@ from pellucid.ensemble.forest.kernels import extra_growth as extra
 from pellucid.ensemble.forest.kernels import growth as coded
 from pellucid.ensemble.forest.node_values import left_children, node_means
 from pellucid.ensemble.forest.record import Forest
-from pellucid.tree.growing import (
-    ALMOST,
-    ROOM,
-    Classes,
-    Growth,
-    grow_tree,
-    unit_for,
-    whole_weights,
-)
+from pellucid.tree.growing import ALMOST, ROOM, Classes, Growth, grow_tree, unit_for, whole_weights
 from pellucid.tree.pruning import prune_at
 from pellucid.tree.record import UNDEFINED, Tree
 
@@ -262,11 +254,19 @@ class CodedGrower:
             value, impurity = self._moments(n, member, w, left, right, weight)
             spread = np.sqrt(impurity)[:, None]
         tree = Tree(
-            left, right, np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32),
-            np.where(inner, out.threshold[:n], UNDEFINED), out.missing_left[:n].copy(), impurity,
-            size, weight, value[:, None, :], spread, np.array([value.shape[1]]),
+            left,
+            right,
+            np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32),
+            np.where(inner, out.threshold[:n], UNDEFINED),
+            out.missing_left[:n].copy(),
+            impurity,
+            size,
+            weight,
+            value[:, None, :],
+            spread,
+            np.array([value.shape[1]]),
             self.d,
-        )  # fmt: skip
+        )
         return prune_at(tree, self.plan.ccp_alpha) if self.plan.ccp_alpha > 0 else tree
 
     def _moments(
@@ -301,9 +301,15 @@ class Grown(NamedTuple):
 
 
 def grow_forest(
-    X: Array, target: Any, w: Array, plan: Plan, sampler: Sampler, first: int, last: int,
+    X: Array,
+    target: Any,
+    w: Array,
+    plan: Plan,
+    sampler: Sampler,
+    first: int,
+    last: int,
     keep_rows: bool = True,
-) -> Grown:  # fmt: skip
+) -> Grown:
     """Trees first..last-1 on the rows of X; ``w`` are the rows' own weights."""
     joiner = Joiner(first, keep_rows=keep_rows)
     if is_coded(plan.growth, target):

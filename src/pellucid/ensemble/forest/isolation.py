@@ -142,9 +142,12 @@ class IsolationForest(OutlierMixin, Estimator):
         total = int(w.sum()) if is_whole(w) else int(np.count_nonzero(w))
         self.max_samples_ = self._sample_size(total)
         self.sampler_: Sampler = make_sampler(
-            Bootstrap(self.max_samples_, replace=self.bootstrap), seed, w, self.n_estimators,
+            Bootstrap(self.max_samples_, replace=self.bootstrap),
+            seed,
+            w,
+            self.n_estimators,
             own_order(X, np.zeros(len(X))),
-        )  # fmt: skip
+        )
         done = 0 if old is None else old.n_trees
         if done > self.n_estimators:
             raise ValueError(
@@ -203,10 +206,21 @@ class IsolationForest(OutlierMixin, Estimator):
             for b in numbers:
                 columns = self._columns(b)
                 n = isolate(
-                    X, sampler.drawn(b).astype(np.int32), columns, max_depth, mix(sampler.seed, b),
-                    np.arange(len(columns)), stack, keys, i4[0], i4[1], threshold, missing, i4[2],
+                    X,
+                    sampler.drawn(b).astype(np.int32),
+                    columns,
+                    max_depth,
+                    mix(sampler.seed, b),
+                    np.arange(len(columns)),
+                    stack,
+                    keys,
+                    i4[0],
+                    i4[1],
+                    threshold,
+                    missing,
+                    i4[2],
                     i4[3],
-                )  # fmt: skip
+                )
                 arrays: tuple[Any, ...] = (*i4[:2], threshold, missing, *i4[2:])
                 found.append(tuple(a[:n].copy() for a in arrays))
             return found
@@ -222,9 +236,19 @@ class IsolationForest(OutlierMixin, Estimator):
         path = depth + np.where(feature < 0, average_path_length(size), 0.0)
         n = len(right)
         return Forest(
-            start.astype(np.int64), right, feature, threshold, missing, np.zeros(n), size,
-            size.astype(np.float64), path[:, None], np.zeros((n, 1)), np.ones(1, np.int64), d,
-        )  # fmt: skip
+            start.astype(np.int64),
+            right,
+            feature,
+            threshold,
+            missing,
+            np.zeros(n),
+            size,
+            size.astype(np.float64),
+            path[:, None],
+            np.zeros((n, 1)),
+            np.ones(1, np.int64),
+            d,
+        )
 
     def _judge(self, X: Array, w: Array) -> None:
         """Training scores and the offset."""

@@ -129,9 +129,13 @@ class Forest(NamedTuple):
         """The arrays that a walk through tree t reads."""
         part = self.part(t)
         return (
-            self.feature[part], self.threshold[part], self.missing_left[part], self.right[part],
-            self.levels, self.sets,
-        )  # fmt: skip
+            self.feature[part],
+            self.threshold[part],
+            self.missing_left[part],
+            self.right[part],
+            self.levels,
+            self.sets,
+        )
 
     def tree(self, t: int) -> Tree:
         """Tree t as scikit-learn lays it out."""
@@ -140,10 +144,21 @@ class Forest(NamedTuple):
         value = self.values(t).reshape(len(right), len(self.n_classes), -1)
         spread = self.spread[part] if len(self.spread) else np.sqrt(impurity)[:, None]
         return Tree(
-            left_children(right), right, self.feature[part], self.questions(t),
-            self.missing_left[part], impurity, self.sizes(t), self.weights(t), value, spread,
-            self.n_classes, self.n_features, self.levels, self.sets,
-        )  # fmt: skip
+            left_children(right),
+            right,
+            self.feature[part],
+            self.questions(t),
+            self.missing_left[part],
+            impurity,
+            self.sizes(t),
+            self.weights(t),
+            value,
+            spread,
+            self.n_classes,
+            self.n_features,
+            self.levels,
+            self.sets,
+        )
 
     def at(self, leaves: Any) -> Array:
         """The values (..., outputs * classes) of leaves, counted over all trees."""
@@ -162,9 +177,14 @@ class Forest(NamedTuple):
 
     def _arrays(self) -> tuple[Any, ...]:
         return (
-            self.start, self.feature, self.threshold, self.missing_left, self.right, self.levels,
+            self.start,
+            self.feature,
+            self.threshold,
+            self.missing_left,
+            self.right,
+            self.levels,
             self.sets,
-        )  # fmt: skip
+        )
 
     def sum_values(self, X: Array) -> Array:
         """The values of the leaves, summed over the trees: (n, outputs * classes)."""
@@ -249,10 +269,12 @@ def join_trees(trees: Sequence[Tree]) -> Forest:
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate([tree.children_right for tree in trees]),
         np.concatenate([tree.feature for tree in trees]),
-        np.concatenate([
-            shifted(tree.threshold, tree.feature, first.levels, begin)
-            for tree, begin in zip(trees, words, strict=False)
-        ]),
+        np.concatenate(
+            [
+                shifted(tree.threshold, tree.feature, first.levels, begin)
+                for tree, begin in zip(trees, words, strict=False)
+            ]
+        ),
         np.concatenate([tree.missing_go_to_left for tree in trees]),
         np.concatenate([tree.impurity for tree in trees]),
         np.concatenate([tree.n_node_samples for tree in trees]).astype(np.int32),
@@ -263,7 +285,7 @@ def join_trees(trees: Sequence[Tree]) -> Forest:
         first.n_features,
         first.levels,
         np.concatenate([tree.sets for tree in trees]),
-    )  # fmt: skip
+    )
 
 
 def join_forests(a: Forest, b: Forest) -> Forest:

@@ -121,9 +121,13 @@ class ForestRegressor(ForestEstimator, Regressor):
         order = np.argsort(asked, kind="stable")
         with jobs(self.n_jobs):
             found = forest_quantiles(
-                self.forest_, self.leaf_rows_, self.sampler_, self.targets_.ravel(), rows,
+                self.forest_,
+                self.leaf_rows_,
+                self.sampler_,
+                self.targets_.ravel(),
+                rows,
                 asked[order],
-            )  # fmt: skip
+            )
         out = np.empty_like(found)
         out[:, order] = found
         return out[:, 0] if np.ndim(quantiles) == 0 else out

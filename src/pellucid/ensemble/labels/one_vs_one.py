@@ -125,12 +125,17 @@ class OneVsOneClassifier(MetaClassifier):
         self.estimators_ = tuple(
             Parallel(n_jobs=self.n_jobs)(
                 delayed(fit_pair)(
-                    self.estimator, X, codes, indices, j, params,
+                    self.estimator,
+                    X,
+                    codes,
+                    indices,
+                    j,
+                    params,
                     (str(self.classes_[i]), str(self.classes_[j])),
                 )
                 for (i, j), indices in zip(pairs, taken, strict=True)
             )
-        )  # fmt: skip
+        )
         self.pair_sizes_ = np.array([len(indices) for indices in taken])
         self.pairwise_indices_ = tuple(taken) if get_tags(self).input_tags.pairwise else None
         context.end()
@@ -222,9 +227,14 @@ class OneVsOneClassifier(MetaClassifier):
 
 
 def fit_pair(
-    estimator: Any, X: Any, codes: IntArray, indices: IntArray, positive: int,
-    params: dict[str, Any], names: tuple[str, str],
-) -> Any:  # fmt: skip
+    estimator: Any,
+    X: Any,
+    codes: IntArray,
+    indices: IntArray,
+    positive: int,
+    params: dict[str, Any],
+    names: tuple[str, str],
+) -> Any:
     """A copy fitted to the rows of two classes; ``positive`` is the code that becomes 1."""
     part = _safe_split(estimator, X, None, indices=indices)[0]
     target = (codes[indices] == positive).astype(np.int64)

@@ -87,11 +87,16 @@ class OneVsReferenceClassifier(MetaClassifier):
         taken = [np.flatnonzero((codes == k) | (codes == pivot)) for k in others]
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(fit_pair)(
-                self.estimator, X, codes, indices, k, params,
+                self.estimator,
+                X,
+                codes,
+                indices,
+                k,
+                params,
                 (str(self.reference_), str(self.classes_[k])),
             )
             for k, indices in zip(others, taken, strict=True)
-        )  # fmt: skip
+        )
         self.pair_sizes_ = np.array([len(indices) for indices in taken])
         context.end()
         return self

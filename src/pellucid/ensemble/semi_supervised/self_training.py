@@ -204,13 +204,22 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         rounds = int((start.codes == UNLABELLED).sum()) + 1  # every one but the last labels a row
         rounds = rounds if self.max_iter is None else self.max_iter
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=rounds,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=rounds,
             attributes=partial(self._fitted, task),
-        )  # fmt: skip
+        )
         run = self._iterate(
-            partial(self._round, task), start, max_iter=rounds, tol=None, record=row_of,
-            context=context, stop=is_over,
-        )  # fmt: skip
+            partial(self._round, task),
+            start,
+            max_iter=rounds,
+            tol=None,
+            record=row_of,
+            context=context,
+            stop=is_over,
+        )
         found = self._fitted(task, run.state)
         self.estimator_ = found["estimator_"]
         self.transduction_, self.labeled_iter_ = found["transduction_"], found["labeled_iter_"]

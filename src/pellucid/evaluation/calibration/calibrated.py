@@ -169,11 +169,19 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         if ensemble:
             self.calibrated_classifiers_ = Parallel(n_jobs=self.n_jobs)(
                 delayed(fit_pair)(
-                    clone(estimator), X, labels, codes, w, train, test, self.classes_, self.method,
+                    clone(estimator),
+                    X,
+                    labels,
+                    codes,
+                    w,
+                    train,
+                    test,
+                    self.classes_,
+                    self.method,
                     params.estimator.fit,
                 )
                 for train, test in cv.split(X, labels, **params.splitter.split)
-            )  # fmt: skip
+            )
         else:
             self.calibrated_classifiers_ = [
                 self._fit_once(estimator, X, labels, codes, w, cv, params)
@@ -281,9 +289,17 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
 
 
 def fit_pair(
-    estimator: Any, X: Any, y: Any, codes: IntArray, w: Array, train: Any, test: Any, classes: Any,
-    method: str, params: dict[str, Any],
-) -> CalibratedPair:  # fmt: skip
+    estimator: Any,
+    X: Any,
+    y: Any,
+    codes: IntArray,
+    w: Array,
+    train: Any,
+    test: Any,
+    classes: Any,
+    method: str,
+    params: dict[str, Any],
+) -> CalibratedPair:
     """Fit the classifier on the training rows and its map on the test rows."""
     options = _check_method_params(X, params=params, indices=train)
     estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train), **options)

@@ -149,7 +149,11 @@ def _summary(
     low, high = wilson_limits(o_b, n_b, float(ndtri((1 + confidence) / 2)))
     gap = np.abs(o_b - p_b)
     return Reliability(
-        p_b, o_b, n_b, low, high,
+        p_b,
+        o_b,
+        n_b,
+        low,
+        high,
         ece=float(share @ gap),
         mce=float(gap.max()),
         brier=float(w @ (p - y) ** 2 / n),
@@ -158,4 +162,4 @@ def _summary(
         uncertainty=overall * (1 - overall),
         strategy=strategy,
         confidence=confidence,
-    )  # fmt: skip
+    )

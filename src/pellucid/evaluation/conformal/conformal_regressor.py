@@ -225,8 +225,10 @@ class ConformalRegressor(ConformalModel, Regressor):
         splits = list(splitter.split(X, y))
         models = run_tasks(
             partial(fit_on, self.estimator, X, y),
-            [rows for rows, _ in splits], n_jobs=self.n_jobs, name="Folds",
-        )  # fmt: skip
+            [rows for rows, _ in splits],
+            n_jobs=self.n_jobs,
+            name="Folds",
+        )
         tested = np.concatenate([test for _, test in splits])
         said = np.concatenate(
             [m.predict(_safe_indexing(X, t)) for m, (_, t) in zip(models, splits, strict=True)]

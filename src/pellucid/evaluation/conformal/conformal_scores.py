@@ -117,10 +117,7 @@ def _sorted_folds(predictions: Array, fold: IntArray, size: Array, low: int, hig
     starts = np.append(0, np.cumsum(np.bincount(fold, minlength=predictions.shape[1])))
     up, down = size[np.lexsort((size, fold))], -size[np.lexsort((-size, fold))]
     return np.column_stack(
-        [
-            shifted_rank(predictions, down, starts, low),
-            shifted_rank(predictions, up, starts, high),
-        ]
+        [shifted_rank(predictions, down, starts, low), shifted_rank(predictions, up, starts, high)]
     )
 
 

@@ -299,9 +299,17 @@ def accumulated_effects(
     outputs, target = _targets(model, centred.shape[1])
     counts = np.bincount(place[known], minlength=points - (not words))
     return AccumulatedEffects(
-        names[j], grid, centred.T, centred.T if low is None else low,
-        centred.T if high is None else high, counts, outputs, target, words, confidence,
-    )  # fmt: skip
+        names[j],
+        grid,
+        centred.T,
+        centred.T if low is None else low,
+        centred.T if high is None else high,
+        counts,
+        outputs,
+        target,
+        words,
+        confidence,
+    )
 
 
 def _steps(
@@ -334,9 +342,15 @@ def _steps(
 
 
 def _band(
-    steps: Steps, place: IntArray, points: int, words: bool, mean: Array, n_bootstrap: int,
-    confidence: float, random_state: Any,
-) -> tuple[Any, Any]:  # fmt: skip
+    steps: Steps,
+    place: IntArray,
+    points: int,
+    words: bool,
+    mean: Array,
+    n_bootstrap: int,
+    confidence: float,
+    random_state: Any,
+) -> tuple[Any, Any]:
     """Quantiles of the curves of rows drawn again, (outputs, g); None without draws."""
     if n_bootstrap == 0:
         return None, None

@@ -65,12 +65,14 @@ class PermutationImportance(NamedTuple):
         import polars
 
         order = np.argsort(-self.importances_mean, kind="stable")
-        return polars.DataFrame({
-            "column": [self.names[j] for j in order],
-            "importance": self.importances_mean[order],
-            "low": self.low[order],
-            "high": self.high[order],
-        })  # fmt: skip
+        return polars.DataFrame(
+            {
+                "column": [self.names[j] for j in order],
+                "importance": self.importances_mean[order],
+                "low": self.low[order],
+                "high": self.high[order],
+            }
+        )
 
     def __str__(self) -> str:
         rows = [tuple(row) for row in self.to_frame().rows()]
@@ -325,8 +327,11 @@ def permutation_importance(
     score = metric_for(metric, estimator)
     w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     labels, model = classes_of(estimator), additive(estimator, X, score)
-    said = predictions_for(score, estimator, X) if model is None else answer(
-        model, model.scores, score)  # fmt: skip
+    said = (
+        predictions_for(score, estimator, X)
+        if model is None
+        else answer(model, model.scores, score)
+    )
     baseline = score.score(y, said, w, labels=labels)
     losses = row_losses(score)
     base = None if losses is None else losses.losses(y, said, labels=labels)
@@ -346,9 +351,14 @@ def permutation_importance(
 
 
 def _record(
-    names: tuple[str, ...], found: list[Column], baseline: float, score: Metric, y: Any, w: Any,
+    names: tuple[str, ...],
+    found: list[Column],
+    baseline: float,
+    score: Metric,
+    y: Any,
+    w: Any,
     confidence: float,
-) -> PermutationImportance:  # fmt: skip
+) -> PermutationImportance:
     sign = 1.0 if score.greater_is_better else -1.0
     table = sign * (baseline - np.array([column.scores for column in found]))
     mean = table.mean(axis=1)
@@ -366,9 +376,18 @@ def _record(
         error, df = spread / np.sqrt(repeats), float(max(repeats - 1, 1))
     gap = float(stdtrit(df, (1 + confidence) / 2)) * error
     return PermutationImportance(
-        names, mean, table.std(axis=1), table, error, mean - gap, mean + gap, baseline, score.name,
-        score.greater_is_better, "rows" if by_rows else "repeats",
-    )  # fmt: skip
+        names,
+        mean,
+        table.std(axis=1),
+        table,
+        error,
+        mean - gap,
+        mean + gap,
+        baseline,
+        score.name,
+        score.greater_is_better,
+        "rows" if by_rows else "repeats",
+    )
 
 
 def _error(increase: Any, w: Any) -> float:

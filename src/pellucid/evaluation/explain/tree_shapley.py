@@ -64,10 +64,12 @@ class TreeShap(NamedTuple):
             return self
         k = len(self.outputs) - 1 if which is None else _place(which, self.outputs)
         return self._replace(
-            values=self.values[:, :, k], base=float(self.base[k]),
-            prediction=self.prediction[:, k], outputs=(),
+            values=self.values[:, :, k],
+            base=float(self.base[k]),
+            prediction=self.prediction[:, k],
+            outputs=(),
             scale=f"{self.scale} of {self.outputs[k]}",
-        )  # fmt: skip
+        )
 
     def explain(self, row: int = 0, output: Any = None, *, most: int = 10) -> str:
         """The prediction of one row as a sum, the largest shares first."""
@@ -140,13 +142,37 @@ def shares(trees: TreeSum, X: Array) -> Array:
         fill_tables(trees.start, first, last, offset, points, knots, weights, share, earlier, table)
         size = min(ROWS, max(1, -(-n // 4)))
 
-        def block(begin: int, first: int = first, last: int = last, offset: Any = offset,
-                  table: Array = table, size: int = size) -> None:  # fmt: skip
+        def block(
+            begin: int,
+            first: int = first,
+            last: int = last,
+            offset: Any = offset,
+            table: Array = table,
+            size: int = size,
+        ) -> None:
             add_shares(
-                X, begin, min(begin + size, n), first, last, trees.start, trees.feature,
-                trees.threshold, trees.missing_left, trees.right, trees.category, trees.sets,
-                depth, before, trees.value, trees.column, sizes, offset, points, table, out,
-            )  # fmt: skip
+                X,
+                begin,
+                min(begin + size, n),
+                first,
+                last,
+                trees.start,
+                trees.feature,
+                trees.threshold,
+                trees.missing_left,
+                trees.right,
+                trees.category,
+                trees.sets,
+                depth,
+                before,
+                trees.value,
+                trees.column,
+                sizes,
+                offset,
+                points,
+                table,
+                out,
+            )
 
         list(map_threads(block, range(0, n, size)))
     return out
@@ -232,9 +258,15 @@ def tree_shap(model: Any, X: Any) -> TreeShap:
     }
     if K == 1:
         return TreeShap(
-            values[:, :, 0], float(base[0]), prediction[:, 0], rows, names, (),
-            _scale(model, trees), words,
-        )  # fmt: skip
+            values[:, :, 0],
+            float(base[0]),
+            prediction[:, 0],
+            rows,
+            names,
+            (),
+            _scale(model, trees),
+            words,
+        )
     labels = model.classes_.tolist() if hasattr(model, "classes_") else list(range(K))
     outputs = tuple(str(label) for label in labels)
     return TreeShap(values, base, prediction, rows, names, outputs, trees.scale, words)

@@ -157,9 +157,15 @@ def compare(
         models, X, y, splits, measure, n_jobs=n_jobs, callbacks=callbacks, wanted=wanted
     )
     return compare_folds(
-        found, y, splits, test=test, correction=correction, alpha=alpha,
-        metric=measure.name, greater_is_better=measure.greater_is_better,
-    )  # fmt: skip
+        found,
+        y,
+        splits,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        metric=measure.name,
+        greater_is_better=measure.greater_is_better,
+    )
 
 
 def compare_folds(
@@ -207,9 +213,19 @@ def compare_folds(
     best = int(np.argmax(scores.mean(axis=1) * (1 if greater_is_better else -1)))
     sentence = _sentence(names, best, float(scores[best].mean()), better[best], metric)
     return Comparison(
-        names, scores, summaries, p, adjusted, better, sentence, metric,
-        bool(greater_is_better), test, correction, float(alpha),
-    )  # fmt: skip
+        names,
+        scores,
+        summaries,
+        p,
+        adjusted,
+        better,
+        sentence,
+        metric,
+        bool(greater_is_better),
+        test,
+        correction,
+        float(alpha),
+    )
 
 
 def _refuse_undefined(names: tuple[str, ...], scores: Array, metric: str) -> None:

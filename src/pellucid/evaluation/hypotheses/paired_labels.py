@@ -76,9 +76,17 @@ def mcnemar_test(
         p = float(chdtrc(1, statistic))
     name = {"exact": "exact", "chi2": "continuity corrected", "uncorrected": "uncorrected"}[method]
     return SignificanceTest(
-        statistic, p, df, critical, p < alpha, (only_a - only_b) / n, low, high,
-        "two-sided", f"McNemar's test ({name})",
-    )  # fmt: skip
+        statistic,
+        p,
+        df,
+        critical,
+        p < alpha,
+        (only_a - only_b) / n,
+        low,
+        high,
+        "two-sided",
+        f"McNemar's test ({name})",
+    )
 
 
 def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTest:
@@ -110,9 +118,17 @@ def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTe
     Q = (m - 1) * (m * int((G**2).sum()) - T**2) / spread if spread else 0.0
     p, critical = float(chdtrc(m - 1, Q)), float(chdtri(m - 1, alpha))
     return SignificanceTest(
-        float(Q), p, m - 1, critical, critical < Q, float((G.max() - G.min()) / n), None, None,
-        "two-sided", "Cochran's Q test",
-    )  # fmt: skip
+        float(Q),
+        p,
+        m - 1,
+        critical,
+        critical < Q,
+        float((G.max() - G.min()) / n),
+        None,
+        None,
+        "two-sided",
+        "Cochran's Q test",
+    )
 
 
 def _truths(values: Any, name: str) -> BoolArray:

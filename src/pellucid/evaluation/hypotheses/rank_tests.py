@@ -99,6 +99,13 @@ def friedman_test(
     pairs = np.minimum(pairs, pairs.T)
     distance = float(studentized_range.ppf(1 - alpha, m, np.inf)) * error
     return FriedmanTest(
-        chi2, float(chdtrc(m - 1, chi2)), m - 1, critical, chi2 > critical,
-        R, distance, pairs, gaps > distance,
-    )  # fmt: skip
+        chi2,
+        float(chdtrc(m - 1, chi2)),
+        m - 1,
+        critical,
+        chi2 > critical,
+        R,
+        distance,
+        pairs,
+        gaps > distance,
+    )

@@ -57,11 +57,7 @@ def mean_test(
 
 
 def paired_t_test(
-    scores_a: ArrayLike,
-    scores_b: ArrayLike,
-    *,
-    alternative: str = "two-sided",
-    alpha: float = 0.05,
+    scores_a: ArrayLike, scores_b: ArrayLike, *, alternative: str = "two-sided", alpha: float = 0.05
 ) -> SignificanceTest:
     """Student's t-test of a - b on the SAME folds, treated as independent.
 

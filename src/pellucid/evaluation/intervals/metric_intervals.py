@@ -117,9 +117,14 @@ def metric_interval(
 
         statistic = any_statistic(measure, units, estimate)
     return bootstrap_interval(
-        statistic, n=n, confidence=confidence, method=method, n_resamples=n_resamples,
-        random_state=random_state, name=metric.name,
-    )  # fmt: skip
+        statistic,
+        n=n,
+        confidence=confidence,
+        method=method,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        name=metric.name,
+    )
 
 
 def _size(n: float, w: Array | None) -> float:

@@ -148,9 +148,20 @@ def _areas(rank: Ranking, units: Units, seed: int, first: int, size: int, which:
         return out
     areas = np.empty((size, 3))
     area_resamples(
-        key, first, rank.positive, rank.tie_end, units.unit[rank.order], units.w[rank.order],
-        units.n, CDF, TABLE, units.threshold, units.alias, units.draws, areas,
-    )  # fmt: skip
+        key,
+        first,
+        rank.positive,
+        rank.tie_end,
+        units.unit[rank.order],
+        units.w[rank.order],
+        units.n,
+        CDF,
+        TABLE,
+        units.threshold,
+        units.alias,
+        units.draws,
+        areas,
+    )
     return areas[:, which]
 
 

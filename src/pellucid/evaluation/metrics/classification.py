@@ -235,9 +235,14 @@ def classification_metrics(
     check.positive(beta=beta)
     check.fraction(confidence=confidence)
     data = prepare(
-        "classes", y_true, y_pred, sample_weight,
-        labels=labels, positive=positive, cost_matrix=cost_matrix,
-    )  # fmt: skip
+        "classes",
+        y_true,
+        y_pred,
+        sample_weight,
+        labels=labels,
+        positive=positive,
+        cost_matrix=cost_matrix,
+    )
     if data.kind != "classes":
         raise ValueError("classification_metrics needs one label per row; see multilabel_metrics")
     rng = generator(random_state)
@@ -308,9 +313,14 @@ def _per_class(
         tp, fn, fp, _ = (float(part[j]) for part in counts)
         share = _share(tp + fn, n, confidence)
         support = Interval(
-            _whole(tp + fn), share.low * n, share.high * n, share.standard_error * n, "wilson", n,
+            _whole(tp + fn),
+            share.low * n,
+            share.high * n,
+            share.standard_error * n,
+            "wilson",
+            n,
             confidence,
-        )  # fmt: skip
+        )
         tables[label] = MetricTable(
             {
                 "precision": _share(tp, tp + fp, confidence),
@@ -338,9 +348,13 @@ def _score_intervals(
         statistic = curve_statistic(name, ranks, units, estimate)
         if data.n <= JACKKNIFE_ROWS:
             out[name] = bootstrap_interval(
-                statistic, n=n, confidence=confidence, n_resamples=RESAMPLES, random_state=rng,
+                statistic,
+                n=n,
+                confidence=confidence,
+                n_resamples=RESAMPLES,
+                random_state=rng,
                 name=name,
-            )  # fmt: skip
+            )
         else:
             out[name] = _jackknife_interval(estimate, *statistic.jackknife(), n, confidence)
     S = np.asarray(y_score, dtype=np.float64)
@@ -353,9 +367,11 @@ def _score_intervals(
     loss = mean_interval(ps.log_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w)
     out["log_loss"] = loss
     out["log_loss_sum"] = loss._replace(
-        estimate=loss.estimate * n, low=loss.low * n, high=loss.high * n,
+        estimate=loss.estimate * n,
+        low=loss.low * n,
+        high=loss.high * n,
         standard_error=loss.standard_error * n,
-    )  # fmt: skip
+    )
     out["brier"] = mean_interval(
         ps.brier_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w
     )

@@ -112,10 +112,23 @@ def rates(tp: float, fn: float, fp: float, tn: float, *, beta: float = 1.0) -> R
     rebalanced = float(ps.ratio(c.tp * ps.ratio(N, P) + c.tn, 2 * N))
     accuracy = ps.accuracy(C)
     result = Rates(
-        accuracy, 1 - accuracy, rebalanced, (found + spared) / 2, float(ps.precision(c)), found,
-        spared, float(ps.f_beta(c, beta)), ps.mcc(C), ps.kappa(C), float(P / C.sum()), float(beta),
-        float(tp), float(fn), float(fp), float(tn),
-    )  # fmt: skip
+        accuracy,
+        1 - accuracy,
+        rebalanced,
+        (found + spared) / 2,
+        float(ps.precision(c)),
+        found,
+        spared,
+        float(ps.f_beta(c, beta)),
+        ps.mcc(C),
+        ps.kappa(C),
+        float(P / C.sum()),
+        float(beta),
+        float(tp),
+        float(fn),
+        float(fp),
+        float(tn),
+    )
     undefined = [name for name in _WORDS if np.isnan(getattr(result, name))]
     if undefined:
         warn_undefined(", ".join(undefined), "for these counts")
@@ -156,12 +169,7 @@ class ConfusionTable(NamedTuple):
 
 
 def confusion_table(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    labels: Any = None,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, labels: Any = None, positive: Any = None, sample_weight: Any = None
 ) -> ConfusionTable:
     """Count truth against prediction.
 

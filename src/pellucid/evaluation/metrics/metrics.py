@@ -104,9 +104,13 @@ class Metric(NamedTuple):
         """The checked arrays that the definition of this metric works on."""
         return prepare(
             self.needs if self.definition is None else self.definition.input,
-            y_true, prediction, sample_weight,
-            labels=labels, positive=positive, cost_matrix=self.cost_matrix,
-        )  # fmt: skip
+            y_true,
+            prediction,
+            sample_weight,
+            labels=labels,
+            positive=positive,
+            cost_matrix=self.cost_matrix,
+        )
 
 
 def warn_undefined(name: str, why: str = "") -> None:
@@ -224,15 +228,25 @@ def _defined(definition: Definition, cost_matrix: Any) -> Metric:
 
     def function(y: Any, prediction: Any, w: Any, labels: Any, positive: Any) -> float:
         data = prepare(
-            definition.input, y, prediction, w,
-            labels=labels, positive=positive, cost_matrix=cost_matrix,
-        )  # fmt: skip
+            definition.input,
+            y,
+            prediction,
+            w,
+            labels=labels,
+            positive=positive,
+            cost_matrix=cost_matrix,
+        )
         return definition.value(data)
 
     return Metric(
-        definition.name, function, definition.needs, definition.greater_is_better,
-        definition.interval, definition, cost_matrix,
-    )  # fmt: skip
+        definition.name,
+        function,
+        definition.needs,
+        definition.greater_is_better,
+        definition.interval,
+        definition,
+        cost_matrix,
+    )
 
 
 def _scorer_named(name: str) -> tuple[str, Any]:

@@ -230,10 +230,13 @@ _DEFINITIONS = (
         "silhouette", "clusters", True, "none", lambda d: mean_silhouette(d.y, d.prediction, d.w)
     ),
     Definition(
-        "calinski_harabasz", "clusters", True, "none",
+        "calinski_harabasz",
+        "clusters",
+        True,
+        "none",
         lambda d: calinski_harabasz_index(d.y, d.prediction, d.w),
     ),
-)  # fmt: skip
+)
 
 METRICS = {definition.name: definition for definition in _DEFINITIONS}
 

@@ -77,10 +77,15 @@ def regression_metrics(
     seed = int(generator(random_state).integers(2**31))
     k = data.y.shape[1]
     outputs = tuple(
-        MetricTable(_one(data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]),
-                         confidence, seed))
+        MetricTable(
+            _one(
+                data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]),
+                confidence,
+                seed,
+            )
+        )
         for j in range(k if k > 1 else 0)
-    )  # fmt: skip
+    )
     return RegressionTable(_one(data, confidence, seed), outputs)
 
 
@@ -88,15 +93,22 @@ def _one(data: Prepared, confidence: float, seed: int) -> dict[str, Interval]:
     B = RESAMPLES if data.n <= MANY_ROWS else FEWER_RESAMPLES
     found = {
         name: metric_interval(
-            name, data.y, data.prediction, confidence=confidence, sample_weight=data.w,
-            random_state=seed, n_resamples=B,
+            name,
+            data.y,
+            data.prediction,
+            confidence=confidence,
+            sample_weight=data.w,
+            random_state=seed,
+            n_resamples=B,
         )
         for name in NAMES
-    }  # fmt: skip
+    }
     n = float(data.n if data.w is None else data.w.sum())
     mse = found["mse"]
     rss = mse._replace(
-        estimate=mse.estimate * n, low=mse.low * n, high=mse.high * n,
+        estimate=mse.estimate * n,
+        low=mse.low * n,
+        high=mse.high * n,
         standard_error=mse.standard_error * n,
-    )  # fmt: skip
+    )
     return {"rss": rss, **found}

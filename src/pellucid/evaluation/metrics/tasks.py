@@ -49,12 +49,7 @@ from pellucid.evaluation.metrics.silhouette import (
 
 
 def multilabel_metrics(
-    Y: Any,
-    Yhat: Any,
-    *,
-    confidence: float = 0.95,
-    sample_weight: Any = None,
-    random_state: Any = 0,
+    Y: Any, Yhat: Any, *, confidence: float = 0.95, sample_weight: Any = None, random_state: Any = 0
 ) -> MetricTable:
     """Subset accuracy, Hamming loss, micro and macro F1 and the Jaccard index of 0/1 matrices.
 
@@ -233,8 +228,13 @@ def ranking_metrics(
 
 
 _RANK_NAMES = (
-    "ndcg", "dcg", "mean_average_precision", "reciprocal_rank", "pairwise_accuracy", "kendall_tau"
-)  # fmt: skip
+    "ndcg",
+    "dcg",
+    "mean_average_precision",
+    "reciprocal_rank",
+    "pairwise_accuracy",
+    "kendall_tau",
+)
 
 
 def _rank_one(y: Array, s: Array, k: int | None) -> tuple[float, ...]:

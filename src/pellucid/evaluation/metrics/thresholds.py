@@ -22,9 +22,18 @@ from pellucid.evaluation.metrics.prepared import costs, prepare
 from pellucid.evaluation.metrics.registry import curves_of
 
 _ARRAYS = (
-    "threshold", "tp", "fp", "fn", "tn", "precision", "recall", "specificity", "f_beta",
-    "accuracy", "cost",
-)  # fmt: skip
+    "threshold",
+    "tp",
+    "fp",
+    "fn",
+    "tn",
+    "precision",
+    "recall",
+    "specificity",
+    "f_beta",
+    "accuracy",
+    "cost",
+)
 
 
 class ThresholdCurve(NamedTuple):
@@ -119,10 +128,23 @@ def threshold_curve(
         b = 1 - a
         cost = (c.tp * L[a, a] + fn * L[a, b] + c.fp * L[b, a] + tn * L[b, b]) / (P + N)
     return ThresholdCurve(
-        c.threshold, c.tp, c.fp, fn, tn, ps.precision(counts), c.tp / P, tn / N,
-        ps.f_beta(counts, beta), (c.tp + tn) / (P + N), cost,
-        ps.roc_area(c), ps.step_area(c), ps.trapezoid_area(c), data.labels[data.positive], beta,
-    )  # fmt: skip
+        c.threshold,
+        c.tp,
+        c.fp,
+        fn,
+        tn,
+        ps.precision(counts),
+        c.tp / P,
+        tn / N,
+        ps.f_beta(counts, beta),
+        (c.tp + tn) / (P + N),
+        cost,
+        ps.roc_area(c),
+        ps.step_area(c),
+        ps.trapezoid_area(c),
+        data.labels[data.positive],
+        beta,
+    )
 
 
 def best_threshold(curve: ThresholdCurve, metric: str = "f_beta") -> tuple[float, float]:

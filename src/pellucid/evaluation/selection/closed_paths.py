@@ -84,9 +84,14 @@ def _score(rss: Array, tss: Array, weight: float, name: str) -> Array | None:
 
 
 def _ridge(
-    estimator: Ridge, X: Any, y: Any, weight: Any, candidates: list[dict[str, Any]],
-    splits: Sequence[Split], name: str,
-) -> Array | None:  # fmt: skip
+    estimator: Ridge,
+    X: Any,
+    y: Any,
+    weight: Any,
+    candidates: list[dict[str, Any]],
+    splits: Sequence[Split],
+    name: str,
+) -> Array | None:
     model = Ridge(**estimator.get_params(deep=False))
     rows = model._open(X, y, weight)
     alphas = np.array([float(one["alpha"]) for one in candidates])
@@ -115,9 +120,14 @@ def _squares(first: Array, second: Array, W: Array) -> Array:
 
 
 def _lasso(
-    estimator: Any, X: Any, y: Any, weight: Any, candidates: list[dict[str, Any]],
-    splits: Sequence[Split], name: str,
-) -> Array | None:  # fmt: skip
+    estimator: Any,
+    X: Any,
+    y: Any,
+    weight: Any,
+    candidates: list[dict[str, Any]],
+    splits: Sequence[Split],
+    name: str,
+) -> Array | None:
     model = type(estimator)(**estimator.get_params(deep=False))
     default = float(getattr(estimator, "l1_ratio", 1.0))
     pairs = [
@@ -135,9 +145,17 @@ def _lasso(
     folds = make_folds(rows, list(splits), p)
     unused: Any = None  # the problem of all rows only makes a grid, and the grid is given
     found = cross_validate(
-        folds, unused, ratios, alphas, eps=1e-3, tol=model.tol, max_iter=model.max_iter, p=p,
-        unknowns="centred" if model.fit_intercept else "slopes", positive=model.positive,
-    )  # fmt: skip
+        folds,
+        unused,
+        ratios,
+        alphas,
+        eps=1e-3,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        p=p,
+        unknowns="centred" if model.fit_intercept else "slopes",
+        positive=model.positive,
+    )
     errors = np.moveaxis(found.errors, 1, 2)  # (R, L, K)
     at = [(np.searchsorted(ratios, r), np.searchsorted(-alphas, -a)) for r, a in pairs]
     table = np.array([errors[i] for i in at])

@@ -164,9 +164,14 @@ def choose(
 
 
 def selection_record(
-    table: Table, params: list[dict[str, Any]], chosen: int, best: int, rule: str,
-    metric: Metric, n_validation: int,
-) -> Selection:  # fmt: skip
+    table: Table,
+    params: list[dict[str, Any]],
+    chosen: int,
+    best: int,
+    rule: str,
+    metric: Metric,
+    n_validation: int,
+) -> Selection:
     """The table with intervals, the sentence, and for shares the bound of a choice among many."""
     rows: list[dict[str, Any]] = []
     for one, scores in zip(params, table.scores, strict=False):
@@ -298,9 +303,13 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         metric = metric_for(self.metric, self.estimator)
         X, y, weight = self._open(X, y, sample_weight, params)
         splits = make_splits(
-            self.cv, X, y, classifier=is_classifier(self.estimator), groups=groups,
+            self.cv,
+            X,
+            y,
+            classifier=is_classifier(self.estimator),
+            groups=groups,
             random_state=self.random_state,
-        )  # fmt: skip
+        )
         steps = len(candidates.params) * len(splits)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=steps)
         table = self._closed(X, y, weight, params, candidates, splits, metric)
@@ -353,9 +362,15 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return X, y, np.array(check_weights(sample_weight, X))
 
     def _closed(
-        self, X: Any, y: Any, weight: Any, params: dict[str, Any], candidates: Candidates,
-        splits: list[Split], metric: Metric,
-    ) -> Table | None:  # fmt: skip
+        self,
+        X: Any,
+        y: Any,
+        weight: Any,
+        params: dict[str, Any],
+        candidates: Candidates,
+        splits: list[Split],
+        metric: Metric,
+    ) -> Table | None:
         """The table of a path, where the estimator offers one."""
         if params:
             return None
@@ -366,9 +381,16 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return Table(scores, unknown, unknown)
 
     def _finish(
-        self, X: Any, y: Any, weight: Any, params: dict[str, Any], candidates: Candidates,
-        table: Table, splits: list[Split], metric: Metric,
-    ) -> None:  # fmt: skip
+        self,
+        X: Any,
+        y: Any,
+        weight: Any,
+        params: dict[str, Any],
+        candidates: Candidates,
+        table: Table,
+        splits: list[Split],
+        metric: Metric,
+    ) -> None:
         done = candidates.params[: len(table.scores)]
         if len(splits) == 1 and self.rule == "one_standard_error":
             warnings.warn(
@@ -466,12 +488,14 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
             optimisation=f"{how}, then {inner.optimisation if inner else name} on all rows with "
             f"{chosen or 'the parameters as given'}",
             numbers={
-                "cross-validated score": self.best_score_, "candidates": len(self.selection_.table),
-                "folds": self.n_splits_, **(inner.numbers if inner else {}),
+                "cross-validated score": self.best_score_,
+                "candidates": len(self.selection_.table),
+                "folds": self.n_splits_,
+                **(inner.numbers if inner else {}),
             },
             scales=inner.scales if inner else (),
             warnings=(
                 "the score of the chosen candidate is optimistic: use nested_cross_validation",
                 *(inner.warnings if inner else ()),
             ),
-        )  # fmt: skip
+        )

@@ -133,8 +133,11 @@ def run_folds(
     jobs = [(i, n, m, split) for n, m in models.items() for i, split in enumerate(splits)]
     found = run_tasks(
         partial(score_fold, X, y, metric, wanted),
-        jobs, n_jobs=n_jobs, callbacks=callbacks, name="CrossValidation",
-    )  # fmt: skip
+        jobs,
+        n_jobs=n_jobs,
+        callbacks=callbacks,
+        name="CrossValidation",
+    )
     k = len(splits)
     return {name: found[i * k : (i + 1) * k] for i, name in enumerate(models)}
 

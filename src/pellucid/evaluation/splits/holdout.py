@@ -272,7 +272,11 @@ class HoldOutSplit(BaseCrossValidator):
         if self.stratify and y is None:
             raise ValueError("stratify=True needs y")
         parts = three_way_split(
-            _num_samples(X), validation_size=self.validation_size, test_size=self.test_size,
-            stratify=y if self.stratify else None, groups=groups, random_state=self.random_state,
-        )  # fmt: skip
+            _num_samples(X),
+            validation_size=self.validation_size,
+            test_size=self.test_size,
+            stratify=y if self.stratify else None,
+            groups=groups,
+            random_state=self.random_state,
+        )
         yield parts.train, parts.validation

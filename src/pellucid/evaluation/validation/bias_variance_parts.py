@@ -125,10 +125,12 @@ def decompose_squared(
     mean_noise = None if noise is None else float(noise.mean())
     parts = float(bias2.mean()), float(variance.mean()), mean_noise
     return BiasVariance(
-        *parts, parts[0] + parts[1] + (parts[2] or 0.0),
-        Pointwise(bias2, variance, noise, total), "squared",
+        *parts,
+        parts[0] + parts[1] + (parts[2] or 0.0),
+        Pointwise(bias2, variance, noise, total),
+        "squared",
         (CONTAINS_NOISE,) if f is None else (),
-    )  # fmt: skip
+    )
 
 
 def decompose_zero_one(predictions: ArrayLike, y: ArrayLike) -> BiasVariance:
@@ -161,9 +163,13 @@ def decompose_zero_one(predictions: ArrayLike, y: ArrayLike) -> BiasVariance:
     variance = (codes != main).mean(axis=0)
     total = (y != P).mean(axis=0)
     return BiasVariance(
-        float(bias.mean()), float(variance.mean()), None, float(total.mean()),
-        Pointwise(bias, variance, None, total), "zero_one",
-    )  # fmt: skip
+        float(bias.mean()),
+        float(variance.mean()),
+        None,
+        float(total.mean()),
+        Pointwise(bias, variance, None, total),
+        "zero_one",
+    )
 
 
 class BootstrapDraw(NamedTuple):
@@ -267,9 +273,12 @@ def bias_variance(
     predictions = np.array(
         run_tasks(
             partial(_one_model, estimator, draw, X_test, root_seed(random_state)),
-            range(n_models), n_jobs=n_jobs, callbacks=callbacks, name="BiasVariance",
+            range(n_models),
+            n_jobs=n_jobs,
+            callbacks=callbacks,
+            name="BiasVariance",
         )
-    )  # fmt: skip
+    )
     if loss == "squared":
         parts = decompose_squared(predictions, f, y_test)
     else:

@@ -195,6 +195,16 @@ def bootstrap_estimate(
     value, w, R = Combined(oob, 1.0, None) if kind == "oob" else combine(apparent, oob, none)
     low, high = np.quantile((1 - w) * apparent + w * replicates, [0.025, 0.975])
     return BootstrapEstimate(
-        float(value), float(apparent), oob, float(w), none, R, replicates, float(low), float(high),
-        kind, score.name, score.greater_is_better,
-    )  # fmt: skip
+        float(value),
+        float(apparent),
+        oob,
+        float(w),
+        none,
+        R,
+        replicates,
+        float(low),
+        float(high),
+        kind,
+        score.name,
+        score.greater_is_better,
+    )

@@ -269,10 +269,16 @@ def size_curve(
     job = FoldJob(estimator, X, y, score, train_scores=True, predictions=True)
     train, test, collapsed = _scores(job, tasks, len(splits), n_jobs, callbacks)
     return SizeCurve(
-        counts, train, test, summaries_of(train), summaries_of(test),
-        _size_sentence(counts, train, test, collapsed, score), collapsed, score.name,
+        counts,
+        train,
+        test,
+        summaries_of(train),
+        summaries_of(test),
+        _size_sentence(counts, train, test, collapsed, score),
+        collapsed,
+        score.name,
         score.greater_is_better,
-    )  # fmt: skip
+    )
 
 
 def _size_sentence(sizes: IntArray, train: Array, test: Array, marks: BoolArray, m: Any) -> str:
@@ -371,11 +377,19 @@ def complexity_curve(
     shape = (*(len(part) for part in lists), len(splits))
     at = [tuple(int(v) for v in places[:, i]) if pair else i for i in (best, simple)]
     return ComplexityCurve(
-        lists if pair else lists[0], train.reshape(shape), test.reshape(shape),
-        summaries_of(train), summaries_of(test), at[0], at[1],
+        lists if pair else lists[0],
+        train.reshape(shape),
+        test.reshape(shape),
+        summaries_of(train),
+        summaries_of(test),
+        at[0],
+        at[1],
         _complexity_sentence(names, combos, test, best, simple, collapsed, score),
-        collapsed.reshape(shape), parameter, score.name, score.greater_is_better,
-    )  # fmt: skip
+        collapsed.reshape(shape),
+        parameter,
+        score.name,
+        score.greater_is_better,
+    )
 
 
 def _complexity_sentence(

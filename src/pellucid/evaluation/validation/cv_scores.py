@@ -228,9 +228,12 @@ def cross_validated(
     )
     job = FoldJob(estimator, X, y, score, train_scores=train_scores, predictions=True)
     found = run_tasks(
-        partial(_numbered, job), list(enumerate(splits)),
-        n_jobs=n_jobs, callbacks=callbacks, name="CrossValidation",
-    )  # fmt: skip
+        partial(_numbered, job),
+        list(enumerate(splits)),
+        n_jobs=n_jobs,
+        callbacks=callbacks,
+        name="CrossValidation",
+    )
     scores = np.array([fold.test for fold in found])
     said = [fold.prediction for fold in found]
     return CrossValidation(

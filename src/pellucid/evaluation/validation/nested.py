@@ -43,12 +43,14 @@ class NestedCV(NamedTuple):
         """One row per outer fold."""
         import polars
 
-        return polars.DataFrame({
-            "fold": list(range(len(self.scores))),
-            "score": self.scores.tolist(),
-            "inner_best": self.inner_best.tolist(),
-            "chosen": [str(one) for one in self.chosen],
-        })  # fmt: skip
+        return polars.DataFrame(
+            {
+                "fold": list(range(len(self.scores))),
+                "score": self.scores.tolist(),
+                "inner_best": self.inner_best.tolist(),
+                "chosen": [str(one) for one in self.chosen],
+            }
+        )
 
     def __str__(self) -> str:
         s = self.summary
@@ -139,9 +141,12 @@ def nested_cross_validation(
         outer_cv, X, y, classifier=is_classifier(tuned), groups=groups, random_state=random_state
     )
     found = run_tasks(
-        partial(_outer_fold, tuned, X, y, groups, score), list(enumerate(splits)),
-        n_jobs=n_jobs, callbacks=callbacks, name="NestedCrossValidation",
-    )  # fmt: skip
+        partial(_outer_fold, tuned, X, y, groups, score),
+        list(enumerate(splits)),
+        n_jobs=n_jobs,
+        callbacks=callbacks,
+        name="NestedCrossValidation",
+    )
     scores = np.array([one.score for one in found])
     inner = np.array([one.inner for one in found])
     same = score.name == own.name and hasattr(tuned, "metric")

@@ -265,6 +265,8 @@ def monomial_name(powers: IntArray, names: Any) -> str:
     >>> monomial_name(np.array([2, 1]), ["a", "b"])
     'a^2 b'
     """
-    parts = [str(names[j]) if powers[j] == 1 else f"{names[j]}^{powers[j]}"
-             for j in np.flatnonzero(powers)]  # fmt: skip
+    parts = [
+        str(names[j]) if powers[j] == 1 else f"{names[j]}^{powers[j]}"
+        for j in np.flatnonzero(powers)
+    ]
     return " ".join(parts) or "1"

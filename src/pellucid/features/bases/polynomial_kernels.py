@@ -168,9 +168,22 @@ def sparse_counts(indptr, degree, interaction_only, powers_only, counts):
 
 @jit
 def sparse_monomials(
-    indptr, indices, data, offsets, interaction_only, powers_only, counts, low,
-    bias, place, row_start, begin_row, end_row, out_indices, out_data,
-):  # fmt: skip
+    indptr,
+    indices,
+    data,
+    offsets,
+    interaction_only,
+    powers_only,
+    counts,
+    low,
+    bias,
+    place,
+    row_start,
+    begin_row,
+    end_row,
+    out_indices,
+    out_data,
+):
     """Fill the CSR rows begin_row..end_row with the monomials of degree low..degree.
 
     offsets (degree + 1, p + 1) from ``first_places``; place[m] is the output column of monomial m
@@ -275,9 +288,22 @@ def sparse_polynomial(
     def work(first: int) -> None:
         last = min(first + ROWS, len(indptr) - 1)
         sparse_monomials(
-            indptr, indices, data, offsets, interaction_only, powers_only, counts, max(low, 1),
-            bias, place, row_start, first, last, out.indices, out.data,
-        )  # fmt: skip
+            indptr,
+            indices,
+            data,
+            offsets,
+            interaction_only,
+            powers_only,
+            counts,
+            max(low, 1),
+            bias,
+            place,
+            row_start,
+            first,
+            last,
+            out.indices,
+            out.data,
+        )
 
     list(map_threads(work, range(0, len(indptr) - 1, ROWS)))
     return out

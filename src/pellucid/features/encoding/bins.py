@@ -35,9 +35,16 @@ from pellucid.features.encoding.categories import Found, indicator_matrix, row_b
 ENCODE = ("onehot", "onehot-dense", "ordinal")
 STRATEGY = ("uniform", "quantile", "kmeans")
 METHODS = (
-    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf",
-    "hazen", "weibull", "linear", "median_unbiased", "normal_unbiased",
-)  # fmt: skip
+    "inverted_cdf",
+    "averaged_inverted_cdf",
+    "closest_observation",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "linear",
+    "median_unbiased",
+    "normal_unbiased",
+)
 NARROW = 1e-8  # a bin that is not wider is merged with the next
 MAX_STEPS = 300
 TOLERANCE = 1e-4  # of the variance: scikit-learn's rule for the movement of the centres
@@ -309,8 +316,11 @@ class KBinsDiscretizer(Transformer):
         if self.encode == "ordinal":
             return names
         sizes = [len(edges) - 1 for edges in self.bin_edges_]
-        wide = [f"{name}_{float(k)}" for name, size in zip(names, sizes, strict=True)
-                for k in range(size)]  # fmt: skip
+        wide = [
+            f"{name}_{float(k)}"
+            for name, size in zip(names, sizes, strict=True)
+            for k in range(size)
+        ]
         return np.array(wide, dtype=object)
 
     def card(self) -> Card:

@@ -68,9 +68,17 @@ def scan_keys(
 
 @jit
 def scan_words(
-    flat: Any, start: int, stride: int, width: int, i: int, codes: Any, table: Any, hashes: Any,
-    first: Any, k: int,
-) -> tuple[int, int]:  # fmt: skip
+    flat: Any,
+    start: int,
+    stride: int,
+    width: int,
+    i: int,
+    codes: Any,
+    table: Any,
+    hashes: Any,
+    first: Any,
+    k: int,
+) -> tuple[int, int]:
     """``scan_keys`` where a key is the run ``flat[start + i stride :][:width]``."""
     mask, room = len(table) - 1, len(table) // 2
     factor = np.empty(width, np.uint64)  # sum_t word_t factor_t: independent products

@@ -109,11 +109,7 @@ class TargetEncoder(Transformer):
     _accepts_nan = True
 
     def __init__(
-        self,
-        categories: Any = "auto",
-        target_type: str = "auto",
-        smooth: Any = "auto",
-        cv: Any = 5,
+        self, categories: Any = "auto", target_type: str = "auto", smooth: Any = "auto", cv: Any = 5
     ) -> None:
         self.categories = categories
         self.target_type = target_type

@@ -149,9 +149,10 @@ class SimpleImputer(Transformer, BlockEstimator):
         if not callable(self.strategy):
             check.one_of(STRATEGY, strategy=self.strategy)
         check.boolean(
-            copy=self.copy, add_indicator=self.add_indicator,
+            copy=self.copy,
+            add_indicator=self.add_indicator,
             keep_empty_features=self.keep_empty_features,
-        )  # fmt: skip
+        )
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -64,9 +64,17 @@ def tile_distances(
 
 @jit
 def nearest_donors(
-    X: Any, F: Any, M: Any, full: Any, wanted: Any, begin: int, end: int, offsets: Any,
-    distance: Any, donor: Any,
-) -> None:  # fmt: skip
+    X: Any,
+    F: Any,
+    M: Any,
+    full: Any,
+    wanted: Any,
+    begin: int,
+    end: int,
+    offsets: Any,
+    distance: Any,
+    donor: Any,
+) -> None:
     """The nearest donors of every missing cell of rows begin..end-1 of X.
 
     ``wanted`` (p,) marks the columns to fill. The cells are numbered row by row from offsets_i;
@@ -110,6 +118,14 @@ def warm() -> None:
     observed_sums(X, np.zeros(2), np.zeros(2))
     fill_missing(X, np.zeros(2), 0, 2, np.empty((2, 2)))
     nearest_donors(
-        X, np.zeros((2, 2)), np.ones((2, 2)), np.ones(2, bool), np.ones(2, bool), 0, 2,
-        np.array([0, 1, 1]), np.empty((1, 1)), np.empty((1, 1), np.int64),
-    )  # fmt: skip
+        X,
+        np.zeros((2, 2)),
+        np.ones((2, 2)),
+        np.ones(2, bool),
+        np.ones(2, bool),
+        0,
+        2,
+        np.array([0, 1, 1]),
+        np.empty((1, 1)),
+        np.empty((1, 1), np.int64),
+    )

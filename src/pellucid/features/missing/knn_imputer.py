@@ -148,9 +148,10 @@ class KNNImputer(Transformer):
         if not callable(self.metric):
             check.one_of(("nan_euclidean",), metric=self.metric)
         check.boolean(
-            copy=self.copy, add_indicator=self.add_indicator,
+            copy=self.copy,
+            add_indicator=self.add_indicator,
             keep_empty_features=self.keep_empty_features,
-        )  # fmt: skip
+        )
 
     def _open(self, X: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """X with NaN for missing cells (float64), which they are, and the type given."""
@@ -195,9 +196,11 @@ class KNNImputer(Transformer):
         if callable(self.metric):
             marked = [self._marked(A) for A in (X, self._fit_X)]
             D = pairwise_distances(
-                *marked, metric=self.metric, missing_values=self.missing_values,
+                *marked,
+                metric=self.metric,
+                missing_values=self.missing_values,
                 ensure_all_finite="allow-nan" if self._accepts_nan else True,
-            )  # fmt: skip
+            )
             distance, donor = donors_by_matrix(D, gaps, there, k)
         else:
             distance, donor = donors_of(np.ascontiguousarray(X), self._fit_X, valid, k)

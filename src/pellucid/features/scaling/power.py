@@ -70,9 +70,10 @@ def logarithms(X: Array, method: str, low: Array, high: Array) -> Columns:
     turned = np.zeros(len(low), dtype=bool) if box else (high <= 0) & (low < 0)
     mixed = np.zeros(len(low), dtype=bool) if box else (low < 0) & (high > 0)
     total = reduce_rows(
-        Statistic(column_moments, merge_class_moments), Rows(L, None, unit_weights(len(L))),
+        Statistic(column_moments, merge_class_moments),
+        Rows(L, None, unit_weights(len(L))),
         map_threads,
-    )  # fmt: skip
+    )
     center = np.where(mixed, 0.0, total.mean[0])
     L -= center
     L *= np.where(turned, -1.0, 1.0)

@@ -135,12 +135,7 @@ class StandardScaler(MomentScaler):
     """
 
     def __init__(
-        self,
-        *,
-        copy: bool = True,
-        with_mean: bool = True,
-        with_std: bool = True,
-        ddof: float = 0,
+        self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True, ddof: float = 0
     ) -> None:
         self.copy = copy
         self.with_mean = with_mean

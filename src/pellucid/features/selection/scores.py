@@ -62,10 +62,13 @@ def merge_relations(a: Relation, b: Relation) -> Relation:
     weight = a.weight + b.weight
     gap, y_gap, share = b.mean - a.mean, b.y_mean - a.y_mean, a.weight * b.weight / weight
     return Relation(
-        weight, a.mean + gap * b.weight / weight, a.y_mean + y_gap * b.weight / weight,
-        a.squares + b.squares + gap**2 * share, a.cross + b.cross + gap * y_gap * share,
+        weight,
+        a.mean + gap * b.weight / weight,
+        a.y_mean + y_gap * b.weight / weight,
+        a.squares + b.squares + gap**2 * share,
+        a.cross + b.cross + gap * y_gap * share,
         a.y_squares + b.y_squares + y_gap**2 * share,
-    )  # fmt: skip
+    )
 
 
 def _table(X: Any) -> Any:
@@ -250,9 +253,11 @@ def class_information(y: Array, labels: Array, k: int) -> float:
         radius[rows] = np.nextafter(kth_distance(y[rows], int(near[c])), 0)
     inside = counts_within(y[kept], radius[kept])
     value = (
-        digamma(n) + digamma(near[codes[kept]]).mean()
-        - digamma(size[codes[kept]]).mean() - digamma(inside).mean()
-    )  # fmt: skip
+        digamma(n)
+        + digamma(near[codes[kept]]).mean()
+        - digamma(size[codes[kept]]).mean()
+        - digamma(inside).mean()
+    )
     return max(0.0, float(value))
 
 

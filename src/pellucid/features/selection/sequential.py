@@ -198,10 +198,12 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
             chosen[g] = not chosen[g]
             self.steps_.append(
                 SelectionStep(
-                    "add" if chosen[g] else "drop", tuple(groups[g].tolist()),
-                    tuple(columns[best].tolist()), last,
+                    "add" if chosen[g] else "drop",
+                    tuple(groups[g].tolist()),
+                    tuple(columns[best].tolist()),
+                    last,
                 )
-            )  # fmt: skip
+            )
             if context.step(len(self.steps_), self._mask(groups, chosen)):
                 break
         self.support_ = self._mask(groups, chosen)
@@ -251,11 +253,12 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
             optimisation=f"greedy, {self.direction}: {len(self.steps_)} steps ({path}); the best "
             "set of this size may be another",
             numbers={
-                "columns": self.n_features_to_select_, "of": self.n_features_in_,
+                "columns": self.n_features_to_select_,
+                "of": self.n_features_in_,
                 "score": self.steps_[-1].score if self.steps_ else None,
             },
             warnings=("chosen with the target: the score of the last step is optimistic",),
-        )  # fmt: skip
+        )
 
 
 def columns_of(groups: list[IntArray], chosen: BoolArray) -> IntArray:

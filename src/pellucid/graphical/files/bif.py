@@ -139,8 +139,9 @@ def _states(source: Text, name: str, start: int, stop: int) -> tuple[str, ...]:
     return states
 
 
-def _table(source: Text, states: dict[Name, Any], at: int, title: str, start: int,
-           stop: int) -> CPT:  # fmt: skip
+def _table(
+    source: Text, states: dict[Name, Any], at: int, title: str, start: int, stop: int
+) -> CPT:
     inner = title.strip()
     if not (inner.startswith("(") and inner.endswith(")")):
         source.fail(at, "probability needs ( variable | parents )")
@@ -222,8 +223,9 @@ def quoted(name: Any, plain: re.Pattern[str]) -> str:
     if plain.fullmatch(text):
         return text
     if '"' in text or "\n" in text or not text:
-        raise ValueError(f"the name {text!r} cannot be written: it is empty, or holds a quote "
-                         "or a line break")  # fmt: skip
+        raise ValueError(
+            f"the name {text!r} cannot be written: it is empty, or holds a quote or a line break"
+        )
     return f'"{text}"'
 
 

@@ -57,8 +57,9 @@ def parse_hugin(text: str, path: str = "the text") -> list[CPT]:
     return check_tables(tables, states, path)
 
 
-def _table(source: Text, states: dict[Name, Any], names: dict[str, str], head: str, body: str,
-           at: int) -> CPT:  # fmt: skip
+def _table(
+    source: Text, states: dict[Name, Any], names: dict[str, str], head: str, body: str, at: int
+) -> CPT:
     words = head.replace("|", " ").split()
     for word in words:
         if word not in names:
@@ -68,8 +69,9 @@ def _table(source: Text, states: dict[Name, Any], names: dict[str, str], head: s
     data = DATA.search(body)
     cells = re.sub(r"[(),]", " ", data.group(1)).split() if data else []
     if len(cells) != int(np.prod(shape)):
-        source.fail(at, f"the potential of {name!r} needs {int(np.prod(shape))} numbers, "
-                        f"got {len(cells)}")  # fmt: skip
+        source.fail(
+            at, f"the potential of {name!r} needs {int(np.prod(shape))} numbers, got {len(cells)}"
+        )
     try:
         values = np.array(list(map(float, cells))).reshape(shape)
     except ValueError as error:
@@ -84,8 +86,9 @@ def format_hugin(cpds: list[CPT], states: dict[Name, Any]) -> str:
     for i, (name, some) in enumerate(states.items()):
         for text in (name, *some):
             if '"' in str(text) or "\n" in str(text):
-                raise ValueError(f"the name {text!r} cannot be written: it holds a quote or a "
-                                 "line break")  # fmt: skip
+                raise ValueError(
+                    f"the name {text!r} cannot be written: it holds a quote or a line break"
+                )
         good = re.fullmatch(r"[A-Za-z_]\w*", str(name), re.ASCII)
         plain[name] = str(name) if good else f"node_{i}"
         label = "" if good else f'  label = "{name}";\n'

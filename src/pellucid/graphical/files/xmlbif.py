@@ -60,8 +60,9 @@ def _table(source: Text, states: dict[Name, Any], node: Any) -> CPT:
     except ValueError as error:
         source.fail(at, str(error))
     if values.size != int(np.prod(shape)):
-        source.fail(at, f"the table of {name!r} needs {int(np.prod(shape))} numbers, "
-                        f"got {values.size}")  # fmt: skip
+        source.fail(
+            at, f"the table of {name!r} needs {int(np.prod(shape))} numbers, got {values.size}"
+        )
     table_values = settled(values.reshape(shape), name, source, at)
     return CPT(name, table_values, parents=parents, states=states[name])
 
@@ -71,11 +72,14 @@ def format_xmlbif(cpds: list[CPT], states: dict[Name, Any]) -> str:
     lines = [HEAD]
     for name, some in states.items():
         outcomes = "".join(f"<OUTCOME>{escape(str(state))}</OUTCOME>" for state in some)
-        lines.append(f'<VARIABLE TYPE="nature"><NAME>{escape(str(name))}</NAME>{outcomes}'
-                     "</VARIABLE>")  # fmt: skip
+        lines.append(
+            f'<VARIABLE TYPE="nature"><NAME>{escape(str(name))}</NAME>{outcomes}</VARIABLE>'
+        )
     for cpd in cpds:
         given = "".join(f"<GIVEN>{escape(str(p))}</GIVEN>" for p in cpd.parents)
         numbers = " ".join(map(repr, cpd.values.ravel().tolist()))
-        lines.append(f"<DEFINITION><FOR>{escape(str(cpd.variable))}</FOR>{given}"
-                     f"<TABLE>{numbers}</TABLE></DEFINITION>")  # fmt: skip
+        lines.append(
+            f"<DEFINITION><FOR>{escape(str(cpd.variable))}</FOR>{given}"
+            f"<TABLE>{numbers}</TABLE></DEFINITION>"
+        )
     return "\n".join([*lines, "</NETWORK>\n</BIF>\n"])

@@ -20,8 +20,9 @@ MOST_NODES = 5
 def _count(n: int) -> int:
     if n == 0:
         return 1
-    return sum((-1) ** (k + 1) * comb(n, k) * 2 ** (k * (n - k)) * _count(n - k)
-               for k in range(1, n + 1))  # fmt: skip
+    return sum(
+        (-1) ** (k + 1) * comb(n, k) * 2 ** (k * (n - k)) * _count(n - k) for k in range(1, n + 1)
+    )
 
 
 def count_dags(n: int) -> int:

@@ -102,8 +102,9 @@ def cut_off(network: "BayesianNetwork", names: Iterable[Name]) -> "BayesianNetwo
     return type(network)(without_causes(network.dag_, names), cpds=cpds)
 
 
-def adjusted(network: "BayesianNetwork", y: Name, x: Name, state: Any,
-             given: frozenset[Name]) -> "Factor":  # fmt: skip
+def adjusted(
+    network: "BayesianNetwork", y: Name, x: Name, state: Any, given: frozenset[Name]
+) -> "Factor":
     """sum_z p(y | x, z) p(z): the effect of x on y from what can be seen."""
     if not is_adjustment_set(network.dag_, x, y, given):
         shown = ", ".join(sorted(map(repr, given))) or "nothing"

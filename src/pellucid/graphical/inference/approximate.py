@@ -92,8 +92,9 @@ def weighted_rows(arrays: NetworkArrays, seen: Any, at: Any, n: int, seed: int) 
     return codes, log_weights(arrays, codes, seen)
 
 
-def likelihood_weighting(arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int,
-                         seed: int) -> Draws | None:  # fmt: skip
+def likelihood_weighting(
+    arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int, seed: int
+) -> Draws | None:
     """None where every row has the weight 0."""
     codes, logs = weighted_rows(arrays, seen, at, n, seed)
     top = logs.max()
@@ -109,8 +110,9 @@ def likelihood_weighting(arrays: NetworkArrays, targets: Any, seen: Any, at: Any
     return Draws(share, error, float(total**2 / (w * w).sum()))
 
 
-def gibbs(arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int,
-          seed: int) -> Draws | None:  # fmt: skip
+def gibbs(
+    arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int, seed: int
+) -> Draws | None:
     """Chains begin at rows drawn by likelihood weighting; None where none is possible."""
     codes, logs = weighted_rows(arrays, seen, at, max(4 * CHAINS, 2000), seed)
     if logs.max() == -np.inf:
@@ -125,8 +127,18 @@ def gibbs(arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int,
         row = np.ascontiguousarray(begin[:, c % begin.shape[1]])
         counts = np.zeros((BATCHES, size))
         key = np.random.SeedSequence([seed, c]).generate_state(1, np.uint64)[0]
-        gibbs_chain(row, free, *arrays.shape, arrays.start, arrays.flat, targets,
-                    length // 4, length // BATCHES, counts, key)  # fmt: skip
+        gibbs_chain(
+            row,
+            free,
+            *arrays.shape,
+            arrays.start,
+            arrays.flat,
+            targets,
+            length // 4,
+            length // BATCHES,
+            counts,
+            key,
+        )
         return counts
 
     return batch_means(np.array(list(map_threads(chain, range(CHAINS)))), length // BATCHES)

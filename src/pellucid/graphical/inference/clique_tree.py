@@ -89,8 +89,9 @@ def _aligned(values: Array, own: tuple[int, ...], scope: tuple[int, ...]) -> Arr
     return values.transpose(order).reshape(shape)
 
 
-def calibrate(arrays: NetworkArrays, tree: CliqueTree, evidence: dict[int, int],
-              maximise: bool = False) -> Calibrated:  # fmt: skip
+def calibrate(
+    arrays: NetworkArrays, tree: CliqueTree, evidence: dict[int, int], maximise: bool = False
+) -> Calibrated:
     """Pass messages up at the evidence {variable: state}.
 
     A variable with one state is in no clique: it is always observed.

@@ -43,8 +43,10 @@ class Plan(NamedTuple):
 
 def plan(shape: Shape, targets: Any, seen: Any, everything: int = 0) -> Plan:
     """The cheapest of the greedy orders."""
-    return min((plan_with(h, shape, targets, seen, everything) for h in range(3)),
-               key=lambda found: found.entries)  # fmt: skip
+    return min(
+        (plan_with(h, shape, targets, seen, everything) for h in range(3)),
+        key=lambda found: found.entries,
+    )
 
 
 def plan_with(h: int, shape: Shape, targets: Any, seen: Any, everything: int) -> Plan:
@@ -52,9 +54,20 @@ def plan_with(h: int, shape: Shape, targets: Any, seen: Any, everything: int) ->
     n = len(shape.card)
     order = np.empty(n, np.int64)
     _, _, entries, largest, count, worst = answer(
-        targets, seen, np.zeros(len(seen), np.int64), everything, h, True, *shape,
-        np.zeros(n + 1, np.int64), 0, np.zeros(n, np.bool_), NOTHING, order, NOTHING,
-    )  # fmt: skip
+        targets,
+        seen,
+        np.zeros(len(seen), np.int64),
+        everything,
+        h,
+        True,
+        *shape,
+        np.zeros(n + 1, np.int64),
+        0,
+        np.zeros(n, np.bool_),
+        NOTHING,
+        order,
+        NOTHING,
+    )
     return Plan(h, _whole(entries), _whole(largest), order[:count], worst)
 
 
@@ -72,8 +85,9 @@ def refuse(needed: float, limit: float, blame: Any, what: str) -> MemoryError:
     )
 
 
-def check_tables(parents: dict[Name, tuple[Name, ...]], card: dict[Name, int],
-                 max_bytes: float | None = None) -> None:  # fmt: skip
+def check_tables(
+    parents: dict[Name, tuple[Name, ...]], card: dict[Name, int], max_bytes: float | None = None
+) -> None:
     """Refuse tables of a graph that would not fit into memory, before any is built.
 
     >>> check_tables({"x": tuple(range(40))}, {"x": 2, **{i: 2 for i in range(40)}}, 1e9)

@@ -42,8 +42,14 @@ class Elimination:
         self.arrays = arrays
         self.arenas: list[Array] = []
 
-    def ask(self, targets: Any, seen: Any, states: Any, everything: int = 0,
-            max_bytes: float | None = None) -> Answer:  # fmt: skip
+    def ask(
+        self,
+        targets: Any,
+        seen: Any,
+        states: Any,
+        everything: int = 0,
+        max_bytes: float | None = None,
+    ) -> Answer:
         """The posterior of ``targets`` (numbers of variables) given evidence.
 
         The first try is the min-weight order in the room there is; only where that is too small
@@ -56,9 +62,20 @@ class Elimination:
         out, order = np.empty(min(size, len(room))), np.empty(len(a.names), np.int64)
         while True:
             done, log_p, entries, *_ = answer(
-                targets, seen, states, everything, heuristic, False, *a.shape, a.start,
-                len(a.flat), a.has_zero, room, order, out,
-            )  # fmt: skip
+                targets,
+                seen,
+                states,
+                everything,
+                heuristic,
+                False,
+                *a.shape,
+                a.start,
+                len(a.flat),
+                a.has_zero,
+                room,
+                order,
+                out,
+            )
             if done and (limit is None or 8 * entries <= limit):
                 if len(room) - len(a.flat) <= KEPT_ARENA:
                     self.arenas.append(room)
@@ -100,7 +117,8 @@ def evidence_codes(arrays: NetworkArrays, evidence: Mapping[Name, Any] | None) -
     return np.array(seen, np.int64), np.array(at, np.int64)
 
 
-def log_evidence(engine: Elimination, seen: Any, states: Any,
-                 max_bytes: float | None = None) -> float:  # fmt: skip
+def log_evidence(
+    engine: Elimination, seen: Any, states: Any, max_bytes: float | None = None
+) -> float:
     """log P(evidence)."""
     return engine.ask(EMPTY, seen, states, 1, max_bytes).log_constant if len(seen) else 0.0

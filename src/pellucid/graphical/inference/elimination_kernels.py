@@ -66,8 +66,25 @@ def _add_family(v, f, r, card, parent_start, parents, start, obs, loc, glo, at, 
 
 
 @jit
-def _join(i, r, f, card, parent_start, parents, child_start, children, start, obs, mark, loc, glo,
-          at, first, var, stride):  # fmt: skip
+def _join(
+    i,
+    r,
+    f,
+    card,
+    parent_start,
+    parents,
+    child_start,
+    children,
+    start,
+    obs,
+    mark,
+    loc,
+    glo,
+    at,
+    first,
+    var,
+    stride,
+):
     """Add the families of local variables i, i + 1, ... until no new variable turns up."""
     while i < r:
         u = glo[i]
@@ -76,8 +93,22 @@ def _join(i, r, f, card, parent_start, parents, child_start, children, start, ob
             v = u if q < child_start[u] else children[q]
             if mark[v] == 1:
                 mark[v] = 2
-                r = _add_family(v, f, r, card, parent_start, parents, start, obs, loc, glo,
-                                at, first, var, stride)  # fmt: skip
+                r = _add_family(
+                    v,
+                    f,
+                    r,
+                    card,
+                    parent_start,
+                    parents,
+                    start,
+                    obs,
+                    loc,
+                    glo,
+                    at,
+                    first,
+                    var,
+                    stride,
+                )
                 f += 1
     return r, f
 
@@ -320,8 +351,9 @@ def _run(keep, r, nf, widest, order, cards, arena, top, at, first, var, stride, 
                 cd[d] = cards[d]
             ns = keep
         cv = np.int64(1) if last else cards[v]
-        gained, size = _combine(arena, top, use, k, v, cv, scope, cd, ns, at, first, var,
-                                stride, off, own, by, digit)  # fmt: skip
+        gained, size = _combine(
+            arena, top, use, k, v, cv, scope, cd, ns, at, first, var, stride, off, own, by, digit
+        )
         if size < 0:
             return -np.inf, False
         log_scale += gained
@@ -350,8 +382,25 @@ def _run(keep, r, nf, widest, order, cards, arena, top, at, first, var, stride, 
 
 
 @jit
-def answer(targets, seen, states, everything, heuristic, dry, card, parent_start, parents,
-           child_start, children, start, n_flat, has_zero, arena, order, out):  # fmt: skip
+def answer(
+    targets,
+    seen,
+    states,
+    everything,
+    heuristic,
+    dry,
+    card,
+    parent_start,
+    parents,
+    child_start,
+    children,
+    start,
+    n_flat,
+    has_zero,
+    arena,
+    order,
+    out,
+):
     """The posterior of the targets at the evidence, into ``out``.
 
     ``everything`` = 1 keeps what is not joined to the targets, so that the log of the constant is
@@ -392,11 +441,29 @@ def answer(targets, seen, states, everything, heuristic, dry, card, parent_start
                 continue
             mark[v] = 2
             begin = np.int64(r)
-            r = _add_family(v, nf, r, card, parent_start, parents, start, obs, loc, glo,
-                            at, first, var, stride)  # fmt: skip
+            r = _add_family(
+                v, nf, r, card, parent_start, parents, start, obs, loc, glo, at, first, var, stride
+            )
             nf += 1
-        r, nf = _join(begin, r, nf, card, parent_start, parents, child_start, children, start,
-                      obs, mark, loc, glo, at, first, var, stride)  # fmt: skip
+        r, nf = _join(
+            begin,
+            r,
+            nf,
+            card,
+            parent_start,
+            parents,
+            child_start,
+            children,
+            start,
+            obs,
+            mark,
+            loc,
+            glo,
+            at,
+            first,
+            var,
+            stride,
+        )
     cards, log_card = np.empty(r, np.int64), np.empty(r)
     for a in range(r):
         cards[a] = card[glo[a]]
@@ -420,14 +487,31 @@ def answer(targets, seen, states, everything, heuristic, dry, card, parent_start
     for i in range(used):
         more_var[i] = var[i]
         more_stride[i] = stride[i]
-    log_p, done = _run(keep, r, nf, widest, plan, cards, arena, n_flat, at, first, more_var,
-                       more_stride, out)  # fmt: skip
+    log_p, done = _run(
+        keep, r, nf, widest, plan, cards, arena, n_flat, at, first, more_var, more_stride, out
+    )
     return done, log_p, total, largest, r - keep, worst
 
 
 def warm() -> None:
     """Compile on a chain a -> b."""
     i = np.array
-    answer(i([1]), i([0]), i([1]), 0, 0, False, i([2, 2]), i([0, 0, 1]), i([0]), i([0, 1, 1]),
-           i([1]), i([0, 2, 6]), 6, np.zeros(2, bool), np.ones(64), np.empty(2, np.int64),
-           np.empty(2))  # fmt: skip
+    answer(
+        i([1]),
+        i([0]),
+        i([1]),
+        0,
+        0,
+        False,
+        i([2, 2]),
+        i([0, 0, 1]),
+        i([0]),
+        i([0, 1, 1]),
+        i([1]),
+        i([0, 2, 6]),
+        6,
+        np.zeros(2, bool),
+        np.ones(64),
+        np.empty(2, np.int64),
+        np.empty(2),
+    )

@@ -31,10 +31,21 @@ def place(row: Any, u: int, v: int, card: Any, parent_start: Any, parents: Any) 
 
 @jit
 def gibbs_chain(
-    row: Any, free: Any, card: Any, parent_start: Any, parents: Any, child_start: Any,
-    children: Any, start: Any, flat: Any, targets: Any, burn: int, batch: int, counts: Any,
+    row: Any,
+    free: Any,
+    card: Any,
+    parent_start: Any,
+    parents: Any,
+    child_start: Any,
+    children: Any,
+    start: Any,
+    flat: Any,
+    targets: Any,
+    burn: int,
+    batch: int,
+    counts: Any,
     seed: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Sweeps over the free variables; after ``burn`` of them the cell of the targets counts."""
     share = np.empty(card.max())
     state = seed
@@ -73,6 +84,19 @@ def gibbs_chain(
 def warm() -> None:
     """Compile on two variables."""
     i = np.array
-    gibbs_chain(np.zeros(2, np.int16), i([0, 1]), i([2, 2]), i([0, 0, 1]), i([0]), i([0, 1, 1]),
-                i([1]), i([0, 2, 6]), np.full(6, 0.5), i([0]), 1, 1, np.zeros((2, 2)),
-                np.uint64(1))  # fmt: skip
+    gibbs_chain(
+        np.zeros(2, np.int16),
+        i([0, 1]),
+        i([2, 2]),
+        i([0, 0, 1]),
+        i([0]),
+        i([0, 1, 1]),
+        i([1]),
+        i([0, 2, 6]),
+        np.full(6, 0.5),
+        i([0]),
+        1,
+        1,
+        np.zeros((2, 2)),
+        np.uint64(1),
+    )

@@ -45,8 +45,9 @@ def thresholds(table: Array) -> Any:
     return (sums[:, :-1] * ONE).astype(np.uint64).ravel()
 
 
-def drawing(order: Sequence[int], card: Any, parents: Sequence[Sequence[int]],
-            tables: Sequence[Array]) -> Drawing:  # fmt: skip
+def drawing(
+    order: Sequence[int], card: Any, parents: Sequence[Sequence[int]], tables: Sequence[Array]
+) -> Drawing:
     """The tables, by variable, as the kernel reads them; an empty table: not drawn."""
     if any(table.size >= 2**31 for table in tables):
         raise MemoryError("a table of 2^31 entries or more cannot be drawn from")
@@ -104,7 +105,10 @@ def decoded(codes: Any, names: Sequence[Any], states: Sequence[tuple[Any, ...]])
         if all(isinstance(state, str) for state in some):
             series = pl.Series(some, dtype=pl.Enum(some)).gather(column.astype(np.uint32))
         else:
-            series = pl.Series(np.array(some)[column]) if len({type(s) for s in some}) == 1 else (
-                pl.Series([some[k] for k in column], dtype=pl.Object))  # fmt: skip
+            series = (
+                pl.Series(np.array(some)[column])
+                if len({type(s) for s in some}) == 1
+                else (pl.Series([some[k] for k in column], dtype=pl.Object))
+            )
         columns.append(series.alias(str(name)))
     return pl.DataFrame(columns)

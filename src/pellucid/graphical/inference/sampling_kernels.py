@@ -23,8 +23,18 @@ def mix(z: Any) -> Any:
 
 
 @jit
-def draw_rows(out: Any, a: int, b: int, order: Any, card: Any, parent_start: Any, parents: Any,
-              start: Any, threshold: Any, seed: Any) -> None:  # fmt: skip
+def draw_rows(
+    out: Any,
+    a: int,
+    b: int,
+    order: Any,
+    card: Any,
+    parent_start: Any,
+    parents: Any,
+    start: Any,
+    threshold: Any,
+    seed: Any,
+) -> None:
     """Rows a .. b-1 of ``out`` (variables, rows)."""
     index = np.empty(BLOCK, np.int32)
     golden = np.uint64(0x9E3779B97F4A7C15)
@@ -61,5 +71,15 @@ def warm() -> None:
     """Compile on two variables."""
     mix(np.uint64(1))
     i = np.array
-    draw_rows(np.empty((2, 3), np.int16), 0, 3, i([0, 1]), i([2, 2]), i([0, 0, 1]), i([0]),
-              i([0, 1, 3]), np.ones(3, np.uint64), np.uint64(1))  # fmt: skip
+    draw_rows(
+        np.empty((2, 3), np.int16),
+        0,
+        3,
+        i([0, 1]),
+        i([2, 2]),
+        i([0, 0, 1]),
+        i([0]),
+        i([0, 1, 3]),
+        np.ones(3, np.uint64),
+        np.uint64(1),
+    )

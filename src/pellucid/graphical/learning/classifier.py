@@ -221,9 +221,13 @@ class BayesianNetworkClassifier(Classifier, BlockEstimator):
             self.classes_, c = self.classes_[kept], (np.cumsum(kept) - 1)[c]
         self._need_classes()
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=None,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=None,
             attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
-        )  # fmt: skip
+        )
         self._fit_table(features, c, w)
         context.end()
         return self
@@ -237,12 +241,17 @@ class BayesianNetworkClassifier(Classifier, BlockEstimator):
         seen = reduce_rows(Statistic(leaf_values, merge_values), source, map_)
         values = self._block_states(names, seen)
         self.class_name_, d = self._class_name(names), len(names)
-        table = CodedTable((*names, self.class_name_), (*values, tuple(labels.tolist())),
-                           np.empty((d + 1, 0), np.int16), np.empty(0))  # fmt: skip
+        table = CodedTable(
+            (*names, self.class_name_),
+            (*values, tuple(labels.tolist())),
+            np.empty((d + 1, 0), np.int16),
+            np.empty(0),
+        )
 
         def count(families: Any) -> list[Array]:
-            summarise = partial(leaf_class_counts, table=table, families=families,
-                                drop=self.missing == "drop")  # fmt: skip
+            summarise = partial(
+                leaf_class_counts, table=table, families=families, drop=self.missing == "drop"
+            )
             return reduce_rows(Statistic(summarise, add_counts), source, map_)
 
         dag = self._graph(table, d, count)
@@ -252,8 +261,10 @@ class BayesianNetworkClassifier(Classifier, BlockEstimator):
         kept = total > 0  # a class of weight 0 is absent
         self.classes_ = labels[kept]
         self._need_classes()
-        counts = [N.compress(kept, axis=f.index(d)) if d in f else N
-                  for N, f in zip(counts, families, strict=True)]  # fmt: skip
+        counts = [
+            N.compress(kept, axis=f.index(d)) if d in f else N
+            for N, f in zip(counts, families, strict=True)
+        ]
         table = table._replace(states=(*values, tuple(self.classes_.tolist())))
         self._keep(dag, table, parents, self._tables_of(counts, table.names))
 
@@ -333,9 +344,14 @@ class BayesianNetworkClassifier(Classifier, BlockEstimator):
             rows = gather(table, parents)
             begin = [learn_table(N + 1e-3, a).values for N, a in zip(rows.complete, c, strict=True)]
             run = fit_em(
-                rows, begin, c, [False] * len(c), max_iter=ROUNDS,
-                tol=TOLERANCE * table.weight, name=type(self).__name__,
-            )  # fmt: skip
+                rows,
+                begin,
+                c,
+                [False] * len(c),
+                max_iter=ROUNDS,
+                tol=TOLERANCE * table.weight,
+                name=type(self).__name__,
+            )
             self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
             return run.state.tables
         return self._tables_of(family_counts(table, families), table.names)

@@ -137,9 +137,17 @@ def _score(
 
 @jit
 def toggle_scores(
-    X: Any, v: int, parents: Any, card: Any, w: Any, rule: Any, room: int, first: int, step: int,
+    X: Any,
+    v: int,
+    parents: Any,
+    card: Any,
+    w: Any,
+    rule: Any,
+    room: int,
+    first: int,
+    step: int,
     out: Any,
-) -> None:  # fmt: skip
+) -> None:
     """out[u]: score of v with u added to (or taken from) its parents; out[v]: as they are.
 
     Only u = first, first + step, ...: threads share the work.
@@ -203,9 +211,15 @@ def descendants(edges: Any, reach: Any) -> None:
 
 @jit
 def best_move(
-    edges: Any, S: Any, allowed: Any, required: Any, limit: int, banned: Any, needed: float,
+    edges: Any,
+    S: Any,
+    allowed: Any,
+    required: Any,
+    limit: int,
+    banned: Any,
+    needed: float,
     reach: Any,
-) -> tuple[int, int, int, float]:  # fmt: skip
+) -> tuple[int, int, int, float]:
     """The legal move of largest gain: (move, u, v, gain), move 0 where none gains enough.
 
     S[v, u] is the score of v with its parent u toggled. A banned pair may move only if its gain

@@ -62,10 +62,15 @@ class Problem(NamedTuple):
 
     def cpds(self, tables: Sequence[Array]) -> dict[Name, CPT]:
         return {
-            name: CPT(name, values, parents=[self.names[p] for p in self.parents[v]],
-                      states=self.states[v], fixed=self.is_fixed(name))
+            name: CPT(
+                name,
+                values,
+                parents=[self.names[p] for p in self.parents[v]],
+                states=self.states[v],
+                fixed=self.is_fixed(name),
+            )
             for v, (name, values) in enumerate(zip(self.names, tables, strict=True))
-        }  # fmt: skip
+        }
 
     def is_fixed(self, name: Name) -> bool:
         return name in self.given and self.given[name].fixed
@@ -158,8 +163,12 @@ def fit_categories(network: "BayesianNetwork", X: Any, columns: list[Any], w: An
     for row, name in zip(found.codes, names, strict=True):
         codes[problem.names.index(name)] = row
     live = np.flatnonzero(weights) if not weights.all() else slice(None)
-    table = CodedTable(problem.names, problem.states, np.ascontiguousarray(codes[:, live]),
-                       found.w[live] if len(found.w) else found.w)  # fmt: skip
+    table = CodedTable(
+        problem.names,
+        problem.states,
+        np.ascontiguousarray(codes[:, live]),
+        found.w[live] if len(found.w) else found.w,
+    )
 
     def attributes(tables: Any) -> dict[str, Any]:
         twin = type(network)(**network.get_params(deep=False))
@@ -170,8 +179,9 @@ def fit_categories(network: "BayesianNetwork", X: Any, columns: list[Any], w: An
             found["counts_"] = dict(zip(problem.names, expected.counts, strict=True))
         return found
 
-    context = FitContext(network, X=X, sample_weight=w, max_steps=network.max_iter,
-                         attributes=attributes)  # fmt: skip
+    context = FitContext(
+        network, X=X, sample_weight=w, max_steps=network.max_iter, attributes=attributes
+    )
     absent = table.codes < 0
     if absent.any() and network.missing != "drop":
         _refuse_missing(network, problem, absent)
@@ -196,8 +206,9 @@ def _install(network: "BayesianNetwork", problem: Problem, tables: Sequence[Arra
     network._install(problem.dag, problem.cpds(tables))
 
 
-def _fit_counts(network: "BayesianNetwork", problem: Problem, counts: list[Array],
-                context: FitContext | None) -> None:  # fmt: skip
+def _fit_counts(
+    network: "BayesianNetwork", problem: Problem, counts: list[Array], context: FitContext | None
+) -> None:
     """Tables of complete counts: one step."""
     unseen = {}
 
@@ -217,33 +228,61 @@ def _fit_counts(network: "BayesianNetwork", problem: Problem, counts: list[Array
         return {"objective": total, "log_likelihood": total}
 
     run = iterate(
-        step, None, max_iter=1, tol=None, record=record, start_row=False,
-                  name=type(network).__name__, context=context)  # fmt: skip
+        step,
+        None,
+        max_iter=1,
+        tol=None,
+        record=record,
+        start_row=False,
+        name=type(network).__name__,
+        context=context,
+    )
     _finish(network, problem, run, run.state, counts, context)
     warn_unseen(unseen)
 
 
-def _fit_incomplete(network: "BayesianNetwork", problem: Problem, table: CodedTable,
-                    context: FitContext) -> None:  # fmt: skip
+def _fit_incomplete(
+    network: "BayesianNetwork", problem: Problem, table: CodedTable, context: FitContext
+) -> None:
     """Tables by expectation-maximisation."""
     rows = gather(table, problem.parents)
     drawn = random_tables(problem.shapes, generator(network.random_state))
-    start = [problem.given[n].values if n in problem.given else t
-             for n, t in zip(problem.names, drawn, strict=True)]  # fmt: skip
-    exponents = [prior_exponent(network.prior, name, shape)
-                 for name, shape in zip(problem.names, problem.shapes, strict=True)]  # fmt: skip
+    start = [
+        problem.given[n].values if n in problem.given else t
+        for n, t in zip(problem.names, drawn, strict=True)
+    ]
+    exponents = [
+        prior_exponent(network.prior, name, shape)
+        for name, shape in zip(problem.names, problem.shapes, strict=True)
+    ]
     fixed = [problem.is_fixed(name) for name in problem.names]
-    run = fit_em(rows, start, exponents, fixed, max_iter=network.max_iter, tol=network.tol,
-                 context=context, name=type(network).__name__)  # fmt: skip
+    run = fit_em(
+        rows,
+        start,
+        exponents,
+        fixed,
+        max_iter=network.max_iter,
+        tol=network.tol,
+        context=context,
+        name=type(network).__name__,
+    )
     counts = run.state.expected.counts
     _finish(network, problem, run, run.state.tables, counts, context)
-    ends = {n: (N + c).sum(axis=-1) <= 0
-            for n, N, c in zip(problem.names, counts, exponents, strict=True)}  # fmt: skip
+    ends = {
+        n: (N + c).sum(axis=-1) <= 0
+        for n, N, c in zip(problem.names, counts, exponents, strict=True)
+    }
     warn_unseen(ends)
 
 
-def _finish(network: "BayesianNetwork", problem: Problem, run: Any, tables: Sequence[Array],
-            counts: Sequence[Array], context: FitContext | None) -> None:  # fmt: skip
+def _finish(
+    network: "BayesianNetwork",
+    problem: Problem,
+    run: Any,
+    tables: Sequence[Array],
+    counts: Sequence[Array],
+    context: FitContext | None,
+) -> None:
     _install(network, problem, tables)
     network.history_, network.n_iter_ = run.history, max(run.n_iter, 1)
     network.counts_ = dict(zip(problem.names, counts, strict=True))
@@ -296,8 +335,14 @@ def fit_source(network: "BayesianNetwork", source: Source, map_: Map) -> None:
     if problem.latent:
         raise ValueError(f"fit_blocks needs a column for the variable {problem.latent[0]!r}")
     order = tuple(names.index(name) for name in problem.names)
-    summarise = partial(leaf_counts, names=problem.names, states=problem.states, order=order,
-                        families=problem.families, drop=network.missing == "drop")  # fmt: skip
+    summarise = partial(
+        leaf_counts,
+        names=problem.names,
+        states=problem.states,
+        order=order,
+        families=problem.families,
+        drop=network.missing == "drop",
+    )
     counts = reduce_rows(Statistic(summarise, add_counts), source, map_)
     _fit_counts(network, problem, counts, None)
     network.columns_ = names
@@ -313,8 +358,9 @@ def merge_values(a: list[Any], b: list[Any]) -> list[Any]:
     return [np.union1d(x, y) for x, y in zip(a, b, strict=True)]
 
 
-def leaf_counts(rows: Rows, names: Any, states: Any, order: Any, families: Any,
-                drop: bool) -> list[Array]:  # fmt: skip
+def leaf_counts(
+    rows: Rows, names: Any, states: Any, order: Any, families: Any, drop: bool
+) -> list[Array]:
     """The counts of every family in one leaf."""
     live = rows.w > 0
     columns = [rows.X[live, j] for j in order]

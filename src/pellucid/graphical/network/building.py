@@ -141,20 +141,38 @@ def _zeros(cpd: CPT) -> list[Finding]:
     zeros = int((cpd.values == 0).sum())
     if not zeros:
         return []
-    return [Finding("zero probability", cpd.variable, f"{zeros} of the {cpd.values.size} entries "
-                    f"of {cpd.variable!r} are 0: no evidence can ever change that")]  # fmt: skip
+    return [
+        Finding(
+            "zero probability",
+            cpd.variable,
+            f"{zeros} of the {cpd.values.size} entries "
+            f"of {cpd.variable!r} are 0: no evidence can ever change that",
+        )
+    ]
 
 
 def _support(cpd: CPT, N: Any) -> list[Finding]:
     found, rows, name = [], N.sum(axis=-1), cpd.variable
     unseen = int((rows <= 0).sum())
     if unseen:
-        found.append(Finding("no data", name, f"{unseen} of the {rows.size} configurations of the "
-                             f"parents of {name!r} have no data"))  # fmt: skip
+        found.append(
+            Finding(
+                "no data",
+                name,
+                f"{unseen} of the {rows.size} configurations of the "
+                f"parents of {name!r} have no data",
+            )
+        )
     if free_parameters(cpd) > rows.sum():
-        found.append(Finding("large table", name, f"the table of {name!r} has "
-                             f"{free_parameters(cpd)} free numbers for {rows.sum():g} rows of "
-                             "data: fewer parents or states"))  # fmt: skip
+        found.append(
+            Finding(
+                "large table",
+                name,
+                f"the table of {name!r} has "
+                f"{free_parameters(cpd)} free numbers for {rows.sum():g} rows of "
+                "data: fewer parents or states",
+            )
+        )
     return found
 
 
@@ -163,8 +181,13 @@ def _needless(cpd: CPT, atol: float) -> list[Finding]:
     found = []
     for i, parent in enumerate(cpd.parents):
         if np.ptp(cpd.values, axis=i).max() <= atol:
-            found.append(Finding("needless edge", cpd.variable, f"{cpd.variable!r} does not depend "
-                                 f"on its parent {parent!r} given the others"))  # fmt: skip
+            found.append(
+                Finding(
+                    "needless edge",
+                    cpd.variable,
+                    f"{cpd.variable!r} does not depend on its parent {parent!r} given the others",
+                )
+            )
     return found
 
 
@@ -183,9 +206,15 @@ def card(network: "BayesianNetwork") -> Card:
         numbers |= {f"l({name})": value for name, value in list(families.items())[:20]}
     how = "given, not learned"
     if hasattr(network, "history_"):
-        how = "least squares per node" if network._is_gaussian() else (
-            "counts of each family" if network.n_iter_ == 1 else
-            f"expectation-maximisation, {network.n_iter_} rounds")  # fmt: skip
+        how = (
+            "least squares per node"
+            if network._is_gaussian()
+            else (
+                "counts of each family"
+                if network.n_iter_ == 1
+                else f"expectation-maximisation, {network.n_iter_} rounds"
+            )
+        )
     prior = " plus the log Dirichlet prior" if network.prior is not None else ""
     return Card(
         representation=f"p(x) = prod p(x_i | parents) over {d} variables, {e} edges, {kind}",

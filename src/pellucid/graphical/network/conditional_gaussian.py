@@ -64,8 +64,9 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
         parents: Any = (),
         given: Any = (),
     ) -> Self:
-        parents, given = ((names,) if isinstance(names, str) else tuple(names)
-                          for names in (parents, given))  # fmt: skip
+        parents, given = (
+            (names,) if isinstance(names, str) else tuple(names) for names in (parents, given)
+        )
         a, v = np.array(intercepts, np.float64), np.array(variances, np.float64)
         c = np.array(coefficients, np.float64).reshape(*a.shape, -1 if a.size else 0)
         if a.ndim != len(given) or v.shape != a.shape or c.shape[-1] != len(parents):
@@ -88,8 +89,10 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
         if not isinstance(other, ConditionalGaussianCPD):
             return NotImplemented
         same = (self.variable, self.parents, self.given) == (
-            other.variable, other.parents, other.given,
-        )  # fmt: skip
+            other.variable,
+            other.parents,
+            other.given,
+        )
         numbers = zip(self[1:4], other[1:4], strict=True)
         return same and all(np.array_equal(x, y) for x, y in numbers)
 
@@ -132,9 +135,15 @@ def least_squares(x: Array, U: Array, w: Array) -> tuple[float, Array, float] | 
 
 
 def fit_lines(
-    variable: Name, x: Array, U: Array, cell: Any, w: Array, shape: Sequence[int],
-    parents: Sequence[Name], given: Sequence[Name],
-) -> Lines:  # fmt: skip
+    variable: Name,
+    x: Array,
+    U: Array,
+    cell: Any,
+    w: Array,
+    shape: Sequence[int],
+    parents: Sequence[Name],
+    given: Sequence[Name],
+) -> Lines:
     """A line for each configuration of the discrete parents."""
     everyone = least_squares(x, U, w)
     if everyone is None:
@@ -155,7 +164,11 @@ def fit_lines(
             found = everyone
         a[k], c[k], v[k] = found
     cpd = ConditionalGaussianCPD(
-        variable, a.reshape(shape), c.reshape(*shape, -1) if size * U.shape[1] else
-        np.empty((*shape, 0)), v.reshape(shape), parents=parents, given=given,
-    )  # fmt: skip
+        variable,
+        a.reshape(shape),
+        c.reshape(*shape, -1) if size * U.shape[1] else np.empty((*shape, 0)),
+        v.reshape(shape),
+        parents=parents,
+        given=given,
+    )
     return Lines(cpd, tuple(pooled))

@@ -80,8 +80,9 @@ class Configurations(NamedTuple):
     covariances: Array  # (m, c, c)
 
 
-def configurations(cpds: Mapping[Name, Any], order: tuple[Name, ...], fixed: Mapping[Name, int],
-                   ) -> Configurations:  # fmt: skip
+def configurations(
+    cpds: Mapping[Name, Any], order: tuple[Name, ...], fixed: Mapping[Name, int]
+) -> Configurations:
     """``order`` holds the variables that matter, parents first; ``fixed`` the observed codes."""
     discrete = [v for v in order if isinstance(cpds[v], CPT)]
     numbers = [v for v in order if v not in set(discrete)]
@@ -105,8 +106,9 @@ def configurations(cpds: Mapping[Name, Any], order: tuple[Name, ...], fixed: Map
     return Configurations(codes, log_p, means, spread @ spread.transpose(0, 2, 1))
 
 
-def conditioned(found: Configurations, asked: list[int], seen: list[int], values: Array,
-                ) -> tuple[Array, Array, Array]:  # fmt: skip
+def conditioned(
+    found: Configurations, asked: list[int], seen: list[int], values: Array
+) -> tuple[Array, Array, Array]:
     """Log weights, means and covariances of the asked numbers given the seen ones."""
     log_w, m, S = found.log_p, found.means, found.covariances
     means, cov = m[:, asked], S[:, asked][:, :, asked]
@@ -144,8 +146,9 @@ def check_mixed(structure: Any, cpds: Any) -> tuple[DAG, dict[Name, Any]]:
     found: dict[Name, Any] = {}
     for cpd in cpds.values() if isinstance(cpds, Mapping) else cpds:
         if isinstance(cpd, LinearGaussianCPD):
-            cpd = ConditionalGaussianCPD(cpd.variable, cpd.intercept, cpd.coefficients,
-                                         cpd.variance, parents=cpd.parents)  # fmt: skip
+            cpd = ConditionalGaussianCPD(
+                cpd.variable, cpd.intercept, cpd.coefficients, cpd.variance, parents=cpd.parents
+            )
         if not isinstance(cpd, CPT | ConditionalGaussianCPD):
             raise TypeError(f"cpds must hold CPT or ConditionalGaussianCPD, got {cpd!r}")
         if cpd.variable in found:
@@ -159,12 +162,16 @@ def check_mixed(structure: Any, cpds: Any) -> tuple[DAG, dict[Name, Any]]:
                 raise ValueError(f"{name!r} has the parent {parent!r}, which has no cpd")
             if isinstance(found[parent], CPT) != (parent in tables):
                 kind = "discrete" if parent in tables else "continuous"
-                raise ValueError(f"{name!r} needs its parent {parent!r} to be {kind}; a discrete "
-                                 "variable cannot have a continuous parent")  # fmt: skip
+                raise ValueError(
+                    f"{name!r} needs its parent {parent!r} to be {kind}; a discrete "
+                    "variable cannot have a continuous parent"
+                )
         for parent, size in zip(tables, sizes, strict=False):
             if len(found[parent].states) != size:
-                raise ValueError(f"the cpd of {name!r} has {size} rows for its parent {parent!r}, "
-                                 f"which has {len(found[parent].states)} states")  # fmt: skip
+                raise ValueError(
+                    f"the cpd of {name!r} has {size} rows for its parent {parent!r}, "
+                    f"which has {len(found[parent].states)} states"
+                )
     dag = DAG([(p, name) for name, cpd in found.items() for p in causes(cpd)], found)
     if structure is not None:
         given = as_dag(structure)
@@ -179,8 +186,14 @@ def causes(cpd: Any) -> tuple[Name, ...]:
     return cpd.parents if isinstance(cpd, CPT) else (*cpd.given, *cpd.parents)
 
 
-def learn_mixed(dag: DAG, table: Any, codes: Mapping[Name, Any], numbers: Mapping[Name, Array],
-                w: Array, prior: Any) -> list[Any]:  # fmt: skip
+def learn_mixed(
+    dag: DAG,
+    table: Any,
+    codes: Mapping[Name, Any],
+    numbers: Mapping[Name, Array],
+    w: Array,
+    prior: Any,
+) -> list[Any]:
     """Tables by counts, lines by least squares."""
     states = {} if table is None else dict(zip(table.names, table.states, strict=True))
     cpds: list[Any] = []

@@ -120,8 +120,11 @@ class MixedBayesianNetwork(Estimator):
     def _split(self, columns: list[Any], names: Any, w: Array, states: Any, discrete: Any) -> Any:
         """Codes of the discrete columns and numbers of the others, by name."""
         at = [j for j, name in enumerate(names) if name in discrete]
-        table = (encode_table([columns[j] for j in at], [names[j] for j in at], w, states)
-                 if at else None)  # fmt: skip
+        table = (
+            encode_table([columns[j] for j in at], [names[j] for j in at], w, states)
+            if at
+            else None
+        )
         codes = {} if table is None else dict(zip(table.names, table.codes, strict=True))
         for name, code in codes.items():
             if (code[np.asarray(w) > 0] < 0).any():
@@ -139,13 +142,19 @@ class MixedBayesianNetwork(Estimator):
         if (w > 0).sum() < 2:
             raise ValueError(f"lines need two rows or more, got n_samples={int((w > 0).sum())}")
         discrete = {
-            name for name, column in zip(names, columns, strict=True)
+            name
+            for name, column in zip(names, columns, strict=True)
             if name in (self.states or {})
-            or not isinstance(column, np.ndarray) or column.dtype.kind not in "iuf"
-        }  # fmt: skip
+            or not isinstance(column, np.ndarray)
+            or column.dtype.kind not in "iuf"
+        }
         table, codes, numbers = self._split(columns, names, w, self.states, discrete)
-        dag = as_dag(check_mixed(None, self.cpds)[0] if self.structure is None and self.cpds
-                     else self.structure or (), names)  # fmt: skip
+        dag = as_dag(
+            check_mixed(None, self.cpds)[0]
+            if self.structure is None and self.cpds
+            else self.structure or (),
+            names,
+        )
         unknown = [v for v in dag.nodes if v not in names]
         if unknown:
             raise ValueError(f"X has no column for the variable {unknown[0]!r}")
@@ -154,8 +163,9 @@ class MixedBayesianNetwork(Estimator):
         self._install(dag, cpds)
         live = w > 0
         self.log_likelihood_ = float(w[live] @ self._densities(codes, numbers)[live])
-        self.history_ = History([{"step": 1, "objective": self.log_likelihood_, "gap": 0.0,
-                                  "seconds": 0.0}])  # fmt: skip
+        self.history_ = History(
+            [{"step": 1, "objective": self.log_likelihood_, "gap": 0.0, "seconds": 0.0}]
+        )
         context.end()
         return self
 
@@ -208,8 +218,10 @@ class MixedBayesianNetwork(Estimator):
                 U = stacked([numbers[u] for u in cpd.parents], n_samples)
                 noise = rng.standard_normal(n_samples) * np.sqrt(cpd.variances[at])
                 numbers[v] = cpd.intercepts[at] + (cpd.coefficients[at] * U).sum(axis=1) + noise
-        cells = {str(v): np.asarray(self.states_[v])[codes[v]] if v in codes else numbers[v]
-                 for v in self.dag_.nodes}  # fmt: skip
+        cells = {
+            str(v): np.asarray(self.states_[v])[codes[v]] if v in codes else numbers[v]
+            for v in self.dag_.nodes
+        }
         return pl.DataFrame(cells)
 
     # --- queries -----------------------------------------------------------------------------
@@ -230,8 +242,9 @@ class MixedBayesianNetwork(Estimator):
             raise ValueError(f"variable {twice[0]!r} is asked for and observed at the same time")
         matter = self.dag_.ancestors((*names, *given)) | {*names, *given}
         order = tuple(v for v in self.dag_.topological_order() if v in matter)
-        fixed = {v: state_index(self.states_[v], s, v) for v, s in given.items()
-                 if v in self.states_}  # fmt: skip
+        fixed = {
+            v: state_index(self.states_[v], s, v) for v, s in given.items() if v in self.states_
+        }
         self._refuse(order, fixed, max_bytes)
         found = configurations(cpds, order, fixed)
         place = {v: i for i, v in enumerate(v for v in order if v not in self.states_)}
@@ -239,17 +252,18 @@ class MixedBayesianNetwork(Estimator):
         seen = {v: float(x) for v, x in given.items() if v in place}
         if not np.isfinite([*seen.values()]).all():
             raise ValueError(f"the evidence of numbers must be finite, got {seen}")
-        log_w, means, cov = conditioned(found, [place[v] for v in numbers],
-                                        [place[v] for v in seen],
-                                        np.array([*seen.values()]))  # fmt: skip
+        log_w, means, cov = conditioned(
+            found, [place[v] for v in numbers], [place[v] for v in seen], np.array([*seen.values()])
+        )
         if log_w.max() == -np.inf:
             shown = ", ".join(f"{v} = {s}" for v, s in given.items())
             raise ValueError(f"impossible evidence: the network gives {shown} the probability 0")
         w = np.exp(log_w - logsumexp(log_w))
         return self._answer(names, numbers, found.codes, w, means, cov)
 
-    def _answer(self, names: Any, numbers: Any, codes: Any, w: Array, means: Array,
-                cov: Array) -> Any:  # fmt: skip
+    def _answer(
+        self, names: Any, numbers: Any, codes: Any, w: Array, means: Array, cov: Array
+    ) -> Any:
         scope = {v: self.states_[v] for v in names if v in self.states_}
         shape = [len(states) for states in scope.values()]
         factor = None
@@ -285,8 +299,10 @@ class MixedBayesianNetwork(Estimator):
             evaluation="log-likelihood of complete rows",
             optimisation="counts and least squares in closed form" if learned else "given",
             numbers={
-                "discrete": len(self.states_), "continuous": len(cpds) - len(self.states_),
-                "edges": len(self.dag_.edges), "parameters": self.n_parameters_,
+                "discrete": len(self.states_),
+                "continuous": len(cpds) - len(self.states_),
+                "edges": len(self.dag_.edges),
+                "parameters": self.n_parameters_,
                 **({"log_likelihood": self.log_likelihood_} if learned else {}),
             },
-        )  # fmt: skip
+        )

@@ -343,9 +343,11 @@ class BayesianNetwork(BlockEstimator):
         scope = {name: self.states_[name] for name in names}
         shape = [len(states) for states in scope.values()]
         return approximate.ApproximateAnswer(
-            Factor(scope, found.share.reshape(shape)), found.error.reshape(shape),
-            found.effective, n_samples,
-        )  # fmt: skip
+            Factor(scope, found.share.reshape(shape)),
+            found.error.reshape(shape),
+            found.effective,
+            n_samples,
+        )
 
     def marginals(self, evidence: Mapping[Name, Any] | None = None) -> dict[Name, Factor]:
         """P(v | evidence) of every unobserved variable, by one pass over a clique tree."""

@@ -162,8 +162,11 @@ def impute(network: "BayesianNetwork", X: Any) -> Any:
     arrays = network._arrays
     gaps = np.flatnonzero((codes < 0).any(axis=0))
     distinct, which = np.unique(codes[:, gaps], axis=1, return_inverse=True)
-    filled = np.stack([_complete(arrays, column) for column in distinct.T], axis=1) if len(
-        gaps) else distinct  # fmt: skip
+    filled = (
+        np.stack([_complete(arrays, column) for column in distinct.T], axis=1)
+        if len(gaps)
+        else distinct
+    )
     codes[:, gaps] = filled[:, which.ravel()]
     names, _ = columns_of(network, X)
     return _written(network, X, names, codes)

@@ -82,8 +82,11 @@ class CPT(_CPT):
         if not isinstance(other, CPT):
             return NotImplemented
         same = (self.variable, self.parents, self.states, self.fixed) == (
-            other.variable, other.parents, other.states, other.fixed,
-        )  # fmt: skip
+            other.variable,
+            other.parents,
+            other.states,
+            other.fixed,
+        )
         return same and np.array_equal(self.values, other.values)
 
     def __ne__(self, other: object) -> bool:

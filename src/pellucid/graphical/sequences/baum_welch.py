@@ -66,8 +66,9 @@ def smoothed(chain: Chain, data: Sequences, w: Array) -> Expected:
     before, shares, log_p = filtered(chain, data)
     lost = ~np.isfinite(log_p)
     if lost.any():
-        raise ValueError(f"impossible evidence: the model gives sequence {int(lost.argmax())} the "
-                         "probability 0")  # fmt: skip
+        raise ValueError(
+            f"impossible evidence: the model gives sequence {int(lost.argmax())} the probability 0"
+        )
 
     def work(part: slice) -> Array:
         moves = np.zeros_like(chain.transition)
@@ -114,8 +115,11 @@ def attributes(chain: Chain, log_likelihood: float | None = None) -> dict[str, A
     """The fitted attributes of some parameters."""
     K = len(chain.initial)
     free = K - 1 + K * (K - 1) + chain.emission.n_parameters
-    found: dict[str, Any] = {"initial_": chain.initial, "transition_": chain.transition,
-                             "n_parameters_": free}  # fmt: skip
+    found: dict[str, Any] = {
+        "initial_": chain.initial,
+        "transition_": chain.transition,
+        "n_parameters_": free,
+    }
     if log_likelihood is not None:
         found["log_likelihood_"] = log_likelihood
     if isinstance(chain.emission, CategoricalEmission):

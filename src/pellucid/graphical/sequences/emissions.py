@@ -126,8 +126,9 @@ class CategoricalEmission(NamedTuple):
         return (u[:, None] >= sums[states]).sum(axis=1)
 
 
-def start_gaussian(X: Array, w: Array, K: int, full: bool, floor: float,
-                   rng: Any = None) -> GaussianEmission:  # fmt: skip
+def start_gaussian(
+    X: Array, w: Array, K: int, full: bool, floor: float, rng: Any = None
+) -> GaussianEmission:
     """Groups of equal weight along the widest direction, moved to their means a few times.
 
     With ``rng``: the means are random rows instead. Weights are repetitions.
@@ -153,8 +154,10 @@ def start_gaussian(X: Array, w: Array, K: int, full: bool, floor: float,
     else:
         means = np.unique(Z, axis=0)
         means = means[rng.choice(len(means), K, replace=False)]
-    S = np.tile(lifted(C, float(least.mean())) if full else np.maximum(variance, least),
-                (K, 1, 1) if full else (K, 1))  # fmt: skip
+    S = np.tile(
+        lifted(C, float(least.mean())) if full else np.maximum(variance, least),
+        (K, 1, 1) if full else (K, 1),
+    )
     return GaussianEmission(means, S, least)
 
 

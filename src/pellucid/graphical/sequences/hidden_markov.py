@@ -176,8 +176,11 @@ class HiddenMarkovModel(Estimator):
         known = reset or hasattr(self, "n_features_in_")
         door = self if known else type(self)(emission=self.emission)  # given, not fitted
         reset = reset or not known
-        cells = (door._check_cells(X, reset=reset, text=True) if categorical
-                 else door._check_matrix(X, reset=reset, finite=True))  # fmt: skip
+        cells = (
+            door._check_cells(X, reset=reset, text=True)
+            if categorical
+            else door._check_matrix(X, reset=reset, finite=True)
+        )
         if lengths is not None:
             first = offsets(lengths, len(cells))
             if categorical and cells.shape[1] != 1:
@@ -195,8 +198,10 @@ class HiddenMarkovModel(Estimator):
         """Categories as codes; an unknown one is refused."""
         if self.emission != "categorical":
             if data.rows.shape[1] != self.means_.shape[1]:
-                raise ValueError(f"observations have {data.rows.shape[1]} columns, the model has "
-                                 f"{self.means_.shape[1]}")  # fmt: skip
+                raise ValueError(
+                    f"observations have {data.rows.shape[1]} columns, the model has "
+                    f"{self.means_.shape[1]}"
+                )
             if self.covariances_.ndim == 3:
                 refuse_gaps(data.rows)
             return data
@@ -241,9 +246,13 @@ class HiddenMarkovModel(Estimator):
             refuse_gaps(data.rows)
         kept = {"categories_": self.categories_} if self.emission == "categorical" else {}
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=lambda s: {**attributes(s.chain, s.log_likelihood), **kept},
-        )  # fmt: skip
+        )
         run = self._best_run(data, w, context)
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
         self._install(run.state.chain)
@@ -257,11 +266,18 @@ class HiddenMarkovModel(Estimator):
         for i in range(self.n_init):
             state = smoothed(self._begin(data, w, i, rng), data, w)
             run = iterate(
-                lambda s: baum_welch_step(s, data, w), state, max_iter=self.max_iter, tol=self.tol,
-                record=lambda s: {"objective": s.log_likelihood,
-                                  "log_likelihood": s.log_likelihood},
-                context=context, name=type(self).__name__, warn=self.n_init == 1,
-            )  # fmt: skip
+                lambda s: baum_welch_step(s, data, w),
+                state,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                record=lambda s: {
+                    "objective": s.log_likelihood,
+                    "log_likelihood": s.log_likelihood,
+                },
+                context=context,
+                name=type(self).__name__,
+                warn=self.n_init == 1,
+            )
             if best is None or run.state.log_likelihood > best.state.log_likelihood:
                 best = run
         assert best is not None
@@ -275,11 +291,16 @@ class HiddenMarkovModel(Estimator):
         if self.emission == "categorical":
             draw = rng.dirichlet
             b = draw(np.full(len(self.categories_), 2.0), K)
-            return Chain(np.full(K, 1 / K), draw(np.full(K, 2.0), K),
-                         CategoricalEmission(b))  # fmt: skip
+            return Chain(np.full(K, 1 / K), draw(np.full(K, 2.0), K), CategoricalEmission(b))
         weights = np.repeat(w, np.diff(data.first))
-        emission = start_gaussian(data.rows, weights, K, self.covariance_type == "full",
-                                  self.min_variance, rng if i else None)  # fmt: skip
+        emission = start_gaussian(
+            data.rows,
+            weights,
+            K,
+            self.covariance_type == "full",
+            self.min_variance,
+            rng if i else None,
+        )
         A = (np.full((K, K), 1.0) + np.eye(K) * K) / (2 * K)
         return Chain(np.full(K, 1 / K), A, emission)
 
@@ -294,8 +315,10 @@ class HiddenMarkovModel(Estimator):
         if self.emission == "categorical":
             return chain
         if chain.emission.means.shape[1] != data.rows.shape[1]:
-            raise ValueError(f"start has {chain.emission.means.shape[1]} columns, the observations "
-                             f"have {data.rows.shape[1]}")  # fmt: skip
+            raise ValueError(
+                f"start has {chain.emission.means.shape[1]} columns, the observations "
+                f"have {data.rows.shape[1]}"
+            )
         least = self.min_variance * np.maximum(np.nanvar(data.rows, axis=0), 1e-300)
         return chain._replace(emission=chain.emission._replace(floor=least))
 
@@ -396,8 +419,15 @@ class HiddenMarkovModel(Estimator):
             f"{shown}: p(z, x) = p(z_1) prod p(z_t | z_t-1) prod p(x_t | z_t)",
             evaluation="log-likelihood of all sequences, the states summed out",
             optimisation=f"Baum-Welch (EM), {self.n_iter_} rounds, {self.n_init} starts"
-            if hasattr(self, "n_iter_") else "given, not learned",
-            numbers={"states": len(chain.initial), "parameters": self.n_parameters_,
-                     **({"log_likelihood": self.log_likelihood_}
-                        if hasattr(self, "log_likelihood_") else {})},
-        )  # fmt: skip
+            if hasattr(self, "n_iter_")
+            else "given, not learned",
+            numbers={
+                "states": len(chain.initial),
+                "parameters": self.n_parameters_,
+                **(
+                    {"log_likelihood": self.log_likelihood_}
+                    if hasattr(self, "log_likelihood_")
+                    else {}
+                ),
+            },
+        )

@@ -228,8 +228,9 @@ class ModelAveragingStructure(StructureLearner):
         if not dags:
             raise ValueError("candidates must hold at least one graph")
         matrices = [edge_matrix(dag, names) for dag in dags]
-        bits = [[sum(1 << int(u) for u in np.flatnonzero(E[:, v])) for v in range(d)]
-                for E in matrices]  # fmt: skip
+        bits = [
+            [sum(1 << int(u) for u in np.flatnonzero(E[:, v])) for v in range(d)] for E in matrices
+        ]
         parents = [[np.flatnonzero(E[:, v]).tolist() for v in range(d)] for E in matrices]
         return bits, np.array([[score.total(some) for some in parents] for score in ladder])
 
@@ -272,10 +273,14 @@ class ModelAveragingStructure(StructureLearner):
         names, out = tuple(self.states_), []
         for weight, graph in zip(self.weights_[: self._kept()], self.graphs_, strict=False):
             cpds = [
-                CPT(name, values, parents=[names[u] for u in _members(int(bits))],
-                    states=self.states_[name])
+                CPT(
+                    name,
+                    values,
+                    parents=[names[u] for u in _members(int(bits))],
+                    states=self.states_[name],
+                )
                 for name, values, bits in zip(names, self._graph_tables(graph), graph, strict=True)
-            ]  # fmt: skip
+            ]
             out.append((float(weight), BayesianNetwork(cpds=cpds)))
         return out
 

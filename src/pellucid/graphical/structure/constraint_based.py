@@ -395,9 +395,13 @@ class ConstraintBasedStructure(StructureLearner):
         limits = constraints_of(self.knowledge, names)
         threads = table.n_rows >= MANY_ROWS and self.test != "fisher_z"
         skeleton = find_skeleton(
-            self._examiner(table, float(self.alpha)), d, limits, max_given=self.max_given,
-            stable=self.stable, threads=threads,
-        )  # fmt: skip
+            self._examiner(table, float(self.alpha)),
+            d,
+            limits,
+            max_given=self.max_given,
+            stable=self.stable,
+            threads=threads,
+        )
         if self.colliders == "clearest":
             skeleton = clearest_separators(self._examiner(table, 1.0), skeleton, threads)
         oriented = orient(skeleton, names, limits)
@@ -408,9 +412,10 @@ class ConstraintBasedStructure(StructureLearner):
             self.conflicts_ += ["no graph has exactly these colliders", *more]
         self.dag_ = dag
         self.skeleton_ = frozenset(
-            frozenset((names[a], names[b])) for a, b in combinations(range(d), 2)
+            frozenset((names[a], names[b]))
+            for a, b in combinations(range(d), 2)
             if skeleton.joined[a, b]
-        )  # fmt: skip
+        )
         self.sepsets_ = {
             frozenset((names[a], names[b])): frozenset(names[u] for u in given)
             for (a, b), (given, _) in skeleton.separators.items()

@@ -140,19 +140,35 @@ class Climber(NamedTuple):
         S = np.empty((d, d))
         self.tally(edges, S, range(d))
         bare = SearchState(
-            edges, S, Move(*NOTHING), Move(*NOTHING), np.zeros((d, d), np.int64), 0,
-            float(np.trace(S)), edges, 0, edges,
-        )  # fmt: skip
+            edges,
+            S,
+            Move(*NOTHING),
+            Move(*NOTHING),
+            np.zeros((d, d), np.int64),
+            0,
+            float(np.trace(S)),
+            edges,
+            0,
+            edges,
+        )
         return bare._replace(next=self.choose(bare))
 
     def uphill(self, state: SearchState, closed: Any) -> tuple[Move, float]:
         """The best single move, and the gain that counts as none."""
         score = float(np.trace(state.S))
         least = 1e-9 * max(1.0, abs(score))  # less is rounding
-        found = Move(*best_move(
-            state.edges, state.S, self.limits.allowed, self.limits.required, self.max_parents,
-            closed, state.best_score - score + least, np.empty(state.edges.shape, bool),
-        ))  # fmt: skip
+        found = Move(
+            *best_move(
+                state.edges,
+                state.S,
+                self.limits.allowed,
+                self.limits.required,
+                self.max_parents,
+                closed,
+                state.best_score - score + least,
+                np.empty(state.edges.shape, bool),
+            )
+        )
         return (found if found.kind and np.isfinite(found.gain) else Move(*NOTHING)), least
 
     def choose(self, state: SearchState) -> Move:
@@ -255,9 +271,14 @@ def search_graph(
         return {**row, "parent": ends[0], "child": ends[1], "gain": move.gain}
 
     return iterate(
-        climber.step, climber.begin(edges), max_iter=MOST_MOVES, tol=0.0, record=record,
-        context=context, name=name,
-    )  # fmt: skip
+        climber.step,
+        climber.begin(edges),
+        max_iter=MOST_MOVES,
+        tol=0.0,
+        record=record,
+        context=context,
+        name=name,
+    )
 
 
 def shake(edges: Any, limits: Constraints, max_parents: int, moves: int, rng: Rng) -> Any:

@@ -189,9 +189,13 @@ class ScoreBasedStructure(StructureLearner):
         seen.dag_ = dag
         states = dict(zip(table.names, table.states, strict=True))
         return {
-            **found, "dag_": dag, "cpdag_": dag.cpdag(), "score_": state.best_score,
-            "states_": states, "tables_": seen._tables(table),
-        }  # fmt: skip
+            **found,
+            "dag_": dag,
+            "cpdag_": dag.cpdag(),
+            "score_": state.best_score,
+            "states_": states,
+            "tables_": seen._tables(table),
+        }
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

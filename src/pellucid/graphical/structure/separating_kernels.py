@@ -87,9 +87,17 @@ def is_full(table: Any, cells: int, strata: int) -> bool:
 
 @jit
 def separate(
-    X: Any, graph: Any, a: int, b: int, m: int, card: Any, w: Any, likelihood: bool,
-    alpha: float, most: float,
-) -> tuple[Any, Any, bool]:  # fmt: skip
+    X: Any,
+    graph: Any,
+    a: int,
+    b: int,
+    m: int,
+    card: Any,
+    w: Any,
+    likelihood: bool,
+    alpha: float,
+    most: float,
+) -> tuple[Any, Any, bool]:
     """Test a, b given each m neighbours of a, then of b, until p > ``alpha``.
 
     Returns the sets (k, m), their statistic, degrees of freedom and p (k, 3), and whether the last

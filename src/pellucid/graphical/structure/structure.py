@@ -99,9 +99,13 @@ class StructureLearner(Estimator):
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
         table = self._open(X, sample_weight)
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=None,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=None,
             attributes=lambda state: self._attributes(table, state),
-        )  # fmt: skip
+        )
         self.learn(table, context)
         context.end()
         return self

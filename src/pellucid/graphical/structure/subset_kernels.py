@@ -112,9 +112,17 @@ def widen(short: int, v: int) -> int:
 
 @jit
 def best_parents(
-    v: int, terms: Any, which: int, penalty: float, card: Any, most: int,
-    allowed: Any, required: Any, best: Any, chosen: Any,
-) -> None:  # fmt: skip
+    v: int,
+    terms: Any,
+    which: int,
+    penalty: float,
+    card: Any,
+    most: int,
+    allowed: Any,
+    required: Any,
+    best: Any,
+    chosen: Any,
+) -> None:
     """best[C], chosen[C]: the best parents of v within C, over the sets of other variables."""
     d = len(card)
     for short in range(len(best)):

@@ -80,8 +80,10 @@ class Trace:
 
     def __str__(self) -> str:
         names = tuple(self.last.parameters)
-        rows = [(i, *(belief.parameters[name] for name in names))
-                for i, belief in enumerate(self.beliefs)]  # fmt: skip
+        rows = [
+            (i, *(belief.parameters[name] for name in names))
+            for i, belief in enumerate(self.beliefs)
+        ]
         return text_table(("batch", *names), rows)
 
 

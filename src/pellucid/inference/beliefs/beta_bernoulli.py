@@ -56,9 +56,13 @@ class BetaBernoulli(Moments, Belief):
         return float(successes), float(failures)
 
     def update(
-        self, data: Any = None, sample_weight: Any = None, *, successes: Any = None,
+        self,
+        data: Any = None,
+        sample_weight: Any = None,
+        *,
+        successes: Any = None,
         failures: Any = None,
-    ) -> "BetaBernoulli":  # fmt: skip
+    ) -> "BetaBernoulli":
         """The belief after 0/1 data, or after counts."""
         s, f = self._counts(data, sample_weight, successes, failures)
         return BetaBernoulli(self.alpha + s, self.beta + f)
@@ -105,9 +109,13 @@ class BetaBernoulli(Moments, Belief):
         return Bernoulli(self._location()) if n == 1 else BetaBinomial(n, self.alpha, self.beta)
 
     def log_evidence(
-        self, data: Any = None, sample_weight: Any = None, *, successes: Any = None,
+        self,
+        data: Any = None,
+        sample_weight: Any = None,
+        *,
+        successes: Any = None,
         failures: Any = None,
-    ) -> float:  # fmt: skip
+    ) -> float:
         """log p(sequence): an order is given, so no binomial coefficient."""
         if self.alpha == 0 or self.beta == 0:
             raise ValueError("an improper prior (alpha or beta = 0) has no evidence")

@@ -269,8 +269,10 @@ class NormalInverseGamma(Belief):
 
     def _reading(self) -> str:
         (low, high), (small, large) = self.interval()
-        return (f"95 %: mean between {low:.4g} and {high:.4g}, variance between {small:.4g} and "
-                f"{large:.4g}.")  # fmt: skip
+        return (
+            f"95 %: mean between {low:.4g} and {high:.4g}, variance between {small:.4g} and "
+            f"{large:.4g}."
+        )
 
     def predictive(self) -> StudentT:
         """Of the next value."""

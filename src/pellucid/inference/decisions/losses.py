@@ -330,6 +330,7 @@ def _mode(law: Any) -> float:
     if name == "logpmf":
         return float(points[best])
     bounds = (points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)])
-    found = minimize_scalar(lambda c: -float(log_density(c)), bounds=bounds, method="bounded",
-                            options={"xatol": 1e-10})  # fmt: skip
+    found = minimize_scalar(
+        lambda c: -float(log_density(c)), bounds=bounds, method="bounded", options={"xatol": 1e-10}
+    )
     return float(found.x)

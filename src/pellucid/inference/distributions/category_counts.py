@@ -31,7 +31,7 @@ from pellucid.inference.distributions.samples import (
     refuse_outside,
     rows_of,
     weights_of,
-)  # fmt: skip
+)
 
 SIMPLEX = 1e-8  # how far from 1 a sum of probabilities may be
 MOST = 1_000_000  # most terms of an expectation over count vectors

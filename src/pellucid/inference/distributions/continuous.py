@@ -27,7 +27,7 @@ from scipy.special import (
     gammaincinv,
     gammaln,
     polygamma,
-)  # fmt: skip
+)
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Rng
@@ -40,7 +40,7 @@ from pellucid.inference.distributions.samples import (
     refuse_constant,
     refuse_outside,
     sample_of,
-)  # fmt: skip
+)
 from pellucid.inference.distributions.stated_quantiles import (
     beta_quantiles,
     gamma_quantiles,

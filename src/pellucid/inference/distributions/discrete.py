@@ -13,16 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import (
-    bdtrik,
-    betainc,
-    betaln,
-    gammaincc,
-    gammaln,
-    pdtrik,
-    xlog1py,
-    xlogy,
-)  # fmt: skip
+from scipy.special import bdtrik, betainc, betaln, gammaincc, gammaln, pdtrik, xlog1py, xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Rng

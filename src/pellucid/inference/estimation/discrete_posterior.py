@@ -63,8 +63,11 @@ class DiscretePosterior:
     def update(self, log_likelihood: Callable[[Any], float] | Any) -> "DiscretePosterior":
         """The belief after evidence: a function of a value, or one number for each."""
         with np.errstate(divide="ignore"):
-            terms = ([float(log_likelihood(v)) for v in self.values.tolist()]
-                     if callable(log_likelihood) else log_likelihood)  # fmt: skip
+            terms = (
+                [float(log_likelihood(v)) for v in self.values.tolist()]
+                if callable(log_likelihood)
+                else log_likelihood
+            )
         terms = np.asarray(terms, dtype=np.float64)
         if terms.shape != self.prior.shape or np.isnan(terms).any() or (terms == np.inf).any():
             raise ValueError(f"log_likelihood must be {len(self.prior)} numbers below infinity")
@@ -133,8 +136,11 @@ class DiscretePosterior:
         return generator(random_state).choice(self.values, size=n, p=self.probability)
 
     def __str__(self) -> str:
-        rows = list(zip(self.values.tolist(), self.prior, self.log_likelihood, self.probability,
-                        strict=True))  # fmt: skip
+        rows = list(
+            zip(
+                self.values.tolist(), self.prior, self.log_likelihood, self.probability, strict=True
+            )
+        )
         table = text_table(("value", "prior", "log_likelihood", "posterior"), rows)
         text = f"MAP {self.map}, MLE {self.mle}, log evidence {self.log_evidence:.6g}."
         if len(self.maps) > 1:

@@ -62,13 +62,24 @@ class DistributionChoice:
         return next(i for i, law in enumerate(self.distributions) if law is self.best)
 
     def __str__(self) -> str:
-        rows = list(zip(self.names, self.log_likelihood, self.aic, self.bic, self.weights,
-                        self.ks, strict=True))  # fmt: skip
+        rows = list(
+            zip(
+                self.names,
+                self.log_likelihood,
+                self.aic,
+                self.bic,
+                self.weights,
+                self.ks,
+                strict=True,
+            )
+        )
         table = text_table(("name", "log_likelihood", "aic", "bic", "weight", "ks"), rows)
         i = self._place()
         word = "best, but poor" if self.poor else "best"
-        line = (f"{self.names[i]} is {word} by {self.criterion}: its cdf is at most "
-                f"{self.ks[i]:.3g} away from the sample's.")  # fmt: skip
+        line = (
+            f"{self.names[i]} is {word} by {self.criterion}: its cdf is at most "
+            f"{self.ks[i]:.3g} away from the sample's."
+        )
         return "\n".join([table, line, *self.notes])
 
 
@@ -148,8 +159,10 @@ def choose_distribution(
             "a probability cannot be compared with a density: candidates must be all discrete or "
             "all continuous"
         )
-    notes = [f"{name} cannot be fitted: {why}." if law is None else _outside(name, law, sample)
-             for name, law, _, why in found]  # fmt: skip
+    notes = [
+        f"{name} cannot be fitted: {why}." if law is None else _outside(name, law, sample)
+        for name, law, _, why in found
+    ]
     value = np.array([-np.inf if law is None else law.log_likelihood(*sample) for law in laws])
     k = np.array([count for _, _, count, _ in found], dtype=np.float64)
     aic, bic = 2 * k - 2 * value, k * np.log(sample.n) - 2 * value
@@ -159,7 +172,15 @@ def choose_distribution(
     weights = np.exp(-(score - score.min()) / 2)
     ks = np.array([np.inf if law is None else ks_distance(law, sample) for law in laws])
     return DistributionChoice(
-        laws[int(np.argmin(score))], tuple(name for name, *_ in found), value, aic, bic,
-        weights / weights.sum(), ks, tuple(laws), criterion, sample.n,
+        laws[int(np.argmin(score))],
+        tuple(name for name, *_ in found),
+        value,
+        aic,
+        bic,
+        weights / weights.sum(),
+        ks,
+        tuple(laws),
+        criterion,
+        sample.n,
         tuple(note for note in notes if note),
-    )  # fmt: skip
+    )

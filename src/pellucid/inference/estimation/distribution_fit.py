@@ -26,13 +26,22 @@ from pellucid.inference.distributions.normal import moments_of
 from pellucid.inference.distributions.samples import rows_of, sample_of
 
 FAMILIES: dict[str, type] = {
-    "bernoulli": discrete.Bernoulli, "binomial": discrete.Binomial, "poisson": discrete.Poisson,
-    "categorical": categories.Categorical, "multinomial": categories.Multinomial,
-    "uniform": continuous.Uniform, "exponential": continuous.Exponential,
-    "gamma": continuous.Gamma, "inverse_gamma": continuous.InverseGamma, "beta": continuous.Beta,
-    "dirichlet": categories.Dirichlet, "normal": normal.Normal, "laplace": location_scale.Laplace,
-    "logistic": location_scale.Logistic, "student_t": location_scale.StudentT,
-}  # fmt: skip
+    "bernoulli": discrete.Bernoulli,
+    "binomial": discrete.Binomial,
+    "poisson": discrete.Poisson,
+    "categorical": categories.Categorical,
+    "multinomial": categories.Multinomial,
+    "uniform": continuous.Uniform,
+    "exponential": continuous.Exponential,
+    "gamma": continuous.Gamma,
+    "inverse_gamma": continuous.InverseGamma,
+    "beta": continuous.Beta,
+    "dirichlet": categories.Dirichlet,
+    "normal": normal.Normal,
+    "laplace": location_scale.Laplace,
+    "logistic": location_scale.Logistic,
+    "student_t": location_scale.StudentT,
+}
 METHODS = ("mle", "unbiased", "moments")
 
 
@@ -67,10 +76,15 @@ class DistributionFit:
         return found
 
     def __str__(self) -> str:
-        how = {"mle": "the largest likelihood", "unbiased": "unbiased estimates",
-               "moments": "its moments"}[self.method]  # fmt: skip
-        parts = [_reading(name, self.distribution.parameters[name], self.standard_errors[name])
-                 for name in self.free]  # fmt: skip
+        how = {
+            "mle": "the largest likelihood",
+            "unbiased": "unbiased estimates",
+            "moments": "its moments",
+        }[self.method]
+        parts = [
+            _reading(name, self.distribution.parameters[name], self.standard_errors[name])
+            for name in self.free
+        ]
         text = f"{type(self.distribution).__name__} by {how}, n = {self.n:g}: {', '.join(parts)}.\n"
         text += f"Log-likelihood {self.log_likelihood:.4g}, AIC {self.aic:.4g}, BIC {self.bic:.4g}."
         return text + (f"\nNo standard error: {self.reason}." if self.reason else "")
@@ -191,6 +205,13 @@ def fit_distribution(
     errors, reason = standard_errors(law, statistics)
     n, k, value = statistics.n, count_parameters(law), law._given(statistics)
     return DistributionFit(
-        distribution=law, log_likelihood=value, standard_errors=errors, aic=2 * k - 2 * value,
-        bic=k * float(np.log(n)) - 2 * value, n=n, method=method, reason=reason, free=law.free,
-    )  # fmt: skip
+        distribution=law,
+        log_likelihood=value,
+        standard_errors=errors,
+        aic=2 * k - 2 * value,
+        bic=k * float(np.log(n)) - 2 * value,
+        n=n,
+        method=method,
+        reason=reason,
+        free=law.free,
+    )

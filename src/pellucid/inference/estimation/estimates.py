@@ -50,9 +50,10 @@ class Estimate:
 
     def __str__(self) -> str:
         errors = self.standard_errors
-        parts = [f"{v:.6g}" + ("" if errors is None or np.isnan(e) else f" +/- {e:.4g}")
-                 for v, e in zip(self.estimate, self.estimate if errors is None else errors,
-                                 strict=True)]  # fmt: skip
+        parts = [
+            f"{v:.6g}" + ("" if errors is None or np.isnan(e) else f" +/- {e:.4g}")
+            for v, e in zip(self.estimate, self.estimate if errors is None else errors, strict=True)
+        ]
         what = "likelihood" if self.kind == "MLE" else "posterior density (up to a factor)"
         text = f"{self.kind} ({', '.join(parts)}), log {what} {self.log_value:.6g}."
         if len(self.modes) > 1:
@@ -212,9 +213,14 @@ def errors_at(value: Any, x: Array, box: Box) -> tuple[Array | None, str]:
 
 
 def _maximise(
-    value: Callable[[Array], float], start: Any, kind: str, bounds: Any, solver: Any,
-    n_starts: int, random_state: Any,
-) -> Estimate:  # fmt: skip
+    value: Callable[[Array], float],
+    start: Any,
+    kind: str,
+    bounds: Any,
+    solver: Any,
+    n_starts: int,
+    random_state: Any,
+) -> Estimate:
     check.whole(n_starts=n_starts)
     x = np.atleast_1d(np.asarray(start, dtype=np.float64))
     box = box_of(bounds, len(x))

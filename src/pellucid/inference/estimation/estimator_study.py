@@ -76,8 +76,11 @@ class EstimatorStudy:
         table = text_table(columns, [tuple(row) for row in zip(*arrays, strict=True)])
         biased = self.n[~self.unbiased]
         first = "no bias beyond chance" if not len(biased) else f"biased at n = {biased.tolist()}"
-        words = {True: "the error shrinks with n: consistent", None: "one n says nothing of limits",
-                 False: "the error does not shrink with n: not consistent"}  # fmt: skip
+        words = {
+            True: "the error shrinks with n: consistent",
+            None: "one n says nothing of limits",
+            False: "the error does not shrink with n: not consistent",
+        }
         return f"{table}\n{first}; {words[self.consistent]}."
 
 
@@ -163,8 +166,14 @@ def study_estimator(
         T = estimates(estimator, distribution, size, repeats, rng)
         bias, gap = float(T.mean()) - truth, T - T.mean()
         variance, fourth = float((gap**2).mean()), float((gap**4).mean())
-        rows.append((bias, variance, np.sqrt(variance / repeats),
-                     np.sqrt(max(fourth - variance**2, 0.0) / repeats)))  # fmt: skip
+        rows.append(
+            (
+                bias,
+                variance,
+                np.sqrt(variance / repeats),
+                np.sqrt(max(fourth - variance**2, 0.0) / repeats),
+            )
+        )
     bias, variance, bias_se, variance_se = np.array(rows).T
     mse = bias**2 + variance
     efficiency = None

@@ -153,8 +153,10 @@ class GridPosterior:
         lines = [repr(self)]
         for i in range(len(self.axes)):
             low, high = self.interval(i)
-            lines.append(f"coordinate {i}: mean {self.mean[i]:.4g}, 95 % between {low:.4g} and "
-                         f"{high:.4g}, highest at {self.map[i]:.4g}")  # fmt: skip
+            lines.append(
+                f"coordinate {i}: mean {self.mean[i]:.4g}, 95 % between {low:.4g} and "
+                f"{high:.4g}, highest at {self.map[i]:.4g}"
+            )
         return "\n".join(lines)
 
     @property
@@ -195,8 +197,10 @@ class GridPosterior:
         kept = np.flatnonzero(mass > 1e-16 * mass.max())
         points = np.stack(np.unravel_index(kept, self.probability.shape), axis=1)
         rows = np.stack([axis[points[:, k]] for k, axis in enumerate(self.axes)], axis=1)
-        total = sum(m * np.asarray(h(row), dtype=np.float64)
-                    for m, row in zip(mass[kept], rows, strict=True))  # fmt: skip
+        total = sum(
+            m * np.asarray(h(row), dtype=np.float64)
+            for m, row in zip(mass[kept], rows, strict=True)
+        )
         return float(total) if np.ndim(total) == 0 else total
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:

@@ -24,8 +24,12 @@ from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.predictive import draws_of
 
 STATISTICS: dict[str, Callable[[Any], Any]] = {
-    "mean": np.mean, "median": np.median, "std": np.std, "min": np.min, "max": np.max,
-}  # fmt: skip
+    "mean": np.mean,
+    "median": np.median,
+    "std": np.std,
+    "min": np.min,
+    "max": np.max,
+}
 EXTREME = 0.025
 
 

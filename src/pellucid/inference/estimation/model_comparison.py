@@ -19,8 +19,12 @@ from scipy.special import logsumexp
 from pellucid.core.arrays.typing import Array
 from pellucid.inference.distributions.category_counts import on_simplex
 
-GRADES = ((2.0, "not worth more than a bare mention"), (6.0, "positive"), (10.0, "strong"),
-          (math.inf, "very strong"))  # fmt: skip
+GRADES = (
+    (2.0, "not worth more than a bare mention"),
+    (6.0, "positive"),
+    (10.0, "strong"),
+    (math.inf, "very strong"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +55,10 @@ class ModelComparison:
             if j != i:
                 factor = self.log_bayes_factor[i, j]
                 shown = f"{math.exp(factor):.3g}" if factor < 14 else f"exp({factor:.4g})"
-                lines.append(f"The evidence for {self.best} against {other} is "
-                             f"{self.grade(self.best, other)}: Bayes factor {shown}.")  # fmt: skip
+                lines.append(
+                    f"The evidence for {self.best} against {other} is "
+                    f"{self.grade(self.best, other)}: Bayes factor {shown}."
+                )
         return "\n".join(lines)
 
 
@@ -107,7 +113,8 @@ def compare_models(log_evidence: Mapping[str, Any], prior: Any = None) -> ModelC
         raise ValueError("no model has both a finite log evidence and a positive prior")
     p = np.exp(joint - logsumexp(joint))
     with np.errstate(invalid="ignore"):
-        factors = np.nan_to_num(value[:, None] - value[None, :], nan=0.0, posinf=np.inf,
-                                neginf=-np.inf)  # fmt: skip
+        factors = np.nan_to_num(
+            value[:, None] - value[None, :], nan=0.0, posinf=np.inf, neginf=-np.inf
+        )
     probability = {names[i]: float(q) for i, q in zip(kept, p, strict=True)}
     return ModelComparison(probability, factors, names[kept[int(np.argmax(p))]])

@@ -108,16 +108,30 @@ class Posterior:
 
     def card(self) -> Card:
         """What was computed, how, and what the method gives up."""
-        how = {"map": "step-halved Newton", "laplace": "step-halved Newton",
-               "grid": "trapezoid rule in logarithms", "sample": "Metropolis-Hastings"}  # fmt: skip
+        how = {
+            "map": "step-halved Newton",
+            "laplace": "step-halved Newton",
+            "grid": "trapezoid rule in logarithms",
+            "sample": "Metropolis-Hastings",
+        }
         numbers = {"d": len(self.mean), "mean": np.round(self.mean, 6).tolist()}
         if self.method in ("laplace", "grid"):
             numbers["log evidence"] = round(self.log_evidence, 6)
         notes = tuple(self.result.diagnose()) if self.method == "sample" else ()
-        kinds = {"map": "the mode of the posterior", "laplace": "a normal density at the mode",
-                 "grid": "masses on a grid", "sample": "draws of Markov chains"}  # fmt: skip
-        return Card(kinds[self.method], "log likelihood + log prior", how[self.method], numbers,
-                    (f"gives up: {GIVES_UP[self.method]}",), notes)  # fmt: skip
+        kinds = {
+            "map": "the mode of the posterior",
+            "laplace": "a normal density at the mode",
+            "grid": "masses on a grid",
+            "sample": "draws of Markov chains",
+        }
+        return Card(
+            kinds[self.method],
+            "log likelihood + log prior",
+            how[self.method],
+            numbers,
+            (f"gives up: {GIVES_UP[self.method]}",),
+            notes,
+        )
 
     def __str__(self) -> str:
         return str(self.card())

@@ -61,11 +61,7 @@ def draws_of(source: Any, rng: Rng) -> Array:
 
 
 def posterior_predictive(
-    draws: Any,
-    predict: Callable[[Any], Any],
-    *,
-    noise_std: Any = 0.0,
-    random_state: Any = None,
+    draws: Any, predict: Callable[[Any], Any], *, noise_std: Any = 0.0, random_state: Any = None
 ) -> Predictive:
     """Average predictions over draws of the parameters.
 
@@ -99,6 +95,8 @@ def posterior_predictive(
         raise ValueError("predict gave NaN or infinity for some draw")
     mean, std = found.mean(axis=0), np.sqrt(found.var(axis=0) + noise**2)
     samples = found + noise * rng.standard_normal(found.shape) if noise.any() else found
-    return Predictive(float(mean), float(std), samples) if mean.ndim == 0 else (
-        Predictive(mean, std, samples)
-    )  # fmt: skip
+    return (
+        Predictive(float(mean), float(std), samples)
+        if mean.ndim == 0
+        else (Predictive(mean, std, samples))
+    )

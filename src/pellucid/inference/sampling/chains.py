@@ -150,12 +150,17 @@ class Chains:
             title="Markov chains",
             names=tuple(f"x{j}" for j in range(self.draws.shape[2])),
             arrays={
-                "estimate": self.mean, "standard_error": self.flat.std(axis=0), "low": low,
-                "high": high, "mcse": self.mcse, "rhat": self.rhat, "ess": self.ess,
+                "estimate": self.mean,
+                "standard_error": self.flat.std(axis=0),
+                "low": low,
+                "high": high,
+                "mcse": self.mcse,
+                "rhat": self.rhat,
+                "ess": self.ess,
             },
             scalars={"chains": len(self.draws), "draws": self.draws.shape[1]},
             notes=tuple(self.diagnose()),
-        )  # fmt: skip
+        )
 
     def diagnose(self) -> list[str]:
         """Signs of failure in words; never a proof that the chains converged."""

@@ -102,9 +102,16 @@ class Flow(NamedTuple):
 
 
 def leapfrog(
-    density: Rows, gradient: Rows, x: Array, value: Array, g: Array, p: Array, step: Array,
-    inverse_mass: Array, n: int,
-) -> Flow:  # fmt: skip
+    density: Rows,
+    gradient: Rows,
+    x: Array,
+    value: Array,
+    g: Array,
+    p: Array,
+    step: Array,
+    inverse_mass: Array,
+    n: int,
+) -> Flow:
     """n steps from x with momentum p, every row by itself."""
     before = value - 0.5 * (p * p * inverse_mass).sum(axis=1)
     e = step[:, None]
@@ -130,8 +137,9 @@ class Path(NamedTuple):
 class Orbit:
     """Chains that move by Hamiltonian flow; ``run`` goes on from where the last run ended."""
 
-    def __init__(self, density: Rows, gradient: Rows, x: Array, proposal: Hamiltonian,
-                 streams: list[Any]) -> None:  # fmt: skip
+    def __init__(
+        self, density: Rows, gradient: Rows, x: Array, proposal: Hamiltonian, streams: list[Any]
+    ) -> None:
         self.density, self.gradient, self.proposal = density, gradient, proposal
         self.streams, self.x = streams, x
         self.value, self.g = density(x), gradient(x)
@@ -147,9 +155,16 @@ class Orbit:
         for _ in range(60):
             with np.errstate(all="ignore"):
                 flow = leapfrog(
-                    self.density, self.gradient, self.x, self.value, self.g,
-                    p / np.sqrt(self.inverse_mass), step, self.inverse_mass, 1,
-                )  # fmt: skip
+                    self.density,
+                    self.gradient,
+                    self.x,
+                    self.value,
+                    self.g,
+                    p / np.sqrt(self.inverse_mass),
+                    step,
+                    self.inverse_mass,
+                    1,
+                )
             poor = ~(flow.log_ratio > np.log(0.5))
             if not poor.any():
                 break
@@ -169,10 +184,16 @@ class Orbit:
             step = np.exp(self.tuning.log_step if learn else self.tuning.log_mean)
             with np.errstate(all="ignore"):
                 flow = leapfrog(
-                    self.density, self.gradient, self.x, self.value, self.g,
-                    z / np.sqrt(self.inverse_mass), wide * step, self.inverse_mass,
+                    self.density,
+                    self.gradient,
+                    self.x,
+                    self.value,
+                    self.g,
+                    z / np.sqrt(self.inverse_mass),
+                    wide * step,
+                    self.inverse_mass,
                     self.proposal.n_steps,
-                )  # fmt: skip
+                )
             yes = log_u <= flow.log_ratio  # NaN never is
             n_nan += int(np.isnan(flow.value).sum())
             if learn:
@@ -193,9 +214,14 @@ class Orbit:
 
 
 def hamiltonian_walk(
-    density: Rows, gradient: Rows, x: Array, proposal: Hamiltonian, streams: list[Any],
-    n_burn: int, n_draws: int,
-) -> Path:  # fmt: skip
+    density: Rows,
+    gradient: Rows,
+    x: Array,
+    proposal: Hamiltonian,
+    streams: list[Any],
+    n_burn: int,
+    n_draws: int,
+) -> Path:
     """Burn-in with learning, then the draws; first axis the step."""
     orbit, parts = Orbit(density, gradient, x, proposal, streams), []
     lengths = windows(n_burn) if n_burn else []

@@ -95,9 +95,14 @@ def count_nan(values: Array, points: Array) -> int:
 
 
 def advance(
-    density: Density, x: Array, value: Array, proposal: Any, streams: list[Streams], n: int,
+    density: Density,
+    x: Array,
+    value: Array,
+    proposal: Any,
+    streams: list[Streams],
+    n: int,
     keep: bool,
-) -> tuple[Array, Walk]:  # fmt: skip
+) -> tuple[Array, Walk]:
     """n <= BLOCK steps from the rows of x, whose densities ``value`` follow in place."""
     (m, d), n_nan = x.shape, 0
     draws, accepted, values = np.empty((n, m, d)), np.empty((n, m), bool), np.empty((n, m))
@@ -151,9 +156,14 @@ def walk(
 
 
 def adaptive_walk(
-    density: Density, x: Array, proposal: AdaptiveWalk, streams: list[Streams], n_burn: int,
-    n_draws: int, keep: bool,
-) -> Walk:  # fmt: skip
+    density: Density,
+    x: Array,
+    proposal: AdaptiveWalk,
+    streams: list[Streams],
+    n_burn: int,
+    n_draws: int,
+    keep: bool,
+) -> Walk:
     """A burn-in whose windows teach every chain its steps, then the draws."""
     known = [proposal.begin(x.shape[1]) for _ in x]
     parts = []
@@ -169,9 +179,16 @@ def adaptive_walk(
 
 
 def along_the_gradient(
-    density: Density, gradient: Any, x: Array, proposal: Hamiltonian, streams: list[Streams],
-    n_burn: int, n_draws: int, keep: bool, vectorized: bool,
-) -> Walk:  # fmt: skip
+    density: Density,
+    gradient: Any,
+    x: Array,
+    proposal: Hamiltonian,
+    streams: list[Streams],
+    n_burn: int,
+    n_draws: int,
+    keep: bool,
+    vectorized: bool,
+) -> Walk:
     """Hamiltonian moves in place of random ones."""
 
     def slopes(X: Array) -> Array:
@@ -299,8 +316,10 @@ def metropolis_hastings(
     spread = GaussianWalk(NEAR) if flowing else proposal
     for method in ("sample", "log_ratio"):
         if not callable(getattr(spread, method, None)):
-            raise ValueError(f"proposal must have sample(x, rng) and log_ratio(new, old), not just "
-                             f"those of {type(proposal).__name__}")  # fmt: skip
+            raise ValueError(
+                f"proposal must have sample(x, rng) and log_ratio(new, old), not just "
+                f"those of {type(proposal).__name__}"
+            )
     seed = int(generator(random_state).integers(2**62))
     density = rows_of(log_density, vectorized)
     rngs = [stream(seed, c, 2) for c in range(n_chains)]

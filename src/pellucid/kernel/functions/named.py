@@ -22,9 +22,17 @@ from pellucid.core.functions.kernels import (
 )
 
 PAIRWISE = (
-    "additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "precomputed",
-    "rbf", "sigmoid",
-)  # fmt: skip
+    "additive_chi2",
+    "chi2",
+    "cosine",
+    "laplacian",
+    "linear",
+    "poly",
+    "polynomial",
+    "precomputed",
+    "rbf",
+    "sigmoid",
+)
 
 
 def additive_chi2(X: Any, Z: Any) -> Array:
@@ -76,6 +84,9 @@ def named_kernel(
         return MatrixFunctionKernel(partial(chi2, gamma=1.0 if gamma is None else gamma))
     name = "poly" if kernel == "polynomial" else kernel
     return kernel_from(
-        name, gamma="auto" if gamma is None else gamma, degree=degree, coef0=coef0,
+        name,
+        gamma="auto" if gamma is None else gamma,
+        degree=degree,
+        coef0=coef0,
         n_features=n_features,
-    )  # fmt: skip
+    )

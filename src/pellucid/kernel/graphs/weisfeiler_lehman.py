@@ -222,8 +222,10 @@ class WeisfeilerLehmanKernel(Kernel):
     ) -> tuple[Array, Array]:
         assert callable(self.base)
         base = self.base
-        items = [(adjacency(g), colours[union.first[i] : union.first[i + 1]])
-                 for i, g in enumerate(graphs)]  # fmt: skip
+        items = [
+            (adjacency(g), colours[union.first[i] : union.first[i + 1]])
+            for i, g in enumerate(graphs)
+        ]
         right = items[:n] if square else items[n:]
         K = np.array([[float(base(*a, *b)) for b in right] for a in items[:n]])
         own = np.array([float(base(*a, *a)) for a in items])

@@ -56,6 +56,15 @@ def warm() -> None:
     starts = np.array([0, 1], dtype=np.int32)
     rows = np.zeros(1, dtype=np.intp)
     crammer_singer_round(
-        one, starts[:1].copy(), starts, rows, one, one, rows, np.zeros((2, 1)), np.zeros((1, 2)),
-        two, two.copy(),
-    )  # fmt: skip
+        one,
+        starts[:1].copy(),
+        starts,
+        rows,
+        one,
+        one,
+        rows,
+        np.zeros((2, 1)),
+        np.zeros((1, 2)),
+        two,
+        two.copy(),
+    )

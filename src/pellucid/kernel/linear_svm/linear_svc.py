@@ -169,13 +169,21 @@ class LinearSVC(LinearClassifier):
         joint = self.multi_class == "crammer_singer" and len(self.classes_) > 2
         state, step, read = (self._joint if joint else self._rules)(rows, weights)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=lambda s: self._values(read(s)),
-        )  # fmt: skip
+        )
         run = self._iterate(
-            step, state, max_iter=self.max_iter, tol=self.tol**2, context=context,
+            step,
+            state,
+            max_iter=self.max_iter,
+            tol=self.tol**2,
+            context=context,
             record=lambda s: {"objective": read(s).objective},
-        )  # fmt: skip
+        )
         self.coef_, self.intercept_, self.objective_, self.duality_gap_ = read(run.state)
         return self
 
@@ -196,11 +204,15 @@ class LinearSVC(LinearClassifier):
         X, Q = (X, None) if lasso else fewer_columns(X)
         problems = [
             make_problem(
-                X, y, v, make_loss(self.loss, self.C), intercept=self.fit_intercept,
+                X,
+                y,
+                v,
+                make_loss(self.loss, self.C),
+                intercept=self.fit_intercept,
                 scaling=self.intercept_scaling if self.shrink_intercept else None,
             )
             for y, v in rule_rows(rows, weights)
-        ]  # fmt: skip
+        ]
         begin = start_lasso if lasso else partial(sample_start, tol=self.tol)
         advance = lasso_step if lasso else newton_step
         states = [(begin(problem), np.inf) for problem in problems]

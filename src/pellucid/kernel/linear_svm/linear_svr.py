@@ -113,10 +113,13 @@ class LinearSVR(Regressor):
         rows = self._check_training(X, y, sample_weight)
         Z, Q = fewer_columns(rows.X)
         problem = make_problem(
-            Z, rows.y, rows.w, make_loss(self.loss, self.C, self.epsilon),
+            Z,
+            rows.y,
+            rows.w,
+            make_loss(self.loss, self.C, self.epsilon),
             intercept=self.fit_intercept,
             scaling=self.intercept_scaling if self.shrink_intercept else None,
-        )  # fmt: skip
+        )
 
         def values(state: Any) -> dict[str, Any]:
             b = middle_intercept(problem, state.point)
@@ -124,14 +127,21 @@ class LinearSVR(Regressor):
             return {"coef_": w, "intercept_": np.array([intercept])}
 
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=values,
-        )  # fmt: skip
+        )
         run = self._iterate(
-            partial(newton_step, problem), sample_start(problem, self.tol),
-            max_iter=self.max_iter, tol=self.tol**2, context=context,
+            partial(newton_step, problem),
+            sample_start(problem, self.tol),
+            max_iter=self.max_iter,
+            tol=self.tol**2,
+            context=context,
             record=lambda state: {"objective": state.point.objective},
-        )  # fmt: skip
+        )
         state = run.state
         found = values(state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]

@@ -126,9 +126,12 @@ def interior_step(f: Programme, p: Point) -> Point:
         step = 1.0
     small = np.finfo(float).tiny
     return measure(
-        f, p.x + step * dx, p.y + step * dy, np.maximum(p.s + step * ds, small),
+        f,
+        p.x + step * dx,
+        p.y + step * dy,
+        np.maximum(p.s + step * ds, small),
         np.maximum(p.z + step * dz, small),
-    )  # fmt: skip
+    )
 
 
 def distance_to_go(p: Point, tol: float, floor: float = 1.0) -> float:

@@ -235,10 +235,14 @@ class MaximumMarginClassifier(Classifier):
             programme, read = self._programme(table)
             context.attributes = lambda p: self._attributes(rows, found, table, read(p))
             run = self._iterate(
-                lambda p: advance(programme, p, self.tol), start(programme, np.zeros_like(
-                    programme.q)), max_iter=self.max_iter, tol=self.tol, record=Point.row,
-                context=context, stop=lambda rows: hulls_touch(programme, rows[-1]),
-            )  # fmt: skip
+                lambda p: advance(programme, p, self.tol),
+                start(programme, np.zeros_like(programme.q)),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                record=Point.row,
+                context=context,
+                stop=lambda rows: hulls_touch(programme, rows[-1]),
+            )
             for name, value in context.attributes(run.state).items():
                 setattr(self, name, value)
         return self

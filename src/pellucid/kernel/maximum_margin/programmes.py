@@ -54,9 +54,15 @@ def primal_programme(X: Array, y: Array, C: Array | None) -> Programme:
             return cholesky_solver(np.diag(unit) + M.T @ (D[:, None] * M))
 
         return Programme(
-            quadratic, np.zeros(d), lambda x: -(M @ x), lambda z: -(M.T @ z), -np.ones(n), no_rows,
-            np.zeros(0), factor_hard,
-        )  # fmt: skip
+            quadratic,
+            np.zeros(d),
+            lambda x: -(M @ x),
+            lambda z: -(M.T @ z),
+            -np.ones(n),
+            no_rows,
+            np.zeros(0),
+            factor_hard,
+        )
 
     def limits(x: Array) -> Array:
         return np.concatenate([-(M @ x[:d]) - x[d:], -x[d:]])
@@ -89,9 +95,15 @@ def dual_programme(Q: Array, y: Array, C: Array) -> Programme:
         return cholesky_solver(H)
 
     return Programme(
-        lambda x: Q @ x, -np.ones(n), lambda x: np.concatenate([-x, x]), lambda z: z[n:] - z[:n],
-        np.concatenate([np.zeros(n), C]), y[None, :].copy(), np.zeros(1), factor,
-    )  # fmt: skip
+        lambda x: Q @ x,
+        -np.ones(n),
+        lambda x: np.concatenate([-x, x]),
+        lambda z: z[n:] - z[:n],
+        np.concatenate([np.zeros(n), C]),
+        y[None, :].copy(),
+        np.zeros(1),
+        factor,
+    )
 
 
 def hull_programme(Q: Array, y: Array) -> Programme:
@@ -104,6 +116,12 @@ def hull_programme(Q: Array, y: Array) -> Programme:
         return cholesky_solver(H)
 
     return Programme(
-        lambda x: Q @ x, np.zeros(n), lambda x: -x, lambda z: -z, np.zeros(n),
-        np.vstack([y > 0, y < 0]).astype(np.float64), np.ones(2), factor,
-    )  # fmt: skip
+        lambda x: Q @ x,
+        np.zeros(n),
+        lambda x: -x,
+        lambda z: -z,
+        np.zeros(n),
+        np.vstack([y > 0, y < 0]).astype(np.float64),
+        np.ones(2),
+        factor,
+    )

@@ -292,9 +292,34 @@ def move_pair(i, j, step, b, lo, hi, up, down):
 
 @jit
 def run_smo(
-    columns, whole, places, formula, gamma, coef0, degree, diagonal, cache, slot, owner, used,
-    count, F, b, lo, hi, up, down, segments, room, best, top, low, at, tol, budget,
-):  # fmt: skip
+    columns,
+    whole,
+    places,
+    formula,
+    gamma,
+    coef0,
+    degree,
+    diagonal,
+    cache,
+    slot,
+    owner,
+    used,
+    count,
+    F,
+    b,
+    lo,
+    hi,
+    up,
+    down,
+    segments,
+    room,
+    best,
+    top,
+    low,
+    at,
+    tol,
+    budget,
+):
     """Steps until every group's gap is below ``tol``; the reason for returning.
 
     columns (p, n) single precision for a ``formula`` of the data; GIVEN reads ``whole`` at
@@ -375,7 +400,31 @@ def warm() -> None:
     top, low, at = np.empty(1), np.empty(1), np.zeros(1, np.int64)
     scan(F, z, z, 0.0, up, down, segments, room, top, low, at)
     run_smo(
-        columns, np.eye(2), np.arange(0), GAUSSIAN, 1.0, 0.0, 1.0, np.ones(2, np.float32),
-        np.empty((2, 2), np.float32), slot, owner, np.zeros(2, np.uint8), np.zeros(4, np.int64), F,
-        b, lo, hi, up, down, segments, room, best, top, low, at, 1e-3, 10,
-    )  # fmt: skip
+        columns,
+        np.eye(2),
+        np.arange(0),
+        GAUSSIAN,
+        1.0,
+        0.0,
+        1.0,
+        np.ones(2, np.float32),
+        np.empty((2, 2), np.float32),
+        slot,
+        owner,
+        np.zeros(2, np.uint8),
+        np.zeros(4, np.int64),
+        F,
+        b,
+        lo,
+        hi,
+        up,
+        down,
+        segments,
+        room,
+        best,
+        top,
+        low,
+        at,
+        1e-3,
+        10,
+    )

@@ -190,15 +190,22 @@ class MultipleKernelClassifier(Classifier):
             }
 
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=values,
-        )  # fmt: skip
+        )
         start = solve_machine(mix, to_norm(np.ones(len(grams)), mix.norm), LEAST)
         run = self._iterate(
-            lambda state: mix_step(mix, state), start, max_iter=self.max_iter, tol=self.tol,
+            lambda state: mix_step(mix, state),
+            start,
+            max_iter=self.max_iter,
+            tol=self.tol,
             record=lambda state: {"objective": state.objective, "weights": state.weights},
             context=context,
-        )  # fmt: skip
+        )
         found_values = values(run.state)
         self.weights_, self.kernel_ = found_values["weights_"], found_values["kernel_"]
         self.objective_, self.duality_gap_ = run.state.objective, run.state.gap

@@ -199,9 +199,15 @@ class Machine:
     """One quadratic programme on its way to the solution; ``advance`` is one round."""
 
     def __init__(
-        self, problem: Problem, gram: Gram, *, tol: float, cache_size: float, shrinking: bool,
+        self,
+        problem: Problem,
+        gram: Gram,
+        *,
+        tol: float,
+        cache_size: float,
+        shrinking: bool,
         max_steps: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.problem, self.gram, self.tol = problem, gram, tol
         self.cache_bytes, self.shrinking = cache_size * 2**20, shrinking
         self.max_steps = max_steps if max_steps >= 0 else 2**62
@@ -293,9 +299,18 @@ class Machine:
         """The gap of the active rows from their F."""
         z = np.zeros(len(self.diagonal), np.float32)
         scan(
-            self.F_here, z, z, 0.0, self.up, self.down, self.segments, self.room, self.tops,
-            self.lows, self.at,
-        )  # fmt: skip
+            self.F_here,
+            z,
+            z,
+            0.0,
+            self.up,
+            self.down,
+            self.segments,
+            self.room,
+            self.tops,
+            self.lows,
+            self.at,
+        )
 
     def advance(self) -> None:
         """One round; afterwards ``gap`` is that of the active rows, or of all when ``exact``."""
@@ -320,12 +335,34 @@ class Machine:
         while True:
             before = int(self.count[STEPS])
             status = run_smo(
-                self.columns, whole, self.places, code.formula, code.gamma, code.coef0,
-                code.degree, self.diagonal, self.cache, self.slot, self.owner, self.used,
-                self.count, self.F_here, self.beta_here, self.lo, self.hi, self.up, self.down,
-                self.segments, self.room, self.best, self.tops, self.lows, self.at, self.inner_tol,
+                self.columns,
+                whole,
+                self.places,
+                code.formula,
+                code.gamma,
+                code.coef0,
+                code.degree,
+                self.diagonal,
+                self.cache,
+                self.slot,
+                self.owner,
+                self.used,
+                self.count,
+                self.F_here,
+                self.beta_here,
+                self.lo,
+                self.hi,
+                self.up,
+                self.down,
+                self.segments,
+                self.room,
+                self.best,
+                self.tops,
+                self.lows,
+                self.at,
+                self.inner_tol,
                 goal - self.n_steps,
-            )  # fmt: skip
+            )
             self.n_steps += int(self.count[STEPS]) - before
             if status != MISSING:
                 return bool(status)

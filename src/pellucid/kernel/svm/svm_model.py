@@ -18,15 +18,7 @@ from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.kernel.svm.distinct import Distinct, distinct_rows, own_rows
-from pellucid.kernel.svm.smo import (
-    BLOCK,
-    DENSE,
-    Gram,
-    Machine,
-    Problem,
-    advance_all,
-    whole_gram,
-)
+from pellucid.kernel.svm.smo import BLOCK, DENSE, Gram, Machine, Problem, advance_all, whole_gram
 
 DENSE_CELLS = 20_000_000  # a sparse table up to this size is fitted as a dense one
 STRIPES = 32  # of a given matrix, looked at side by side
@@ -101,9 +93,13 @@ class SupportVectorMachine(Estimator):
         if issparse(part) and part.shape[0] * part.shape[1] <= DENSE_CELLS:
             part = part.toarray()
         self.kernel_ = kernel_from(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
-            n_features=X.shape[1], variance=cell_variance(part, found.w),
-        )  # fmt: skip
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_features=X.shape[1],
+            variance=cell_variance(part, found.w),
+        )
         return Opened(X, y, w, found, whole_gram(self.kernel_, part))
 
     def _check_gram(self, K: Any) -> None:
@@ -120,9 +116,13 @@ class SupportVectorMachine(Estimator):
 
     def _machine(self, problem: Problem, gram: Gram) -> Machine:
         return Machine(
-            problem, gram, tol=self.tol, cache_size=self.cache_size, shrinking=self.shrinking,
+            problem,
+            gram,
+            tol=self.tol,
+            cache_size=self.cache_size,
+            shrinking=self.shrinking,
             max_steps=self.max_iter,
-        )  # fmt: skip
+        )
 
     def _solve(
         self,

@@ -27,21 +27,36 @@ SHOWN = {
     "least_squares": ("LinearRegression", "Ridge", "Lasso", "ElasticNet"),
     "descent": ("GradientDescent", "SGDRegressor", "Newton"),
     "polynomials": ("PolynomialFeatures", "SplineTransformer", "SmoothingSpline"),
-    "linear_classifiers": ("LogisticRegression", "Perceptron", "LinearDiscriminantAnalysis",
-                           "QuadraticDiscriminantAnalysis"),
+    "linear_classifiers": (
+        "LogisticRegression",
+        "Perceptron",
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+    ),
     "bayes": ("GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB"),
     "neighbours": ("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestNeighbors"),
     "decision_trees": ("DecisionTreeClassifier", "MultiwayTreeClassifier", "ReducedErrorPruning"),
-    "ensembles": ("RandomForestClassifier", "BaggingClassifier", "AdaBoostClassifier",
-                  "GradientBoostingClassifier", "HistGradientBoostingClassifier"),
+    "ensembles": (
+        "RandomForestClassifier",
+        "BaggingClassifier",
+        "AdaBoostClassifier",
+        "GradientBoostingClassifier",
+        "HistGradientBoostingClassifier",
+    ),
     "margins": ("SVC", "LinearSVC", "MaximumMarginClassifier"),
     "networks": ("MLPClassifier", "MLPRegressor"),
-    "clusters": ("KMeans", "GaussianMixture", "AgglomerativeClustering", "DivisiveClustering",
-                 "DBSCAN", "SpectralClustering"),
+    "clusters": (
+        "KMeans",
+        "GaussianMixture",
+        "AgglomerativeClustering",
+        "DivisiveClustering",
+        "DBSCAN",
+        "SpectralClustering",
+    ),
     "projections": ("PCA", "ProbabilisticPCA"),
     "bayesian_networks": ("BayesianNetwork",),
     "control": ("ValueIteration", "PolicyIteration", "TDLearning", "SARSA", "QLearning"),
-}  # fmt: skip
+}
 
 
 def named(name: str) -> str | None:

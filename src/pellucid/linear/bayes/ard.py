@@ -187,9 +187,12 @@ class ARDRegression(NormalPredictive):
             w = slopes(data, state.alpha, sigma, state.kept)
             b = float(data.compact.intercept(w)[0]) if self.fit_intercept else 0.0
             return {
-                "coef_": w, "intercept_": b, "alpha_": state.alpha, "lambda_": state.lam,
+                "coef_": w,
+                "intercept_": b,
+                "alpha_": state.alpha,
+                "lambda_": state.lam,
                 "sigma_": sigma,
-            }  # fmt: skip
+            }
 
         context = FitContext(self, max_steps=self.max_iter, attributes=finish)
         every = np.ones(p, dtype=bool)
@@ -203,11 +206,14 @@ class ARDRegression(NormalPredictive):
             return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
 
         run = self._iterate(
-            step, first, max_iter=self.max_iter, tol=self.tol, context=context, start_row=False,
-            record=lambda s: {
-                "objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum()),
-            },
-        )  # fmt: skip
+            step,
+            first,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            context=context,
+            start_row=False,
+            record=lambda s: {"objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum())},
+        )
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         scores = np.array([-row["objective"] for row in run.history])
@@ -232,7 +238,9 @@ class ARDRegression(NormalPredictive):
             optimisation=f"fixed point of the precisions, {self.n_iter_} steps: a local maximum; "
             f"columns kept: {shown or 'none'}",
             numbers={
-                "alpha": self.alpha_, "kept": len(live), "columns": self.n_features_in_,
+                "alpha": self.alpha_,
+                "kept": len(live),
+                "columns": self.n_features_in_,
                 "n": self.n_observations_,
             },
-        )  # fmt: skip
+        )

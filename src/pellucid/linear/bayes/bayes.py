@@ -317,24 +317,27 @@ class BayesianLinearRegression(LinearModel):
         half = self._quantile(confidence) * sd
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
         scalars = {
-            "log_evidence": self.log_evidence_, "noise_variance": self.noise_variance_,
+            "log_evidence": self.log_evidence_,
+            "noise_variance": self.noise_variance_,
             "n": self.n_observations_,
-        }  # fmt: skip
+        }
         if self.prior_variance_ is not None:
             scalars["prior_variance"] = self.prior_variance_
         return Summary(
             title="Bayesian linear regression",
             names=names,
             arrays={
-                "estimate": self.mean_, "standard_error": sd,
-                "low": self.mean_ - half, "high": self.mean_ + half,
+                "estimate": self.mean_,
+                "standard_error": sd,
+                "low": self.mean_ - half,
+                "high": self.mean_ + half,
             },
             scalars=scalars,
             notes=(
                 "standard_error is the posterior standard deviation; with probability "
                 f"{confidence:g} a parameter lies between low and high",
             ),
-        )  # fmt: skip
+        )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         q = self.n_features_in_ + bool(self.fit_intercept)
@@ -344,11 +347,13 @@ class BayesianLinearRegression(LinearModel):
         check_is_fitted(self)
         known = isinstance(self.noise_variance, Real)
         searched = [
-            name for name, value in (
+            name
+            for name, value in (
                 ("the prior variance of the slopes", self.prior_covariance),
                 ("the noise variance", self.noise_variance),
-            ) if isinstance(value, str)
-        ]  # fmt: skip
+            )
+            if isinstance(value, str)
+        ]
         how = "conjugate posterior by QR of the triangle of [D y]"
         if searched:
             how = f"evidence maximised over {' and '.join(searched)}: whole range scanned; {how}"
@@ -358,20 +363,24 @@ class BayesianLinearRegression(LinearModel):
         notes: tuple[str, ...] = ()
         if self.prior_variance_ == 0:
             notes = ("the evidence is largest with prior variance 0: no slope is supported",)
-        scale = () if self.prior_variance_ in (None, 0) else (
-            f"ridge: the slopes are those of Ridge({self._ridge():.6g})",
-        )  # fmt: skip
+        scale = (
+            ()
+            if self.prior_variance_ in (None, 0)
+            else (f"ridge: the slopes are those of Ridge({self._ridge():.6g})",)
+        )
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation=f"posterior of {prior}, e ~ N(0, s^2){' with s^2 known' if known else ''}",
             optimisation=how,
             numbers={
-                "n": self.n_observations_, "noise_variance": self.noise_variance_,
-                "log_evidence": self.log_evidence_, "prior_variance": self.prior_variance_,
+                "n": self.n_observations_,
+                "noise_variance": self.noise_variance_,
+                "log_evidence": self.log_evidence_,
+                "prior_variance": self.prior_variance_,
             },
             scales=scale,
             warnings=notes,
-        )  # fmt: skip
+        )
 
     def _ridge(self) -> float:
         """The ridge penalty s^2/t."""

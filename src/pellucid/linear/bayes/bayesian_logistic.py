@@ -141,9 +141,18 @@ def run_chains(
             log_u = np.log1p(-np.stack([r[1].random(SEGMENT) for r in rngs]))
             out, yes = np.empty(moves.shape), np.empty(log_u.shape, np.bool_)
             walk_posterior(
-                walker.XT, walker.w, walker.pull, *walker.prior, walker.softmax, state, value,
-                moves, log_u, out, yes,
-            )  # fmt: skip
+                walker.XT,
+                walker.w,
+                walker.pull,
+                *walker.prior,
+                walker.softmax,
+                state,
+                value,
+                moves,
+                log_u,
+                out,
+                yes,
+            )
             a, b = max(n_burn - first, 0), min(n_burn + n_draws - first, SEGMENT)
             if b > a:
                 to = slice(first + a - n_burn, first + b - n_burn)
@@ -235,9 +244,13 @@ class BayesianLogisticRegression(Classifier):
             raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]}")
         prior = check_prior(self.prior, self._width(), K)
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=MAX_STEPS,
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=MAX_STEPS,
             attributes=self._normal,
-        )  # fmt: skip
+        )
         mode = self._climb(rows, prior, context)
         normal = self._normal(mode)
         self.map_, self.posterior_mean_ = normal["map_"], normal["posterior_mean_"]
@@ -527,9 +540,12 @@ class BayesianLogisticRegression(Classifier):
         rules, p = (1 if K == 2 else K), self.n_features_in_
         q = rules * self._width()
         shapes: dict[str, tuple[int, ...]] = {
-            "map_": (q,), "posterior_mean_": (q,), "posterior_covariance_": (q, q),
-            "coef_": (rules, p), "intercept_": (rules,),
-        }  # fmt: skip
+            "map_": (q,),
+            "posterior_mean_": (q,),
+            "posterior_covariance_": (q, q),
+            "coef_": (rules, p),
+            "intercept_": (rules,),
+        }
         if hasattr(self, "draws_"):
             shapes |= {"draws_": (self.n_chains, self.n_draws, q), "rhat_": (q,), "ess_": (q,)}
         return shapes
@@ -544,9 +560,11 @@ class BayesianLogisticRegression(Classifier):
         check_is_fitted(self)
         binary = len(self.classes_) == 2
         link = "sigma(b + x.w)" if binary else "softmax_k(b_k + x.w_k)"
-        given = "given mean and covariance" if isinstance(self.prior, tuple) else (
-            f"N(0, {self.prior:g} I)"
-        )  # fmt: skip
+        given = (
+            "given mean and covariance"
+            if isinstance(self.prior, tuple)
+            else (f"N(0, {self.prior:g} I)")
+        )
         how = {
             "map": "the mode alone, found by step-halved Newton",
             "laplace": "normal approximation at the mode (step-halved Newton), integrated by "
@@ -555,19 +573,24 @@ class BayesianLogisticRegression(Classifier):
             f"{self.n_burn} for warm-up",
         }[self.method]
         numbers: dict[str, Any] = {
-            "log_evidence": self.log_evidence_, "coefficients": len(self.map_),
+            "log_evidence": self.log_evidence_,
+            "coefficients": len(self.map_),
             "steps to the mode": self.n_iter_,
-        }  # fmt: skip
+        }
         if self.method == "metropolis":
             numbers |= {
                 "acceptance": float(self.acceptance_rate_.mean()),
                 "largest R-hat": float(self.rhat_.max()),
                 "least effective draws": float(self.ess_.min()),
             }
-        scales = () if isinstance(self.prior, tuple) or not binary else (
-            f"the mode is that of logistic regression with C = {self.prior:g} and the intercept "
-            "penalised too",
-        )  # fmt: skip
+        scales = (
+            ()
+            if isinstance(self.prior, tuple) or not binary
+            else (
+                f"the mode is that of logistic regression with C = {self.prior:g} and the intercept "
+                "penalised too",
+            )
+        )
         return Card(
             representation=f"P(y | x) = E {link} over the posterior of the coefficients",
             evaluation=f"posterior of all coefficients, intercept included; prior {given}",

@@ -89,11 +89,20 @@ def log_marginal(
     unseen = (data.p - len(data.e)) * log_lam  # directions without data
     spread = np.log(lam + alpha * data.e).sum() + unseen
     return float(
-        prior.lambda_1 * log_lam - prior.lambda_2 * lam
-        + prior.alpha_1 * log_alpha - prior.alpha_2 * alpha
-        + 0.5 * (data.p * log_lam + data.n * log_alpha - alpha * rss - lam * (w @ w)
-                 - spread - data.n * np.log(2 * np.pi))
-    )  # fmt: skip
+        prior.lambda_1 * log_lam
+        - prior.lambda_2 * lam
+        + prior.alpha_1 * log_alpha
+        - prior.alpha_2 * alpha
+        + 0.5
+        * (
+            data.p * log_lam
+            + data.n * log_alpha
+            - alpha * rss
+            - lam * (w @ w)
+            - spread
+            - data.n * np.log(2 * np.pi)
+        )
+    )
 
 
 def ridge_round(data: Spectral, prior: Gammas, state: State) -> State:
@@ -210,9 +219,12 @@ class BayesianRidge(NormalPredictive):
             w, _ = coefficients(data, state.alpha, state.lam)
             b = float(compact.intercept(w)[0]) if self.fit_intercept else 0.0
             return {
-                "coef_": w, "intercept_": b, "alpha_": state.alpha, "lambda_": state.lam,
+                "coef_": w,
+                "intercept_": b,
+                "alpha_": state.alpha,
+                "lambda_": state.lam,
                 "sigma_": covariance(data, state.alpha, state.lam),
-            }  # fmt: skip
+            }
 
         context = FitContext(self, max_steps=self.max_iter, attributes=finish)
         first = State(np.full(data.p, np.nan), alpha, lam, np.nan)
@@ -223,9 +235,14 @@ class BayesianRidge(NormalPredictive):
             return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
 
         run = self._iterate(
-            step, first, max_iter=self.max_iter, tol=self.tol, context=context, start_row=False,
+            step,
+            first,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            context=context,
+            start_row=False,
             record=lambda s: {"objective": -s.score, "alpha": s.alpha, "lambda": s.lam},
-        )  # fmt: skip
+        )
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         w, rss = coefficients(data, self.alpha_, self.lambda_)
@@ -247,11 +264,13 @@ class BayesianRidge(NormalPredictive):
             optimisation=f"MacKay's fixed point on the spectrum of X'X, {self.n_iter_} steps: "
             "a stationary point",
             numbers={
-                "alpha": self.alpha_, "lambda": self.lambda_, "n": self.n_observations_,
+                "alpha": self.alpha_,
+                "lambda": self.lambda_,
+                "n": self.n_observations_,
                 "log_marginal_likelihood": self._score,
             },
             scales=(f"ridge: the slopes are those of Ridge({ratio:.6g})",),
-        )  # fmt: skip
+        )
 
 
 def target_variance(model: Any, rows: Source, map_: Map, compact: Compact) -> float:

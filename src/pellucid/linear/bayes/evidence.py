@@ -141,8 +141,10 @@ def climb(value: Callable[[Any], Any], low: float, high: float) -> tuple[float, 
     around = grid[max(0, j - 1)], grid[min(len(grid) - 1, j + 1)]
     found = minimize_scalar(
         lambda at: -float(value(np.array([at]))[0]),
-        bounds=around, method="bounded", options={"xatol": 1e-10},
-    )  # fmt: skip
+        bounds=around,
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
     best = float(found.x) if -found.fun >= values[j] else float(grid[j])
     return best, j == 0
 
@@ -199,8 +201,11 @@ def choose_noise(data: Directions, t: float) -> Variances:
     """Maximise over s2 with the prior known."""
     total = data.rest + float(data.beta @ data.beta)
     high = np.log(total) + 1
-    at, edge = climb(lambda log_s2: log_evidence_by_pairs(
-        data, np.full(len(log_s2), t), np.exp(log_s2)), high - 60, high)  # fmt: skip
+    at, edge = climb(
+        lambda log_s2: log_evidence_by_pairs(data, np.full(len(log_s2), t), np.exp(log_s2)),
+        high - 60,
+        high,
+    )
     s2 = float(np.exp(at))
     return Variances(t, s2, float(log_evidence(data, t, s2)), edge)
 
@@ -211,9 +216,11 @@ def log_evidence_gamma(data: Directions, t: Any, noise: InverseGamma) -> Any:
     odds = np.multiply.outer(np.asarray(t, dtype=np.float64), data.d**2)
     return (
         -0.5 * (data.n * np.log(2 * np.pi) + data.log_flat + np.log1p(odds).sum(axis=-1))
-        + noise.a * np.log(noise.b) - gammaln(noise.a)
-        + gammaln(after[0]) - after[0] * np.log(after[1])
-    )  # fmt: skip
+        + noise.a * np.log(noise.b)
+        - gammaln(noise.a)
+        + gammaln(after[0])
+        - after[0] * np.log(after[1])
+    )
 
 
 def updated(data: Directions, t: Any, noise: InverseGamma) -> tuple[float, Any]:
@@ -226,8 +233,11 @@ def updated(data: Directions, t: Any, noise: InverseGamma) -> tuple[float, Any]:
 def choose_prior_gamma(data: Directions, noise: InverseGamma) -> float:
     """Maximise over t with s^2 integrated out."""
     squares = 2 * np.log(data.d)
-    at, _ = climb(lambda log_t: log_evidence_gamma(data, np.exp(log_t), noise),
-                  -squares.max() - DEEP, -squares.min() + DEEP)  # fmt: skip
+    at, _ = climb(
+        lambda log_t: log_evidence_gamma(data, np.exp(log_t), noise),
+        -squares.max() - DEEP,
+        -squares.min() + DEEP,
+    )
     t = float(np.exp(at))
     better = log_evidence_gamma(data, t, noise) > log_evidence_gamma(data, 0.0, noise) + 1e-9
     return t if better else 0.0

@@ -63,23 +63,28 @@ class NormalPredictive(LinearModel):
             title=type(self).__name__,
             names=self._feature_names(),
             arrays={
-                "estimate": self.coef_, "standard_error": sd,
-                "low": self.coef_ - half, "high": self.coef_ + half,
+                "estimate": self.coef_,
+                "standard_error": sd,
+                "low": self.coef_ - half,
+                "high": self.coef_ + half,
             },
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
             notes=(
                 "standard_error is the posterior standard deviation given the precisions found",
             ),
-        )  # fmt: skip
+        )
 
 
 def gamma_parameters(model: Any) -> None:
     """Check the parameters that the evidence models share."""
     check.whole(max_iter=model.max_iter)
     check.non_negative(
-        tol=model.tol, alpha_1=model.alpha_1, alpha_2=model.alpha_2,
-        lambda_1=model.lambda_1, lambda_2=model.lambda_2,
-    )  # fmt: skip
+        tol=model.tol,
+        alpha_1=model.alpha_1,
+        alpha_2=model.alpha_2,
+        lambda_1=model.lambda_1,
+        lambda_2=model.lambda_2,
+    )
     check.boolean(
         compute_score=model.compute_score, fit_intercept=model.fit_intercept, copy_X=model.copy_X
     )

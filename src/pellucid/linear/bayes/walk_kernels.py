@@ -228,9 +228,19 @@ def warm() -> None:
     XT, none, one = np.ones((1, 2)), np.empty(0), np.ones(1)
     for softmax in (False, True):
         walk_posterior(
-            XT, none, one, one, np.ones((1, 1)), softmax, np.zeros((1, 1)), np.zeros(1),
-            np.zeros((1, 1, 1)), np.zeros((1, 1)), np.empty((1, 1, 1)), np.empty((1, 1), np.bool_),
-        )  # fmt: skip
+            XT,
+            none,
+            one,
+            one,
+            np.ones((1, 1)),
+            softmax,
+            np.zeros((1, 1)),
+            np.zeros(1),
+            np.zeros((1, 1, 1)),
+            np.zeros((1, 1)),
+            np.empty((1, 1, 1)),
+            np.empty((1, 1), np.bool_),
+        )
     logistic_values(XT, none, one, one, np.ones((1, 1)), np.zeros((1, 1)), np.zeros(1))
     softmax_values(XT, none, one, one, np.ones((1, 1)), np.zeros((1, 1)), np.zeros(1))
     softplus_block(np.zeros(1), 1, none, 0, np.zeros(1))

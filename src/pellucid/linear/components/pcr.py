@@ -103,12 +103,7 @@ class PrincipalComponentRegression(LinearSmoother):
     """
 
     def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        scale: bool = True,
-        cv: Any = 5,
-        rule: str = "best",
+        self, n_components: Any = None, *, scale: bool = True, cv: Any = 5, rule: str = "best"
     ) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -227,12 +222,16 @@ class PrincipalComponentRegression(LinearSmoother):
             evaluation=f"RSS = sum (y - b - x'w)^2, w in the span of the components{chosen}",
             optimisation="singular value decomposition; theta_m = <z_m, y>/<z_m, z_m>: exact",
             numbers={
-                "n": self.n_observations_, "components": self.n_components_,
-                "of": len(self.singular_), "share of the spread": share, "df": self.df_,
-                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
+                "n": self.n_observations_,
+                "components": self.n_components_,
+                "of": len(self.singular_),
+                "share of the spread": share,
+                "df": self.df_,
+                "rss": bare(self.rss_),
+                "sigma2": bare(self.sigma2_),
             },
             warnings=tuple(notes),
-        )  # fmt: skip
+        )
 
 
 def component_smoother(small: Compact, fit: ComponentFit, m: int) -> Smoother:

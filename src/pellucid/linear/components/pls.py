@@ -199,9 +199,14 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         p, k = self.n_features_in_, self.coef_.shape[0]
         return {
-            "coef_": (k, p), "intercept_": (k,), "_x_mean": (p,), "_x_std": (p,), "_y_mean": (k,),
-            "_y_std": (k,), "x_rotations_": (p, self._n_features_out),
-        }  # fmt: skip
+            "coef_": (k, p),
+            "intercept_": (k,),
+            "_x_mean": (p,),
+            "_x_std": (p,),
+            "_y_mean": (k,),
+            "_y_std": (k,),
+            "x_rotations_": (p, self._n_features_out),
+        }
 
     def _rotate(self, X: Any) -> Array:
         """Scores of rows, without a copy of X."""
@@ -266,8 +271,11 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
             evaluation="covariance of z_m = x'r_m with y, z_m orthogonal; then RSS on the z_m",
             optimisation="leading singular vector of X'Y, deflated for each component: exact",
             numbers={
-                "n": self.n_observations_, "components": self._used, "targets": len(self.coef_),
-                "rss": bare(self.rss_), "r2": 1 - last / first if first > 0 else np.nan,
+                "n": self.n_observations_,
+                "components": self._used,
+                "targets": len(self.coef_),
+                "rss": bare(self.rss_),
+                "r2": 1 - last / first if first > 0 else np.nan,
             },
             warnings=tuple(notes),
-        )  # fmt: skip
+        )

@@ -155,12 +155,14 @@ def least_squares_report(X: Any, y: Any, *, fit_intercept: bool = True) -> Least
     return LeastSquaresReport(
         exact=column_space_holds(D, Y),
         n_solutions="one" if unique else "infinitely many",
-        eigenvalue_min=low, eigenvalue_max=high,
+        eigenvalue_min=low,
+        eigenvalue_max=high,
         condition_number=high / low if low > 0 else np.inf,
-        convex=True, unique=unique,
+        convex=True,
+        unique=unique,
         critical_rate=2 / high if high > 0 else np.inf,
         best_rate=2 / (low + high) if high > 0 else np.inf,
-    )  # fmt: skip
+    )
 
 
 def column_space_holds(D: Array, Y: Array) -> bool:

@@ -156,12 +156,18 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
     P = Q if smoother.intercept else orthonormal(np.column_stack([np.ones(n), X]))
     found = [
         uninformative(Q, np.ravel(y), smoother.intercept, alpha),
-        *([] if not e.any() else [
-            nonlinear(Q, fit, np.ravel(y), alpha), outliers(outer, n, df, alpha),
-            heteroscedastic(P, e, alpha), autocorrelated(Q, e, alpha),
-        ]),
+        *(
+            []
+            if not e.any()
+            else [
+                nonlinear(Q, fit, np.ravel(y), alpha),
+                outliers(outer, n, df, alpha),
+                heteroscedastic(P, e, alpha),
+                autocorrelated(Q, e, alpha),
+            ]
+        ),
         collinear(X, names, smoother.intercept),
-    ]  # fmt: skip
+    ]
     return ResidualHealth(e, h, outer, cook, tuple(problem for problem in found if problem))
 
 
@@ -178,10 +184,12 @@ def uninformative(Q: Array, y: Array, intercept: bool, alpha: float) -> Problem 
     if p <= alpha:
         return None
     return Problem(
-        "uninformative", F, p,
+        "uninformative",
+        F,
+        p,
         f"together the inputs explain no more of y than chance would (F = {F:.3g}, p = {p:.2g})",
         "look for other inputs, or more rows",
-    )  # fmt: skip
+    )
 
 
 def nonlinear(Q: Array, fit: Array, y: Array, alpha: float) -> Problem | None:
@@ -204,11 +212,13 @@ def nonlinear(Q: Array, fit: Array, y: Array, alpha: float) -> Problem | None:
     if p > alpha:
         return None
     return Problem(
-        "nonlinear", F, p,
+        "nonlinear",
+        F,
+        p,
         f"the square of the prediction explains what the line leaves over (F = {F:.3g}, "
         f"p = {p:.2g}): the relation bends",
         "add basis functions: squares, logarithms, splines",
-    )  # fmt: skip
+    )
 
 
 def outliers(outer: Array, n: int, df: float, alpha: float) -> Problem | None:
@@ -223,11 +233,13 @@ def outliers(outer: Array, n: int, df: float, alpha: float) -> Problem | None:
     shown = ", ".join(str(i) for i in rows[:5]) + (", ..." if len(rows) > 5 else "")
     far = "the other rows fit exactly" if np.isinf(t) else f"{abs(t):.3g} standard errors away"
     return Problem(
-        "outliers", t, p,
+        "outliers",
+        t,
+        p,
         f"row {row} does not follow the others ({far}; p = {p:.2g} for the largest of {n}); rows "
         f"beyond the level: {shown}",
         "inspect these rows; if they are no mistakes, use median (L1) regression",
-    )  # fmt: skip
+    )
 
 
 def heteroscedastic(Q: Array, e: Array, alpha: float) -> Problem | None:
@@ -241,11 +253,13 @@ def heteroscedastic(Q: Array, e: Array, alpha: float) -> Problem | None:
     if p > alpha:
         return None
     return Problem(
-        "heteroscedastic", lagrange, p,
+        "heteroscedastic",
+        lagrange,
+        p,
         f"the scatter around the line is not the same everywhere (Breusch-Pagan "
         f"{lagrange:.3g}, p = {p:.2g}): ordinary standard errors are wrong",
         "use summary(covariance='HC3', X=X, y=y), transform y (log), or weight the rows",
-    )  # fmt: skip
+    )
 
 
 def autocorrelated(Q: Array, e: Array, alpha: float) -> Problem | None:
@@ -257,11 +271,13 @@ def autocorrelated(Q: Array, e: Array, alpha: float) -> Problem | None:
         return None
     how = "follow" if d < 2 else "alternate around"
     return Problem(
-        "autocorrelated", d, p,
+        "autocorrelated",
+        d,
+        p,
         f"neighbouring residuals {how} each other (Durbin-Watson {d:.3g}, p = {p:.2g}); this "
         "means something if the rows are in the order of time or place",
         "add time or lagged inputs, give noise_covariance, or use cluster errors",
-    )  # fmt: skip
+    )
 
 
 def clearly_independent(X: Array, intercept: bool) -> bool:
@@ -288,9 +304,11 @@ def collinear(X: Array, names: tuple[str, ...], intercept: bool) -> Problem | No
         return None
     loose = [name for name, v in zip(names, found.vif, strict=True) if v > INFLATION]
     return Problem(
-        "collinear", found.condition_number, np.nan,
+        "collinear",
+        found.condition_number,
+        np.nan,
         f"the inputs {', '.join(loose) or 'together'} nearly follow from each other (condition "
         f"number {found.condition_number:.3g}, largest VIF {worst:.3g}): their single "
         "coefficients are loose",
         "use Ridge, principal components or partial least squares, or drop a column",
-    )  # fmt: skip
+    )

@@ -373,13 +373,27 @@ def new_state(A: Any, G: Any, c: Any, c0: Any, norm: Any, tiny: Any, limit: int)
     p, m, rows = len(c0), len(c), limit + 1
     gram = len(G) > 0
     return LarsState(
-        whole=np.array([0, -1, -1]), number=np.array([np.inf, 0.0, 0.0]),
-        A=A, G=G, c=c, c0=c0, norm=norm, tiny=tiny, skip=np.zeros(p, np.bool_),
-        order=np.arange(p), g=c0.copy(), a=np.zeros(p),
-        H=np.zeros((rows, p if gram else rows)), Q=np.zeros((0, 0) if gram else (rows, m)),
-        b=np.zeros(rows), z=np.zeros(rows), s=np.zeros(rows), v=np.zeros(rows), d=np.zeros(rows),
+        whole=np.array([0, -1, -1]),
+        number=np.array([np.inf, 0.0, 0.0]),
+        A=A,
+        G=G,
+        c=c,
+        c0=c0,
+        norm=norm,
+        tiny=tiny,
+        skip=np.zeros(p, np.bool_),
+        order=np.arange(p),
+        g=c0.copy(),
+        a=np.zeros(p),
+        H=np.zeros((rows, p if gram else rows)),
+        Q=np.zeros((0, 0) if gram else (rows, m)),
+        b=np.zeros(rows),
+        z=np.zeros(rows),
+        s=np.zeros(rows),
+        v=np.zeros(rows),
+        d=np.zeros(rows),
         work=np.zeros((2, p)),
-    )  # fmt: skip
+    )
 
 
 def warm() -> None:

@@ -328,9 +328,11 @@ class LassoLars(LeastAngle):
 
     def card(self) -> Card:
         n, alpha = self.n_observations_, float(self.alpha)
-        above = "" if np.ndim(self.coef_) > 1 or self.alphas_[-1] <= alpha else (
-            f"; max_iter ended the path at alpha = {self.alphas_[-1]:.6g}"
-        )  # fmt: skip
+        above = (
+            ""
+            if np.ndim(self.coef_) > 1 or self.alphas_[-1] <= alpha
+            else (f"; max_iter ended the path at alpha = {self.alphas_[-1]:.6g}")
+        )
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"RSS/(2n) + {alpha:.6g} sum |w_j|" + (", w >= 0" * self.positive),

@@ -274,12 +274,15 @@ class LassoLarsIC(LinearModel):
             f"{self.criterion} = {formulas[self.criterion]}",
             optimisation=f"the exact lasso path; the best of its {len(self.alphas_)} knots",
             numbers={
-                "alpha": self.alpha_, "n": n, "steps": self.n_iter_,
+                "alpha": self.alpha_,
+                "n": n,
+                "steps": self.n_iter_,
                 "non-zero": int(np.count_nonzero(self.coef_)),
                 self.criterion: float(self.criterion_[self._best]),
                 "sigma2": self.noise_variance_,
             },
             scales=(f"lambda = {2 * n * self.alpha_:.6g} in RSS + lambda sum |w_j|",),
-            warnings=("standard errors of least squares do not hold after a choice on the same "
-                      "data",),
-        )  # fmt: skip
+            warnings=(
+                "standard errors of least squares do not hold after a choice on the same data",
+            ),
+        )

@@ -31,16 +31,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext, History, iterate
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
-from pellucid.linear.lars.kernels import (
-    LEFT,
-    SIGN,
-    C,
-    K,
-    LarsState,
-    lars_step,
-    new_state,
-    seek,
-)
+from pellucid.linear.lars.kernels import LEFT, SIGN, C, K, LarsState, lars_step, new_state, seek
 from pellucid.linear.lars.problem import Problem, gram_problem, problems
 
 TIE = 1e-12  # of the first correlation: nearer ones are equal, and the lowest column enters

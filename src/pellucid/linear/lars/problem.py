@@ -75,9 +75,16 @@ def compact_problems(small: Compact) -> list[Problem]:
     found = []
     for c, r in zip(small.c.T, rest, strict=True):
         part = Problem(
-            none if gram else A, G, np.zeros(0) if gram else np.ascontiguousarray(c), A.T @ c,
-            norm, float(c @ c), float(r), small.weight, min(A.shape),
-        )  # fmt: skip
+            none if gram else A,
+            G,
+            np.zeros(0) if gram else np.ascontiguousarray(c),
+            A.T @ c,
+            norm,
+            float(c @ c),
+            float(r),
+            small.weight,
+            min(A.shape),
+        )
         found.append(part)
     return found
 

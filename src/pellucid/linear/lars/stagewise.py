@@ -110,9 +110,16 @@ def walk_stagewise(
             missing = 0
             while missing >= 0:
                 moves.count, missing, moves.largest, moves.ended = stagewise_moves(
-                    products.G, products.slot, norm, limit, length, corr,
-                    moves.columns[:stop], *moves.numbers[:3, :stop], moves.count,
-                )  # fmt: skip
+                    products.G,
+                    products.slot,
+                    norm,
+                    limit,
+                    length,
+                    corr,
+                    moves.columns[:stop],
+                    *moves.numbers[:3, :stop],
+                    moves.count,
+                )
                 if missing >= 0:
                     products.fetch(missing)
             moves.numbers[3, start : moves.count] = time.perf_counter() - began
@@ -127,13 +134,24 @@ def move_history(moves: Moves, tss: float, n: float) -> History:
     k = moves.count
     amount, fall, gap, seconds = moves.numbers[:, :k]
     objective = np.maximum(tss - np.cumsum(fall), 0.0) / (2 * n)
-    first = {"step": 0, "objective": tss / (2 * n), "column": None, "amount": None,
-             "gap": None, "seconds": 0.0}  # fmt: skip
+    first = {
+        "step": 0,
+        "objective": tss / (2 * n),
+        "column": None,
+        "amount": None,
+        "gap": None,
+        "seconds": 0.0,
+    }
     lists = (values.tolist() for values in (objective, moves.columns[:k], amount, gap, seconds))
-    return History([first, *(
-        {"step": i, "objective": o, "column": j, "amount": a, "gap": g, "seconds": s}
-        for i, (o, j, a, g, s) in enumerate(zip(*lists, strict=True), start=1)
-    )])  # fmt: skip
+    return History(
+        [
+            first,
+            *(
+                {"step": i, "objective": o, "column": j, "amount": a, "gap": g, "seconds": s}
+                for i, (o, j, a, g, s) in enumerate(zip(*lists, strict=True), start=1)
+            ),
+        ]
+    )
 
 
 class StagewiseRegression(LinearModel):
@@ -264,7 +282,9 @@ class StagewiseRegression(LinearModel):
             optimisation=f"the column most correlated with the residual moves alone by {whole}; "
             f"{end} with a largest correlation of {self._largest:.3g}",
             numbers={
-                "n": self.n_observations_, "moves": len(self._columns), "rss": self.rss_,
+                "n": self.n_observations_,
+                "moves": len(self._columns),
+                "rss": self.rss_,
                 "non-zero": int(np.count_nonzero(self.coef_)),
             },
-        )  # fmt: skip
+        )

@@ -74,8 +74,9 @@ def slope(problem: Problem, w: Array, l2: float) -> tuple[IntArray, Array]:
     return S, np.asarray(d, dtype=np.float64)
 
 
-def lasso_multiplier(problem: Problem, t: int, bound: float, *, l2: float, start: Array,
-                     guess: float | None = None) -> Multipliers:  # fmt: skip
+def lasso_multiplier(
+    problem: Problem, t: int, bound: float, *, l2: float, start: Array, guess: float | None = None
+) -> Multipliers:
     """The l1 >= 0 at which sum v|w| = ``bound``, given l2; 0 if every l1 > 0 leaves room."""
     top = float(problem.scores(problem.target(t)).max(initial=0.0))
     low, high, w = 0.0, top, start
@@ -163,9 +164,9 @@ def polish(problem: Problem, t: int, t1: float, t2: float, found: Multipliers) -
     G, k = problem.cross_products(S), len(S)
     x = w[S]
     for _ in range(10):
-        F = np.concatenate([
-            G @ x + l2 * v * x + l1 * v * s - q, [v @ (s * x) - t2, 0.5 * (v @ x**2 - t1)],
-        ])  # fmt: skip
+        F = np.concatenate(
+            [G @ x + l2 * v * x + l1 * v * s - q, [v @ (s * x) - t2, 0.5 * (v @ x**2 - t1)]]
+        )
         J = np.zeros((k + 2, k + 2))
         J[:k, :k] = G + np.diag(l2 * v)
         J[:k, k] = J[k, :k] = v * s

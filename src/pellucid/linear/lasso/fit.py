@@ -49,9 +49,16 @@ class TargetFit(NamedTuple):
 
 
 def penalised_problem(
-    rows: Source, map_: Map, sums: Any, p: int, *, unknowns: str, weights: Array, positive: bool,
+    rows: Source,
+    map_: Map,
+    sums: Any,
+    p: int,
+    *,
+    unknowns: str,
+    weights: Array,
+    positive: bool,
     many: bool,
-) -> Problem:  # fmt: skip
+) -> Problem:
     """The problem by the cheaper route; ``sums()`` makes the moments, ``many``: a whole path."""
     signs = np.full(p, positive)
     if unknowns == "all":  # the intercept is penalised like a coefficient, and keeps its sign
@@ -85,9 +92,17 @@ def is_unique(problem: Problem, state: State, l1: float, l2: float) -> bool:
 
 
 def descend(
-    problem: Problem, t: int, alpha: float, ratio: float, first: Array, *, tol: float,
-    max_iter: int, context: FitContext, name: str,
-) -> TargetFit:  # fmt: skip
+    problem: Problem,
+    t: int,
+    alpha: float,
+    ratio: float,
+    first: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    context: FitContext,
+    name: str,
+) -> TargetFit:
     """Rounds from ``first`` until the duality gap of this target is at most tol y'y."""
     n, yy, tol = problem.n, problem.yy[t], max(float(tol), EXACT)
     l1, l2 = n * alpha * ratio, n * alpha * (1 - ratio)
@@ -104,16 +119,25 @@ def descend(
         state = problem.start(t, first, l1, l2)
     else:
         state = State(0 * first, problem.target(t), yy / 2, yy / 2)
-    run = iterate(step, state, max_iter=max_iter, tol=tol, record=record, name=name,
-                  context=context)  # fmt: skip
+    run = iterate(
+        step, state, max_iter=max_iter, tol=tol, record=record, name=name, context=context
+    )
     found = run.state
     with single_threaded_blas():
         unique = l1 == 0 or is_unique(problem, found, l1, l2)
         coef, intercept = problem.expand(t, found.w[None, :])
     return TargetFit(
-        coef[0], float(intercept[0]), alpha, ratio, found.gap / n, run.n_iter, list(run.history),
-        unique, n, (squares(problem, found.w), size(problem, found.w)),
-    )  # fmt: skip
+        coef[0],
+        float(intercept[0]),
+        alpha,
+        ratio,
+        found.gap / n,
+        run.n_iter,
+        list(run.history),
+        unique,
+        n,
+        (squares(problem, found.w), size(problem, found.w)),
+    )
 
 
 def constrain(problem: Problem, t: int, budget: Budget, *, both: bool) -> TargetFit:
@@ -138,10 +162,26 @@ def constrain(problem: Problem, t: int, budget: Budget, *, both: bool) -> Target
         coef, intercept = problem.expand(t, state.w[None, :])
     after = squares(problem, state.w), size(problem, state.w)
     alpha, ratio = (l1 + l2) / n, l1 / (l1 + l2) if l1 + l2 > 0 else 1.0
-    row = {"step": solves, "objective": state.value / n, "alpha": alpha, "gap": state.gap / n,
-           "seconds": 0.0}  # fmt: skip
-    return TargetFit(coef[0], float(intercept[0]), alpha, ratio, state.gap / n, 1, [row], unique,
-                     n, after, before)  # fmt: skip
+    row = {
+        "step": solves,
+        "objective": state.value / n,
+        "alpha": alpha,
+        "gap": state.gap / n,
+        "seconds": 0.0,
+    }
+    return TargetFit(
+        coef[0],
+        float(intercept[0]),
+        alpha,
+        ratio,
+        state.gap / n,
+        1,
+        [row],
+        unique,
+        n,
+        after,
+        before,
+    )
 
 
 def judged(problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: float) -> TargetFit:
@@ -156,10 +196,17 @@ def judged(problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: 
         unique = l1 == 0 or is_unique(problem, state, l1, l2)
     rows = [row for row in found.history if row.get("target", 0) == t]
     return TargetFit(
-        found.coef[:, t].copy(), float(found.intercept[t]), alpha, ratio, max(gap, 0.0) / n,
-        len(rows) - 1, rows, unique, n,
+        found.coef[:, t].copy(),
+        float(found.intercept[t]),
+        alpha,
+        ratio,
+        max(gap, 0.0) / n,
+        len(rows) - 1,
+        rows,
+        unique,
+        n,
         (squares(problem, state.w), size(problem, state.w)),
-    )  # fmt: skip
+    )
 
 
 def check_precompute(value: Any) -> None:

@@ -174,9 +174,18 @@ class CrossValidated(NamedTuple):
 
 
 def cross_validate(
-    folds: list[Fold], whole: Problem, ratios: Array, alphas: Any, *, eps: float, tol: float,
-    max_iter: int, p: int, unknowns: str, positive: bool,
-) -> CrossValidated:  # fmt: skip
+    folds: list[Fold],
+    whole: Problem,
+    ratios: Array,
+    alphas: Any,
+    *,
+    eps: float,
+    tol: float,
+    max_iter: int,
+    p: int,
+    unknowns: str,
+    positive: bool,
+) -> CrossValidated:
     """The errors of every fold, l1_ratio and alpha."""
     if isinstance(alphas, int):
         grid = np.array([alpha_grid(whole, 0, float(r), eps, alphas) for r in ratios])

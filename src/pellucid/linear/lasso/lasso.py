@@ -109,10 +109,11 @@ class Lasso(PenalisedModel):
         double = f"{2 * n * alpha:.6g}" if one else f"{2 * n:g} alpha"
         scales = [
             f"lambda = {double} in RSS + lambda {absolute} and in RSS/2 + (lambda/2) {absolute}",
-            f"lambda = {2 * alpha:.6g} in RSS/n + lambda {absolute}" if one else
-            f"lambda = 2 alpha in RSS/n + lambda {absolute}",
+            f"lambda = {2 * alpha:.6g} in RSS/n + lambda {absolute}"
+            if one
+            else f"lambda = 2 alpha in RSS/n + lambda {absolute}",
             f"prior: w_j Laplace with scale s^2/({n:g} * {text}): the mode of the posterior",
-        ]  # fmt: skip
+        ]
         if np.ndim(self.budget_) == 0:
             scales.append(f"constraint: {absolute} <= {self.budget_:.6g}")
         notes = []

@@ -141,15 +141,26 @@ class PenalisedCV(LinearModel):
             if not min(weights) > 0:
                 raise ValueError("every fold of the cross-validation needs rows of positive weight")
         context = FitContext(
-            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None),
-            sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=getattr(rows, "X", None),
+            y=getattr(rows, "y", None),
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=lambda state: so_far(whole, [], state, True) if state else {},
-        )  # fmt: skip
+        )
         ratios, asked = self._ratios(), check_alphas(self.alphas)
         found = cross_validate(
-            folds, whole, ratios, asked, eps=self.eps, tol=self.tol, max_iter=self.max_iter,
-            p=self.n_features_in_, unknowns=self._unknowns(), positive=self.positive,
-        )  # fmt: skip
+            folds,
+            whole,
+            ratios,
+            asked,
+            eps=self.eps,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            p=self.n_features_in_,
+            unknowns=self._unknowns(),
+            positive=self.positive,
+        )
         choice = choose(found, self.rule)
         alpha, ratio = float(found.alphas[choice]), float(ratios[choice.ratio])
         if alpha * ratio == 0 and alpha == 0:
@@ -160,16 +171,24 @@ class PenalisedCV(LinearModel):
             self.history_ = History([{"step": 1, "objective": 0.0, "gap": 0.0, "seconds": 0.0}])
         else:
             fit = descend(
-                whole, 0, alpha, ratio, np.zeros(len(whole.columns)), tol=self.tol,
-                max_iter=self.max_iter, context=context, name=type(self).__name__,
-            )  # fmt: skip
+                whole,
+                0,
+                alpha,
+                ratio,
+                np.zeros(len(whole.columns)),
+                tol=self.tol,
+                max_iter=self.max_iter,
+                context=context,
+                name=type(self).__name__,
+            )
             self.coef_, self.intercept_ = fit.coef, fit.intercept
             self.dual_gap_, self.n_iter_, self.unique_ = fit.gap, max(fit.n_iter, 1), fit.unique
             self.history_ = History(fit.history)
         self.intercept_ = self.intercept_ if self.fit_intercept else 0.0
         self.alpha_ = alpha
-        self.alphas_ = found.alphas[0] if len(ratios) == 1 or not isinstance(asked, int) else (
-            found.alphas)  # fmt: skip
+        self.alphas_ = (
+            found.alphas[0] if len(ratios) == 1 or not isinstance(asked, int) else (found.alphas)
+        )
         self.mse_path_ = np.squeeze(np.moveaxis(found.errors, 2, 1))
         self.n_nonzero_ = int(np.count_nonzero(self.coef_))
         self.n_observations_ = whole.n
@@ -197,14 +216,17 @@ class PenalisedCV(LinearModel):
             optimisation="paths by coordinate descent, each point from the two before it; the "
             f"duality gap of the final fit is {self.dual_gap_:.1e}",
             numbers={
-                "alpha": self.alpha_, "l1_ratio": self._chosen_ratio, "n": self.n_observations_,
-                "cross-validated error": self._best_error, "non-zero": self.n_nonzero_,
+                "alpha": self.alpha_,
+                "l1_ratio": self._chosen_ratio,
+                "n": self.n_observations_,
+                "cross-validated error": self._best_error,
+                "non-zero": self.n_nonzero_,
             },
             scales=(f"lambda = {2 * self.n_observations_ * self.alpha_:.6g} in RSS + lambda P",),
             warnings=()
             if self.unique_
             else ("other coefficients fit as well: columns of the support are dependent",),
-        )  # fmt: skip
+        )
 
 
 class LassoCV(PenalisedCV):

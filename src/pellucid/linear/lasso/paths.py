@@ -63,9 +63,15 @@ def check_alphas(alphas: Any) -> Any:
 
 
 def solve_path(
-    problem: Problem, t: int, alphas: Array, l1_ratio: float, *, tol: float, max_iter: int,
+    problem: Problem,
+    t: int,
+    alphas: Array,
+    l1_ratio: float,
+    *,
+    tol: float,
+    max_iter: int,
     start: Array | None = None,
-) -> PathFit:  # fmt: skip
+) -> PathFit:
     """The engine: one target, all alphas (falling)."""
     n, m = problem.n, len(problem.columns)
     l1, l2 = n * alphas * l1_ratio, n * alphas * (1 - l1_ratio)
@@ -74,8 +80,9 @@ def solve_path(
     live = l1 > 0
     parts = []
     if live.any():
-        parts.append(problem.path(t, l1[live], l2[live], tol=tol, max_sweeps=100 * max_iter,
-                                  start=start))  # fmt: skip
+        parts.append(
+            problem.path(t, l1[live], l2[live], tol=tol, max_sweeps=100 * max_iter, start=start)
+        )
     for a in alphas[~live]:  # no L1 penalty: ridge, or least squares at alpha = 0
         if a > 0:
             state = problem.ridge(t, n * a * (1 - l1_ratio))
@@ -188,10 +195,17 @@ def enet_path(
         alphas = max(grids, key=lambda grid: grid[0])  # one grid for all targets
     first = np.zeros((count, problem.p)) if coef_init is None else np.atleast_2d(coef_init)
     fits = [
-        solve_path(problem, t, alphas, l1_ratio, tol=tol, max_iter=max_iter,
-                   start=np.array(first[t], dtype=np.float64))
+        solve_path(
+            problem,
+            t,
+            alphas,
+            l1_ratio,
+            tol=tol,
+            max_iter=max_iter,
+            start=np.array(first[t], dtype=np.float64),
+        )
         for t in range(count)
-    ]  # fmt: skip
+    ]
     coefs = np.array([fit.coefs.T for fit in fits])  # (k, p, L)
     gaps = np.array([fit.gaps for fit in fits]) / problem.n
     sweeps = [fit.sweeps.tolist() for fit in fits]

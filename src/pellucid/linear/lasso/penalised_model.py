@@ -63,9 +63,13 @@ class PenalisedModel(LinearModel):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True,
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        check_input: bool = True,
         penalty_weights: Any = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Fit; ``penalty_weights`` (p,) multiply the penalty of each column, 0 leaves it free.
 
         ``check_input`` is accepted for scikit-learn's sake: the data are always checked.
@@ -81,9 +85,12 @@ class PenalisedModel(LinearModel):
 
     def _check_parameters(self) -> None:
         check.boolean(
-            fit_intercept=self.fit_intercept, copy_X=self.copy_X, positive=self.positive,
-            shrink_intercept=self.shrink_intercept, warm_start=self.warm_start,
-        )  # fmt: skip
+            fit_intercept=self.fit_intercept,
+            copy_X=self.copy_X,
+            positive=self.positive,
+            shrink_intercept=self.shrink_intercept,
+            warm_start=self.warm_start,
+        )
         check_precompute(self.precompute)
         check.non_negative(tol=self.tol)
         if self.max_iter is not None:
@@ -132,17 +139,26 @@ class PenalisedModel(LinearModel):
         fits: list[TargetFit] = []
         single, steps = one_dimensional(rows), self.max_iter or 1000
         context = FitContext(
-            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None),
-            sample_weight=sample_weight, max_steps=steps,
+            self,
+            X=getattr(rows, "X", None),
+            y=getattr(rows, "y", None),
+            sample_weight=sample_weight,
+            max_steps=steps,
             attributes=lambda state: so_far(problem, fits, state, single) if state else {},
-        )  # fmt: skip
+        )
         if isinstance(self.alpha, Real) and (self.alpha == 0 or not weights.any()):
             fits.extend(self._least_squares(rows, map_))
         else:
             problem = penalised_problem(
-                rows, map_, lambda: self._sums(rows, map_), p, unknowns=self._unknowns(),
-                weights=weights, positive=self.positive, many=isinstance(self.alpha, Budget),
-            )  # fmt: skip
+                rows,
+                map_,
+                lambda: self._sums(rows, map_),
+                p,
+                unknowns=self._unknowns(),
+                weights=weights,
+                positive=self.positive,
+                many=isinstance(self.alpha, Budget),
+            )
             self._warn_free(problem)
             count, start = problem.Q.shape[1], self._warm_coefficients()
             for t in range(count):
@@ -151,10 +167,19 @@ class PenalisedModel(LinearModel):
                 else:
                     first = self._first(problem, t, start)
                     task = context if count == 1 else context.subtask(f"target {t}", steps)
-                    fits.append(descend(
-                        problem, t, float(self.alpha), float(self._mix()), first, tol=self.tol,
-                        max_iter=steps, context=task, name=type(self).__name__,
-                    ))  # fmt: skip
+                    fits.append(
+                        descend(
+                            problem,
+                            t,
+                            float(self.alpha),
+                            float(self._mix()),
+                            first,
+                            tol=self.tol,
+                            max_iter=steps,
+                            context=task,
+                            name=type(self).__name__,
+                        )
+                    )
                     if count > 1:
                         task.end()
         self._set(rows, weights, fits, single and len(fits) == 1)
@@ -192,8 +217,13 @@ class PenalisedModel(LinearModel):
         )
         with single_threaded_blas():
             if self.positive:
-                engine = Engine(rows, map_, self._sums(rows, map_), p, unknowns=(
-                    "centred" if self.fit_intercept else "slopes"))  # fmt: skip
+                engine = Engine(
+                    rows,
+                    map_,
+                    self._sums(rows, map_),
+                    p,
+                    unknowns=("centred" if self.fit_intercept else "slopes"),
+                )
                 A, c, _ = engine.reduced
                 fit = positive_record(engine, fit_positive(A, c, np.zeros(c.shape[1])))
             elif rows.n_rows > p:
@@ -211,12 +241,28 @@ class PenalisedModel(LinearModel):
             )
         found = []
         for t, rss in enumerate(np.diag(fit.rss)):
-            row = {"step": 1, "objective": max(rss, 0.0) / (2 * fit.weight),
-                   "gap": 0.0, "seconds": 0.0}  # fmt: skip
+            row = {
+                "step": 1,
+                "objective": max(rss, 0.0) / (2 * fit.weight),
+                "gap": 0.0,
+                "seconds": 0.0,
+            }
             coef = np.ascontiguousarray(fit.coef[:, t])
             sizes = float(coef @ coef), float(np.abs(coef).sum())
-            found.append(TargetFit(coef, float(fit.intercept[t]), 0.0, float(self._mix()), 0.0, 1,
-                                   [row], not fit.dependent, fit.weight, sizes))  # fmt: skip
+            found.append(
+                TargetFit(
+                    coef,
+                    float(fit.intercept[t]),
+                    0.0,
+                    float(self._mix()),
+                    0.0,
+                    1,
+                    [row],
+                    not fit.dependent,
+                    fit.weight,
+                    sizes,
+                )
+            )
         return found
 
     def _solved_by_object(self, rows: Source, weights: Array, sample_weight: Any) -> Any:
@@ -228,14 +274,26 @@ class PenalisedModel(LinearModel):
         context = SolverContext(self, rows, sample_weight)
         alpha, ratio = float(self.alpha), float(self._mix())
         found = fit_iterative_lasso(
-            rows, self.solver, alpha, ratio, intercept=self.fit_intercept,
-            shrink_intercept=self.shrink_intercept, price=weights, context=context,
-        )  # fmt: skip
+            rows,
+            self.solver,
+            alpha,
+            ratio,
+            intercept=self.fit_intercept,
+            shrink_intercept=self.shrink_intercept,
+            price=weights,
+            context=context,
+        )
         self._iterative = found.sentence
         problem = penalised_problem(
-            rows, map_threads, lambda: self._sums(rows, map_threads), self.n_features_in_,
-            unknowns=self._unknowns(), weights=weights, positive=False, many=False,
-        )  # fmt: skip
+            rows,
+            map_threads,
+            lambda: self._sums(rows, map_threads),
+            self.n_features_in_,
+            unknowns=self._unknowns(),
+            weights=weights,
+            positive=False,
+            many=False,
+        )
         fits = [judged(problem, t, found, alpha, ratio) for t in range(len(found.intercept))]
         context.finish(
             {
@@ -259,8 +317,9 @@ class PenalisedModel(LinearModel):
     def _set(self, rows: Source, weights: Array, fits: list[TargetFit], single: bool) -> None:
         self.coef_ = fits[0].coef if single else np.array([fit.coef for fit in fits])
         offsets = [fit.intercept for fit in fits]
-        self.intercept_ = 0.0 if not self.fit_intercept else offsets[0] if single else np.array(
-            offsets)  # fmt: skip
+        self.intercept_ = (
+            0.0 if not self.fit_intercept else offsets[0] if single else np.array(offsets)
+        )
 
         def pick(values: list[Any]) -> Any:
             return values[0] if single else np.array(values)
@@ -288,8 +347,9 @@ class PenalisedModel(LinearModel):
             least = [take(pair) for pair in before]
             self.budget_ols_ = least[0] if single else np.array(least)
             size_ols = np.asarray(self.budget_ols_, dtype=np.float64)
-            ratio = np.divide(self.budget_, size_ols, out=np.ones(size_ols.shape),
-                              where=size_ols > 0)  # fmt: skip
+            ratio = np.divide(
+                self.budget_, size_ols, out=np.ones(size_ols.shape), where=size_ols > 0
+            )
             self.shrinkage_ = float(ratio) if ratio.ndim == 0 else ratio
 
     @property
@@ -352,11 +412,14 @@ def penalised_card(
         optimisation=f"{how_solved}; {unique}; the duality gap bounds the distance from the "
         f"minimum by {gap:.1e}",
         numbers={
-            "alpha": bare(model.alpha_), "n": model.n_observations_,
-            "non-zero": model.n_nonzero_ if np.ndim(model.n_nonzero_) == 0 else
-            model.n_nonzero_.tolist(),
-            "rounds": model.n_iter_, "dual_gap": bare(model.dual_gap_),
+            "alpha": bare(model.alpha_),
+            "n": model.n_observations_,
+            "non-zero": model.n_nonzero_
+            if np.ndim(model.n_nonzero_) == 0
+            else model.n_nonzero_.tolist(),
+            "rounds": model.n_iter_,
+            "dual_gap": bare(model.dual_gap_),
         },
         scales=tuple(scales),
         warnings=tuple(notes),
-    )  # fmt: skip
+    )

@@ -35,8 +35,9 @@ class RowsProblem:
     The same methods as ``SumsProblem``.
     """
 
-    def __init__(self, X: Any, Y: Array, w: Array, *, unknowns: str, weights: Array,
-                 positive: BoolArray) -> None:  # fmt: skip
+    def __init__(
+        self, X: Any, Y: Array, w: Array, *, unknowns: str, weights: Array, positive: BoolArray
+    ) -> None:
         """X (n, p) dense or sparse, Y (n, k), sample weights w (n,)."""
         live = None if is_unit(w) or (w > 0).all() else w > 0
         if live is not None:
@@ -171,9 +172,15 @@ class RowsProblem:
 
 
 def certificate(
-    problem: RowsProblem, t: int, inside: WorkingSet, S: Array, R: Array, C: Array, l1: Array,
+    problem: RowsProblem,
+    t: int,
+    inside: WorkingSet,
+    S: Array,
+    R: Array,
+    C: Array,
+    l1: Array,
     l2: Array,
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """(gap, F) of each column of coefficients S (m, b) with residuals R (n, b), C = X'R (p, b)."""
     m, v = len(S), inside.weights[: len(S), None]
     rr, ry = (R**2).sum(axis=0), problem.V[:, t] @ R

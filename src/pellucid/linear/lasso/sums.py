@@ -96,9 +96,19 @@ class SumsProblem:
         """Sweeps and exact steps until the gap is at most ``tol`` y'y and the support is solved."""
         w, c, m = state.w.copy(), self.target(t) - self.G @ state.w, len(state.w)
         _, gap, value = solve_gram(
-            self.G, m, self.target(t), c, w, l1 * self.weights, l2 * self.weights, self.positive,
-            self.yy[t], tol * self.yy[t], True, 1000,
-        )  # fmt: skip
+            self.G,
+            m,
+            self.target(t),
+            c,
+            w,
+            l1 * self.weights,
+            l2 * self.weights,
+            self.positive,
+            self.yy[t],
+            tol * self.yy[t],
+            True,
+            1000,
+        )
         return State(w, c, value, gap)
 
     def path(
@@ -108,9 +118,19 @@ class SumsProblem:
         m, count = len(self.columns), len(l1)
         coefs, gaps = np.empty((count, m)), np.empty(count)
         sweeps = gram_path(
-            self.G, self.target(t), self.yy[t], np.array(l1), np.array(l2), self.weights,
-            self.positive, np.array(start), tol * self.yy[t], max_sweeps, coefs, gaps,
-        )  # fmt: skip
+            self.G,
+            self.target(t),
+            self.yy[t],
+            np.array(l1),
+            np.array(l2),
+            self.weights,
+            self.positive,
+            np.array(start),
+            tol * self.yy[t],
+            max_sweeps,
+            coefs,
+            gaps,
+        )
         return PathFit(coefs, gaps, sweeps)
 
     def ridge(self, t: int, l2: float) -> State:
@@ -153,6 +173,7 @@ def eliminate(G: Array, B: Array) -> Solved:
     values, V = np.linalg.eigh(G / np.outer(scale, scale))
     root = np.sqrt(np.where(values > len(G) * EPS * values.max(initial=0.0), values, 0.0))
     A = root[:, None] * V.T * scale
-    c = np.divide(V.T @ (B / scale[:, None]), root[:, None],
-                  out=np.zeros(B.shape), where=root[:, None] > 0)  # fmt: skip
+    c = np.divide(
+        V.T @ (B / scale[:, None]), root[:, None], out=np.zeros(B.shape), where=root[:, None] > 0
+    )
     return solve_svd(A, c, np.sqrt(len(G) * EPS))

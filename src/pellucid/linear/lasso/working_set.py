@@ -121,8 +121,9 @@ class SparseColumns:
 class WorkingSet:
     """The columns being solved: their cross-products, coefficients and c = X'r."""
 
-    def __init__(self, design: DenseColumns | SparseColumns, q: Array, weights: Array,
-                 positive: BoolArray) -> None:  # fmt: skip
+    def __init__(
+        self, design: DenseColumns | SparseColumns, q: Array, weights: Array, positive: BoolArray
+    ) -> None:
         self.design, self.q_all = design, q
         self.weights_all, self.positive_all = weights, positive
         self.index = np.empty(0, np.intp)
@@ -182,7 +183,17 @@ class WorkingSet:
         """Coordinate descent inside the working set."""
         a, b = l1 * self.weights, l2 * self.weights
         done, _, _ = solve_gram(
-            self.G, self.size, self.q, self.c, self.w, a, b, self.positive, yy, tol * yy, exact,
+            self.G,
+            self.size,
+            self.q,
+            self.c,
+            self.w,
+            a,
+            b,
+            self.positive,
+            yy,
+            tol * yy,
+            exact,
             sweeps,
-        )  # fmt: skip
+        )
         return int(done)

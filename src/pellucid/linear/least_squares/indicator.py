@@ -172,9 +172,12 @@ class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
         if deferred and rows.X.shape[0] <= rows.X.shape[1]:
             self._refuse_nonfinite(rows.X)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight,
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
             attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
-        )  # fmt: skip
+        )
         self._fit_rows(rows, map_threads)
         context.end()
         return self
@@ -273,11 +276,16 @@ class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
         target = "-1/+1 target" if signed else "0/1 indicators of the classes"
         penalty = f" + {self.alpha:g} sum w^2" if self.alpha else ""
         return Card(
-            representation="f(x) = b + x'w, the sign decides" if signed
+            representation="f(x) = b + x'w, the sign decides"
+            if signed
             else f"f_k(x) = b_k + x'w_k, {K} classes, the largest wins (may leave [0, 1])",
             evaluation=f"squared error on the {target}{penalty}",
             optimisation=f"one pass for the sums, closed form for all classes: {self._route}",
-            numbers={"classes": K, "rank": self.rank_, "condition": self.condition_,
-                     "masked": len(masked)},
+            numbers={
+                "classes": K,
+                "rank": self.rank_,
+                "condition": self.condition_,
+                "masked": len(masked),
+            },
             warnings=(f"never predicted on the training data: {masked}",) if masked else (),
-        )  # fmt: skip
+        )

@@ -75,9 +75,10 @@ def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: 
     """What the covariance says, in sentences. T has one row per parameter, Cov = s^2 T T'."""
     notes = []
     loose = [
-        name for name, b, s in zip(names, estimate, se, strict=True)
+        name
+        for name, b, s in zip(names, estimate, se, strict=True)
         if name != "intercept" and abs(b) < 2 * s
-    ]  # fmt: skip
+    ]
     if loose:
         notes.append(
             f"loosely determined (estimate within two standard errors of 0): {', '.join(loose)}"
@@ -89,9 +90,10 @@ def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: 
     start = 1 if names[0] == "intercept" else 0
     pairs = [
         (correlation[i, j], names[i], names[j])
-        for i in range(start, len(names)) for j in range(i + 1, len(names))
+        for i in range(start, len(names))
+        for j in range(i + 1, len(names))
         if correlation[i, j] < -0.5
-    ]  # fmt: skip
+    ]
     for r, a, b in sorted(pairs)[:3]:
         notes.append(f"{a} and {b} trade off: their estimates have correlation {r:.2f}")
     notes.append(

@@ -251,9 +251,12 @@ class LinearRegression(LinearInference):
         if not found.converged:
             self._unconverged = f"the solver ended before it converged ({found.reason})"
         return fit._replace(
-            coef=found.coef, intercept=found.intercept, rss=found.rss, gradient=found.gradient,
+            coef=found.coef,
+            intercept=found.intercept,
+            rss=found.rss,
+            gradient=found.gradient,
             route=ROUTE,
-        )  # fmt: skip
+        )
 
     def _total_squares(self, rows: Source, fit: LinearFit, unknowns: str, total: Any) -> Array:
         """Squares of y about its mean (about 0 without an intercept)."""
@@ -383,12 +386,15 @@ class LinearRegression(LinearInference):
             + (" with the given covariance" if self._generalised else ""),
             optimisation="; ".join(self._optimisation()),
             numbers={
-                "n": self.n_observations_, "df": self.df_, "rank": self.rank_,
-                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
+                "n": self.n_observations_,
+                "df": self.df_,
+                "rank": self.rank_,
+                "rss": bare(self.rss_),
+                "sigma2": bare(self.sigma2_),
                 "log_likelihood": bare(self.log_likelihood_),
             },
             warnings=tuple(notes),
-        )  # fmt: skip
+        )
 
     def _optimisation(self) -> list[str]:
         if self.positive:

@@ -131,11 +131,16 @@ class LinearInference(LinearSmoother):
         r2 = shares(rss, tss)
         freedom = n - self.fit_intercept
         scalars = {
-            "r2": r2, "adjusted_r2": 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2,
-            "f_statistic": F.statistic, "f_p_value": F.p_value,
-            "log_likelihood": logl, "aic": -2 * logl + 2 * df, "bic": -2 * logl + df * np.log(n),
-            "n": n, "df_residual": free,
-        }  # fmt: skip
+            "r2": r2,
+            "adjusted_r2": 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2,
+            "f_statistic": F.statistic,
+            "f_p_value": F.p_value,
+            "log_likelihood": logl,
+            "aic": -2 * logl + 2 * df,
+            "bic": -2 * logl + df * np.log(n),
+            "n": n,
+            "df_residual": free,
+        }
         notes: list[str] = []
         if not reason and np.ndim(b) == 1:
             T = parameter_root(self._smoother)
@@ -147,15 +152,18 @@ class LinearInference(LinearSmoother):
             title="Linear regression",
             names=self._names(),
             arrays={
-                "estimate": b, "standard_error": se, "statistic": statistic,
+                "estimate": b,
+                "standard_error": se,
+                "statistic": statistic,
                 "p_value": tail(statistic, room, distribution) if free > 0 else np.nan * se,
-                "low": b - half, "high": b + half,
+                "low": b - half,
+                "high": b + half,
             },
             scalars={name: bare(value) for name, value in scalars.items()},
             valid=not reason,
             reason=reason,
             notes=tuple(notes),
-        )  # fmt: skip
+        )
 
     def _invalid(self) -> str:
         if self.positive:

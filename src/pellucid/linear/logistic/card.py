@@ -60,11 +60,15 @@ def logistic_card(model: Any, strength: float, ratio: float, price: float) -> Ca
         evaluation=evaluation,
         optimisation="; ".join(part for part in (model._how, certificate) if part),
         numbers={
-            "n": n, "df": model.df_, "log_likelihood": model.log_likelihood_,
-            "null_log_likelihood": model.null_log_likelihood_, "aic": model.aic_,
-            "bic": model.bic_, "nonzero": int(np.count_nonzero(model.coef_)),
+            "n": n,
+            "df": model.df_,
+            "log_likelihood": model.log_likelihood_,
+            "null_log_likelihood": model.null_log_likelihood_,
+            "aic": model.aic_,
+            "bic": model.bic_,
+            "nonzero": int(np.count_nonzero(model.coef_)),
             "n_iter": int(model.n_iter_[0]),
         },
         scales=scales,
         warnings=tuple(notes),
-    )  # fmt: skip
+    )

@@ -267,19 +267,27 @@ class FirthLogisticRegression(LinearClassifier):
         with single_threaded_blas():
             start = firth_point(data, np.zeros(len(free)), free)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=lambda state: self._in_units(state.theta, kept, scale),
-        )  # fmt: skip
+        )
         run = self._iterate(
-            partial(firth_step, data, free), start, max_iter=self.max_iter, tol=self.tol,
+            partial(firth_step, data, free),
+            start,
+            max_iter=self.max_iter,
+            tol=self.tol,
             record=lambda s: {"objective": -s.value, "log_likelihood": s.likelihood},
             context=context,
-        )  # fmt: skip
+        )
         found = self._in_units(run.state.theta, kept, scale)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
         self.log_likelihood_, self.penalized_log_likelihood_ = (
-            run.state.likelihood, run.state.value + float(np.log(scale).sum()),
-        )  # fmt: skip
+            run.state.likelihood,
+            run.state.value + float(np.log(scale).sum()),
+        )
         self._converged = run.converged
         self._kept, self._scale, self._best = kept, scale, run.state.theta
         self._rows_design, self._rows_y, self._rows_w = data
@@ -362,8 +370,12 @@ class FirthLogisticRegression(LinearClassifier):
             title="Firth's logistic regression",
             names=names,
             arrays={
-                "estimate": estimate, "standard_error": self.standard_errors_,
-                "statistic": statistic, "p_value": chdtrc(1, statistic), "low": low, "high": high,
+                "estimate": estimate,
+                "standard_error": self.standard_errors_,
+                "statistic": statistic,
+                "p_value": chdtrc(1, statistic),
+                "low": low,
+                "high": high,
                 "odds_ratio": ratio,
             },
             scalars={
@@ -372,13 +384,16 @@ class FirthLogisticRegression(LinearClassifier):
                 "n": self.n_observations_,
             },
             valid=len(self._kept) == q and self._converged,
-            reason="" if self._converged and len(self._kept) == q else
-            "columns are linearly dependent" if self._converged else "it did not converge",
+            reason=""
+            if self._converged and len(self._kept) == q
+            else "columns are linearly dependent"
+            if self._converged
+            else "it did not converge",
             notes=(
                 "statistic: penalised likelihood ratio, chi-squared with 1 degree of freedom",
                 "low, high: profile of the penalised likelihood, not symmetric",
             ),
-        )  # fmt: skip
+        )
 
     def card(self) -> Card:
         check_is_fitted(self)
@@ -391,9 +406,10 @@ class FirthLogisticRegression(LinearClassifier):
             "off the first-order bias and keeps the estimate finite on separated classes",
             optimisation=f"Fisher scoring with step halving, {self.n_iter_} steps",
             numbers={
-                "n": self.n_observations_, "log_likelihood": self.log_likelihood_,
+                "n": self.n_observations_,
+                "log_likelihood": self.log_likelihood_,
                 "penalized_log_likelihood": self.penalized_log_likelihood_,
                 "n_iter": self.n_iter_,
             },
             warnings=notes,
-        )  # fmt: skip
+        )

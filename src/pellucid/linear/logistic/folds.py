@@ -82,9 +82,16 @@ def weights_along(
         fine = bool((gaps <= relative_gap(task.tol)).all())
         parts.append((np.array([c for c, _ in found]), np.array([b for _, b in found]), rounds))
     if len(finite) < len(Cs):
-        path = fit_ridge_path(X, codes, n_classes, w, Cs[len(finite) :], tol=task.tol,
-                              fit_intercept=task.fit_intercept,
-                              max_iter=task.max_iter)  # fmt: skip
+        path = fit_ridge_path(
+            X,
+            codes,
+            n_classes,
+            w,
+            Cs[len(finite) :],
+            tol=task.tol,
+            fit_intercept=task.fit_intercept,
+            max_iter=task.max_iter,
+        )
         fine &= path.converged
         parts.append((path.coefs, path.intercepts, path.n_iter))
     coefs, intercepts, rounds = (np.concatenate([part[i] for part in parts]) for i in range(3))
@@ -139,17 +146,26 @@ def make_scoring(scoring: Any, classes: Any, params: dict[str, Any]) -> Scoring:
     if "labels" in accepted:
         extra = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in accepted else {}
         scorer = make_scorer(
-            function, greater_is_better=scorer._sign == 1,
-            response_method=scorer._response_method, labels=classes,
+            function,
+            greater_is_better=scorer._sign == 1,
+            response_method=scorer._response_method,
+            labels=classes,
             **{**extra, **getattr(scorer, "_kwargs", {})},
-        )  # fmt: skip
+        )
     return Scoring("other", scorer, params)
 
 
 def score_points(
-    scoring: Scoring, X: Any, y: Any, codes: IntArray, w: Array | None, test: IntArray,
-    classes: Any, coefs: Array, intercepts: Array,
-) -> Array:  # fmt: skip
+    scoring: Scoring,
+    X: Any,
+    y: Any,
+    codes: IntArray,
+    w: Array | None,
+    test: IntArray,
+    classes: Any,
+    coefs: Array,
+    intercepts: Array,
+) -> Array:
     """The score of every point of a path on the rows ``test``."""
     rows, truth = X[test], codes[test]
     if scoring.name == "other":
@@ -170,9 +186,17 @@ def score_points(
 
 
 def cross_validate(
-    X: Any, y: Any, codes: IntArray, classes: Any, w: Array, given: Array | None,
-    folds: list[tuple[IntArray, IntArray]], ratios: list[float], task: Task, scoring: Scoring,
-) -> list[list[FoldPath]]:  # fmt: skip
+    X: Any,
+    y: Any,
+    codes: IntArray,
+    classes: Any,
+    w: Array,
+    given: Array | None,
+    folds: list[tuple[IntArray, IntArray]],
+    ratios: list[float],
+    task: Task,
+    scoring: Scoring,
+) -> list[list[FoldPath]]:
     """[fold][ratio]; ``w`` trains, ``given`` (or None) weights the scores."""
     K = len(classes)
 

@@ -141,15 +141,19 @@ class LogisticInference:
             title="Logistic regression",
             names=self._names(),
             arrays={
-                "estimate": b, "standard_error": se, "statistic": b / se,
-                "p_value": tail(b / se, np.inf, "normal"), "low": b - half, "high": b + half,
+                "estimate": b,
+                "standard_error": se,
+                "statistic": b / se,
+                "p_value": tail(b / se, np.inf, "normal"),
+                "low": b - half,
+                "high": b + half,
                 "odds_ratio": ratio,
             },
             scalars=self._scalars(),
             valid=not reason,
             reason=reason,
             notes=tuple(notes),
-        )  # fmt: skip
+        )
 
     def _scalars(self) -> dict[str, float]:
         model: Any = self
@@ -157,11 +161,15 @@ class LogisticInference:
         k = (len(self.classes_) - 1) * self.coef_.shape[1]
         ratio = 2 * (ll - null)
         return {
-            "log_likelihood": ll, "null_log_likelihood": null, "lr_statistic": ratio,
+            "log_likelihood": ll,
+            "null_log_likelihood": null,
+            "lr_statistic": ratio,
             "lr_p_value": np.nan if self._invalid() else float(chdtrc(k, max(ratio, 0.0))),
             "pseudo_r2": 1 - ll / null if null != 0 else np.nan,
-            "aic": model.aic_, "bic": model.bic_, "n": model.n_observations_,
-        }  # fmt: skip
+            "aic": model.aic_,
+            "bic": model.bic_,
+            "n": model.n_observations_,
+        }
 
     def _sandwich(self, kind: str, X: Any, y: Any, groups: Any, sample_weight: Any) -> Array:
         """The robust covariance, from the training data given again."""
@@ -277,6 +285,11 @@ class LogisticInference:
         model: Any = self
         names = model._feature_names()
         return average_effects(
-            self._design(X), model.predict_proba(X), self._full(), self.covariance_,
-            cut(confidence, np.inf, "normal"), names, intercept=model.fit_intercept,
-        )  # fmt: skip
+            self._design(X),
+            model.predict_proba(X),
+            self._full(),
+            self.covariance_,
+            cut(confidence, np.inf, "normal"),
+            names,
+            intercept=model.fit_intercept,
+        )

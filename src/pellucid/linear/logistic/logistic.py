@@ -37,12 +37,7 @@ from pellucid.linear.linear_model import dependent_sentence
 from pellucid.linear.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.logistic.card import logistic_card
 from pellucid.linear.logistic.inference import LogisticInference
-from pellucid.linear.logistic.newton import (
-    last_step,
-    newton_step,
-    sample_start,
-    start_newton,
-)
+from pellucid.linear.logistic.newton import last_step, newton_step, sample_start, start_newton
 from pellucid.linear.logistic.outcome import (
     Outcome,
     largest_score,
@@ -227,9 +222,13 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         problem = self._problem(rows, map_threads)
         start = self._start(problem, last, coef_init, intercept_init)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self._limit(),
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self._limit(),
             attributes=partial(self._attributes, problem),
-        )  # fmt: skip
+        )
         _, ratio = self._strength()
         if is_solver(self.solver):
             outcome = self._fit_by_solver(rows, problem, start, context)
@@ -304,9 +303,15 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
             if not issparse(first.X):
                 shift = typical_row(first.X, first.w)
         return Problem(
-            rows, map_, K, ridge, shift, self.fit_intercept,
-            None if (weights == 1).all() else weights, counts,
-        )  # fmt: skip
+            rows,
+            map_,
+            K,
+            ridge,
+            shift,
+            self.fit_intercept,
+            None if (weights == 1).all() else weights,
+            counts,
+        )
 
     def _start(self, problem: Problem, last: Any, coef_init: Any, intercept_init: Any) -> Any:
         """Given values, the last fit, or None."""
@@ -358,9 +363,14 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         state = start_newton(problem, theta)
         self._check_loss(problem, state.point.loss)
         run = self._iterate(
-            partial(newton_step, problem), state, max_iter=self.max_iter, tol=self._goal(),
-            record=partial(self._row, problem), context=context, stop=self._stop(problem),
-        )  # fmt: skip
+            partial(newton_step, problem),
+            state,
+            max_iter=self.max_iter,
+            tol=self._goal(),
+            record=partial(self._row, problem),
+            context=context,
+            stop=self._stop(problem),
+        )
         return newton_outcome(problem, run, start is None and bool(theta.any()))
 
     def _fit_lbfgs(self, problem: Problem, start: Any, context: FitContext) -> Outcome:
@@ -372,9 +382,14 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         state = start_lbfgs(problem, P, self._theta(problem, start))
         self._check_loss(problem, state.point.loss)
         run = self._iterate(
-            partial(lbfgs_step, problem, P), state, max_iter=self.max_iter, tol=self.tol,
-            record=partial(self._row, problem), context=context, stop=self._stop(problem),
-        )  # fmt: skip
+            partial(lbfgs_step, problem, P),
+            state,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            record=partial(self._row, problem),
+            context=context,
+            stop=self._stop(problem),
+        )
         point = run.state.point
         how = (
             f"L-BFGS preconditioned by the {'Gram matrix' if P.vectors is not None else 'columns'}:"
@@ -387,8 +402,11 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
     ) -> Outcome:
         self._refuse_nonfinite(rows.X)
         K, (strength, ratio) = len(self.classes_), self._strength()
-        w = np.array(rows.w) if problem.class_weight is None else (
-            rows.w * problem.class_weight[rows.y])  # fmt: skip
+        w = (
+            np.array(rows.w)
+            if problem.class_weight is None
+            else (rows.w * problem.class_weight[rows.y])
+        )
         X, price = rows.X, np.sqrt(self._intercept_price())
         scaled = self.fit_intercept and price not in (0.0, 1.0)  # liblinear's synthetic column
         if scaled:
@@ -396,10 +414,20 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
             X = csr_matrix(hstack([X, column])) if issparse(X) else np.hstack([X, column])
             start = None
         fit = fit_proximal_newton(
-            X, rows.y, K, w, 1 / strength, ratio, fit_intercept=self.fit_intercept and not scaled,
-            shrink_intercept=price == 1.0, tol=self.tol, max_iter=self.max_iter, start=start,
-            loop=self._iterate, context=context,
-        )  # fmt: skip
+            X,
+            rows.y,
+            K,
+            w,
+            1 / strength,
+            ratio,
+            fit_intercept=self.fit_intercept and not scaled,
+            shrink_intercept=price == 1.0,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+            loop=self._iterate,
+            context=context,
+        )
         coef, b = fit.coef, fit.intercept
         if scaled:
             coef, b = coef[:, :-1], coef[:, -1] / price
@@ -415,16 +443,24 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         self, rows: Rows, problem: Problem, start: Any, context: FitContext
     ) -> Outcome:
         K, (strength, ratio), m = len(self.classes_), self._strength(), problem.n_scores
-        w = np.array(rows.w) if problem.class_weight is None else (
-            rows.w * problem.class_weight[rows.y])  # fmt: skip
+        w = (
+            np.array(rows.w)
+            if problem.class_weight is None
+            else (rows.w * problem.class_weight[rows.y])
+        )
         X = np.ascontiguousarray(rows.X.toarray() if issparse(rows.X) else rows.X)
         self._refuse_nonfinite(X)
         scale = strength / problem.total
         penalty = L1L2(scale * ratio, scale * (1 - ratio) / 2) if strength > 0 else None
         f = make_objective(
-            X, rows.y, K, w, penalty, intercept=self.fit_intercept,
+            X,
+            rows.y,
+            K,
+            w,
+            penalty,
+            intercept=self.fit_intercept,
             shrink_intercept=self.shrink_intercept,
-        )  # fmt: skip
+        )
         coef, b = (np.zeros((m, X.shape[1])), np.zeros(m)) if start is None else start
         first = np.column_stack([b, coef]) if self.fit_intercept else coef
         found = self.solver.minimise(f, first.ravel(), context=context)

@@ -170,8 +170,14 @@ class LogisticRegressionCV(LogisticRule):
             raise ValueError("every class but one has weight 0; two classes are needed")
         weights = class_weights(self.class_weight, self.classes_, totals)
         w = np.ascontiguousarray(rows.w * weights[rows.y])
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter,
-                             attributes=lambda state: self._so_far(state))  # fmt: skip
+        context = FitContext(
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
+            attributes=lambda state: self._so_far(state),
+        )
         labels = self.classes_[rows.y]
         split, score = self._routed(sample_weight, params)
         cv = check_cv(self.cv, labels, classifier=True)
@@ -179,16 +185,21 @@ class LogisticRegressionCV(LogisticRule):
         scoring = make_scoring(self.scoring, self.classes_, score)
         task = Task(Cs, self.fit_intercept, self.tol, self.max_iter)
         given = None if sample_weight is None else rows.w
-        paths = cross_validate(rows.X, labels, rows.y, self.classes_, w, given, folds, ratios,
-                               task, scoring)  # fmt: skip
+        paths = cross_validate(
+            rows.X, labels, rows.y, self.classes_, w, given, folds, ratios, task, scoring
+        )
         self._warn_late(paths)
         self._set_scores(paths, Cs, ratios)
         self._finish(rows, w, paths, Cs, ratios, task, context)
         return self
 
     def _check_parameters(self) -> tuple[list[float], Array]:
-        check.boolean(fit_intercept=self.fit_intercept, dual=self.dual, refit=self.refit,
-                      use_legacy_attributes=self.use_legacy_attributes)  # fmt: skip
+        check.boolean(
+            fit_intercept=self.fit_intercept,
+            dual=self.dual,
+            refit=self.refit,
+            use_legacy_attributes=self.use_legacy_attributes,
+        )
         check.positive(tol=self.tol, intercept_scaling=self.intercept_scaling)
         check.whole(max_iter=self.max_iter)
         check.one_of(SOLVERS, solver=self.solver)
@@ -261,8 +272,16 @@ class LogisticRegressionCV(LogisticRule):
         self.coefs_paths_ = dict(zip(labels, T, strict=True))
         self.n_iter_ = rounds
 
-    def _finish(self, rows: Rows, w: Array, paths: list[list[FoldPath]], Cs: Array,
-                ratios: list[float], task: Task, context: FitContext) -> None:  # fmt: skip
+    def _finish(
+        self,
+        rows: Rows,
+        w: Array,
+        paths: list[list[FoldPath]],
+        Cs: Array,
+        ratios: list[float],
+        task: Task,
+        context: FitContext,
+    ) -> None:
         scores = np.moveaxis(np.array([[q.scores for q in fold] for fold in paths]), 1, 2)
         rounds = self.n_iter_
         if self.refit:
@@ -298,8 +317,9 @@ class LogisticRegressionCV(LogisticRule):
         fit = self._read(state)
         return {"coef_": fit.coef, "intercept_": fit.intercept, "classes_": self.classes_}
 
-    def _refit(self, rows: Rows, w: Array, C: float, ratio: float, task: Task,
-               context: FitContext) -> Refit:  # fmt: skip
+    def _refit(
+        self, rows: Rows, w: Array, C: float, ratio: float, task: Task, context: FitContext
+    ) -> Refit:
         K = len(self.classes_)
         if (np.bincount(rows.y, weights=w, minlength=K) == 0).any():
             gone = self.classes_[np.bincount(rows.y, weights=w, minlength=K) == 0].tolist()
@@ -313,8 +333,12 @@ class LogisticRegressionCV(LogisticRule):
         task = task._replace(Cs=np.array([C]))
         coefs, intercepts, rounds, fine = weights_along(rows.X, rows.y, K, w, task, 0.0)
         if not fine:
-            warnings.warn(f"{type(self).__name__}: no convergence in max_iter={self.max_iter} "
-                          "steps of the final fit", ConvergenceWarning, stacklevel=6)  # fmt: skip
+            warnings.warn(
+                f"{type(self).__name__}: no convergence in max_iter={self.max_iter} "
+                "steps of the final fit",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
         problem = ProximalNewton(rows.X, rows.y, K, w, fit_intercept=self.fit_intercept)
         problem.penalise(C, 0.0, 1.0)
         value = problem.begin(coefs[0], intercepts[0]).value
@@ -323,8 +347,9 @@ class LogisticRegressionCV(LogisticRule):
         context.end()
         return Refit(coefs[0], intercepts[0], C * value)
 
-    def _proximal(self, X: Any, codes: IntArray, w: Array, C: float, ratio: float,
-                  context: FitContext) -> Refit:  # fmt: skip
+    def _proximal(
+        self, X: Any, codes: IntArray, w: Array, C: float, ratio: float, context: FitContext
+    ) -> Refit:
         problem = ProximalNewton(X, codes, len(self.classes_), w, fit_intercept=self.fit_intercept)
         target = relative_gap(self.tol)
         problem.penalise(C, ratio, target)
@@ -333,9 +358,14 @@ class LogisticRegressionCV(LogisticRule):
             return Refit(*problem.weights(state), C * state.value)
 
         self._read = read
-        run = self._iterate(problem.step, problem.begin(), max_iter=self.max_iter, tol=target,
-                            record=lambda s: {"objective": C * s.value},
-                            context=context)  # fmt: skip
+        run = self._iterate(
+            problem.step,
+            problem.begin(),
+            max_iter=self.max_iter,
+            tol=target,
+            record=lambda s: {"objective": C * s.value},
+            context=context,
+        )
         del self._read
         return read(run.state)
 
@@ -344,9 +374,16 @@ class LogisticRegressionCV(LogisticRule):
         plain = self.fit_intercept and not issparse(rows.X)
         shift = typical_row(rows.X, w) if plain else np.zeros(p)
         source = Rows(rows.X, rows.y, w)
-        problem = Problem(source, map_threads, len(self.classes_), np.zeros(p + 1), shift,
-                          self.fit_intercept, None,
-                          class_counts(len(self.classes_), source))  # fmt: skip
+        problem = Problem(
+            source,
+            map_threads,
+            len(self.classes_),
+            np.zeros(p + 1),
+            shift,
+            self.fit_intercept,
+            None,
+            class_counts(len(self.classes_), source),
+        )
         ridge = np.full(p + 1, 1 / (C * problem.total))
         ridge[0] = 0.0
         problem = problem._replace(ridge=ridge)
@@ -359,9 +396,14 @@ class LogisticRegressionCV(LogisticRule):
 
         self._read = read
         start = start_newton(problem, np.zeros((problem.n_scores, p + 1)))
-        run = self._iterate(partial(newton_step, problem), start, max_iter=self.max_iter,
-                            tol=self.tol, context=context,
-                            record=lambda s: {"objective": factor * s.point.objective})  # fmt: skip
+        run = self._iterate(
+            partial(newton_step, problem),
+            start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            context=context,
+            record=lambda s: {"objective": factor * s.point.objective},
+        )
         del self._read
         return read(run.state)
 
@@ -393,8 +435,11 @@ class LogisticRegressionCV(LogisticRule):
             "one_standard_error": "the smallest C within one standard error of the best mean",
         }[self.rule]
         kind = "log-odds linear in x" if len(self.classes_) == 2 else "softmax of linear scores"
-        folds = len(next(iter(self.scores_.values()))) if self.use_legacy_attributes else (
-            len(self.scores_))  # fmt: skip
+        folds = (
+            len(next(iter(self.scores_.values())))
+            if self.use_legacy_attributes
+            else (len(self.scores_))
+        )
         name = self.scoring if isinstance(self.scoring, str) else "accuracy"
         name = name if self.scoring is None or isinstance(self.scoring, str) else "the given score"
         return Card(
@@ -405,13 +450,20 @@ class LogisticRegressionCV(LogisticRule):
             "each C from the one before"
             + ("" if self.refit else "; the folds' coefficients are averaged"),
             numbers={
-                "C": C, "l1_ratio": r, "cross-validated score": self._score,
-                "objective": self._objective, "non-zero": int(np.count_nonzero(self.coef_)),
+                "C": C,
+                "l1_ratio": r,
+                "cross-validated score": self._score,
+                "objective": self._objective,
+                "non-zero": int(np.count_nonzero(self.coef_)),
             },
-            scales=(f"lambda = {1 / C:.6g} in sum loss + lambda sum |w|" if r == 1 else
-                    f"lambda = {1 / (2 * C):.6g} in sum loss + lambda sum w^2" if r == 0 else
-                    f"1/C = {1 / C:.6g}",),
-        )  # fmt: skip
+            scales=(
+                f"lambda = {1 / C:.6g} in sum loss + lambda sum |w|"
+                if r == 1
+                else f"lambda = {1 / (2 * C):.6g} in sum loss + lambda sum w^2"
+                if r == 0
+                else f"1/C = {1 / C:.6g}",
+            ),
+        )
 
 
 def _joined(path: FoldPath, intercept: bool) -> Array:

@@ -202,8 +202,13 @@ def is_separated(rows: Rows, n_classes: int) -> bool:
     upper = np.hstack([U, -X])[c < n_classes - 1]
     lower = np.hstack([-L, X])[c > 0]
     A = np.vstack([upper, lower])
-    found = linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)),
-                    bounds=[(-1.0, 1.0)] * A.shape[1], method="highs")  # fmt: skip
+    found = linprog(
+        -A.sum(axis=0),
+        A_ub=-A,
+        b_ub=np.zeros(len(A)),
+        bounds=[(-1.0, 1.0)] * A.shape[1],
+        method="highs",
+    )
     return bool(found.x is not None and (A @ found.x).max() > 1e-7)
 
 
@@ -262,24 +267,40 @@ class OrdinalLogisticRegression(Classifier):
         rows = self._check_training(X, y, sample_weight)
         K, p = len(self.classes_), rows.X.shape[1]
         if K < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 classes, got 1 class in "
-                             f"{rows.n_rows} samples (n_samples={rows.n_rows})")  # fmt: skip
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got 1 class in "
+                f"{rows.n_rows} samples (n_samples={rows.n_rows})"
+            )
         counts = class_counts(K, rows)
         if (counts == 0).any():
-            raise ValueError("every class needs rows of positive weight, got none for "
-                             f"{self.classes_[counts == 0].tolist()}")  # fmt: skip
+            raise ValueError(
+                "every class needs rows of positive weight, got none for "
+                f"{self.classes_[counts == 0].tolist()}"
+            )
         problem = Problem(rows, K, self.link, 1 / self.C, typical_row(rows.X, rows.w))
         context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter,
-            attributes=lambda s: {} if s is None else {"classes_": self.classes_} | dict(zip(
-                ("thresholds_", "coef_"), in_units(problem, s.theta), strict=True)),
-        )  # fmt: skip
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
+            attributes=lambda s: (
+                {}
+                if s is None
+                else {"classes_": self.classes_}
+                | dict(zip(("thresholds_", "coef_"), in_units(problem, s.theta), strict=True))
+            ),
+        )
         with single_threaded_blas():
             start = evaluate(problem, start_theta(counts, self.link, p))
         run = self._iterate(
-            partial(newton_step, problem), start, max_iter=self.max_iter, tol=self.tol,
-            record=lambda s: {"objective": s.value}, context=context,
-        )  # fmt: skip
+            partial(newton_step, problem),
+            start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            record=lambda s: {"objective": s.value},
+            context=context,
+        )
         self._set(problem, run.state, counts)
         self._warn(rows, run.state)
         return self
@@ -372,19 +393,26 @@ class OrdinalLogisticRegression(Classifier):
             title=f"Ordinal regression, link {self.link}",
             names=self._names(),
             arrays={
-                "estimate": b, "standard_error": se, "statistic": z,
-                "p_value": tail(z, np.inf, "normal"), "low": b - half, "high": b + half,
+                "estimate": b,
+                "standard_error": se,
+                "statistic": z,
+                "p_value": tail(z, np.inf, "normal"),
+                "low": b - half,
+                "high": b + half,
             },
             scalars={
-                "log_likelihood": self.log_likelihood_, "null_log_likelihood": null,
+                "log_likelihood": self.log_likelihood_,
+                "null_log_likelihood": null,
                 "lr_statistic": ratio,
                 "lr_p_value": float(chdtrc(df, max(ratio, 0.0))) if df > 0 else np.nan,
-                "pseudo_r2": 1 - self.log_likelihood_ / null, "aic": self.aic_,
-                "bic": self.bic_, "n": self.n_observations_,
+                "pseudo_r2": 1 - self.log_likelihood_ / null,
+                "aic": self.aic_,
+                "bic": self.bic_,
+                "n": self.n_observations_,
             },
             valid=not reason,
             reason=reason,
-        )  # fmt: skip
+        )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"coef_": (self.n_features_in_,), "thresholds_": (len(self.classes_) - 1,)}
@@ -398,14 +426,16 @@ class OrdinalLogisticRegression(Classifier):
             evaluation=f"- log-likelihood{penalty}",
             optimisation=f"Newton, {self.n_iter_} steps",
             numbers={
-                "log-likelihood": self.log_likelihood_, "AIC": self.aic_, "BIC": self.bic_,
+                "log-likelihood": self.log_likelihood_,
+                "AIC": self.aic_,
+                "BIC": self.bic_,
                 "n": self.n_observations_,
             },
             scales=("exp(w_j) multiplies the odds of a later class, at every cut",)
             if self.link == "logit"
             else (),
             warnings=(self._reason(),) if self._reason() else (),
-        )  # fmt: skip
+        )
 
 
 def in_units(problem: Problem, theta: Array) -> tuple[Array, Array]:

@@ -72,9 +72,18 @@ def newton_outcome(problem: Problem, run: Any, sampled: bool) -> Outcome:
     if definite and run.converged and not problem.ridge[1:].any():
         covariance = parameter_covariance(problem, H if m == 1 else point.curvature)
     return Outcome(
-        theta, point.loss, point.wrong, run.converged, suspicious, how, certificate,
-        tuple(columns), df, covariance, late_movement(problem, run.history),
-    )  # fmt: skip
+        theta,
+        point.loss,
+        point.wrong,
+        run.converged,
+        suspicious,
+        how,
+        certificate,
+        tuple(columns),
+        df,
+        covariance,
+        late_movement(problem, run.history),
+    )
 
 
 def late_movement(problem: Problem, history: Any) -> Array | None:

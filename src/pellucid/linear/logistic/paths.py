@@ -58,9 +58,14 @@ def make_grid(problem: ProximalNewton, l1_ratio: float, count: int, eps: float) 
 
 
 def solve_path(
-    problem: ProximalNewton, Cs: Array, l1_ratio: float, *, tol: float, max_iter: int,
+    problem: ProximalNewton,
+    Cs: Array,
+    l1_ratio: float,
+    *,
+    tol: float,
+    max_iter: int,
     start: State | None = None,
-) -> tuple[list[tuple[Array, Array]], Array, IntArray, State]:  # fmt: skip
+) -> tuple[list[tuple[Array, Array]], Array, IntArray, State]:
     """Weights at every C (rising), relative gaps, rounds, and the last state."""
     target = relative_gap(tol)
     found, gaps, rounds, before = [], np.empty(len(Cs)), np.zeros(len(Cs), np.intp), np.inf
@@ -85,8 +90,9 @@ def ridge_points(
 ) -> tuple[list[tuple[Array, Array]], Array, IntArray]:
     """Without an L1 penalty: Newton's path, certified by the same gaps."""
     classes = 2 if problem.k == 1 else problem.k
-    path = fit_ridge_path(X, codes, classes, w, Cs, fit_intercept=problem.free, tol=tol,
-                          max_iter=max_iter)  # fmt: skip
+    path = fit_ridge_path(
+        X, codes, classes, w, Cs, fit_intercept=problem.free, tol=tol, max_iter=max_iter
+    )
     gaps = np.empty(len(Cs))
     for i, C in enumerate(Cs):
         problem.penalise(float(C), 0.0, relative_gap(tol))
@@ -196,10 +202,13 @@ def logistic_path(
     w = np.array(check_weights(sample_weight, X))
     classes, codes = encode_labels(check_labels(y, X.shape[0], logistic_path))
     if len(np.unique(codes[w > 0])) < max(2, len(classes)):
-        raise ValueError(f"every class needs rows of positive weight, and two of them: got the "
-                         f"class labels {classes[np.unique(codes[w > 0])].tolist()}")  # fmt: skip
-    problem = ProximalNewton(X, codes, len(classes), w, fit_intercept=fit_intercept,
-                             shrink_intercept=shrink_intercept)  # fmt: skip
+        raise ValueError(
+            f"every class needs rows of positive weight, and two of them: got the "
+            f"class labels {classes[np.unique(codes[w > 0])].tolist()}"
+        )
+    problem = ProximalNewton(
+        X, codes, len(classes), w, fit_intercept=fit_intercept, shrink_intercept=shrink_intercept
+    )
     grid = make_grid(problem, l1_ratio, asked, eps) if isinstance(asked, int) else asked
     if l1_ratio == 0 and not problem.shrink:
         found, gaps, rounds = ridge_points(problem, X, codes, w, grid, tol, max_iter)

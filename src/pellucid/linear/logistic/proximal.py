@@ -203,9 +203,15 @@ class ProximalNewton:
     """The problem of one data set, for any C and l1_ratio; ``step`` is one round."""
 
     def __init__(
-        self, X: Any, codes: IntArray, n_classes: int, w: Array, *, fit_intercept: bool = True,
+        self,
+        X: Any,
+        codes: IntArray,
+        n_classes: int,
+        w: Array,
+        *,
+        fit_intercept: bool = True,
         shrink_intercept: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.shrink = bool(fit_intercept and shrink_intercept)
         self.free = bool(fit_intercept and not shrink_intercept)
         if self.shrink:  # the intercept is one more column
@@ -339,8 +345,9 @@ class ProximalNewton:
         quadratics, before, value = None, np.inf, state.value
         for _ in range(NEWTON):
             T = self.dual(rows)
-            parts = [columns.transposed(index[k], np.stack([rows.G[k], T[k]]))
-                     for k in range(self.k)]  # fmt: skip
+            parts = [
+                columns.transposed(index[k], np.stack([rows.G[k], T[k]])) for k in range(self.k)
+            ]
             gap = value - self.bound(T, np.concatenate([part[1] for part in parts]))
             if gap <= goal:
                 break
@@ -365,10 +372,20 @@ class ProximalNewton:
             self.kept = self.kept.covering(self.columns, index[0])
             (G, mean), total = self.kept.only(index[0]), float(self.kept.h.sum())
             if not self.free:
-                return [Quadratic(np.zeros(1, np.intp), index, G + total * np.outer(mean, mean),
-                                  np.zeros((1, len(mean))), np.zeros((1, 1)))]  # fmt: skip
-            return [Quadratic(np.zeros(1, np.intp), index, G, total * mean[None, :],
-                              np.array([[1 / total]]))]  # fmt: skip
+                return [
+                    Quadratic(
+                        np.zeros(1, np.intp),
+                        index,
+                        G + total * np.outer(mean, mean),
+                        np.zeros((1, len(mean))),
+                        np.zeros((1, 1)),
+                    )
+                ]
+            return [
+                Quadratic(
+                    np.zeros(1, np.intp), index, G, total * mean[None, :], np.array([[1 / total]])
+                )
+            ]
         classes = np.arange(self.k)
         if sum(len(i) for i in index) <= JOINT:
             return [self.joint(rows, index, classes, 1.0)]
@@ -395,8 +412,17 @@ class ProximalNewton:
         G -= B.T @ inverse @ B
         return Quadratic(classes, [index[k] for k in classes], G, B, inverse)
 
-    def search(self, W: Array, b: Array, Z: Array, rows: Rows, value: float,
-               quadratics: list[Quadratic], g: list[Array], gap: float) -> Any:  # fmt: skip
+    def search(
+        self,
+        W: Array,
+        b: Array,
+        Z: Array,
+        rows: Rows,
+        value: float,
+        quadratics: list[Quadratic],
+        g: list[Array],
+        gap: float,
+    ) -> Any:
         """Minimise the quadratics, then halve the step until F falls; None if it cannot."""
         D, db, dZ, promise = np.zeros_like(W), np.zeros_like(b), np.zeros_like(Z), 0.0
         for q in quadratics:
@@ -448,11 +474,21 @@ def relative_gap(tol: float) -> float:
 
 
 def fit_proximal_newton(
-    X: Any, codes: IntArray, n_classes: int, w: Array, C: float, l1_ratio: float, *,
-    fit_intercept: bool = True, shrink_intercept: bool = False, tol: float = 1e-4,
-    max_iter: int = 100, start: tuple[Array, Array] | None = None, loop: Any = iterate,
+    X: Any,
+    codes: IntArray,
+    n_classes: int,
+    w: Array,
+    C: float,
+    l1_ratio: float,
+    *,
+    fit_intercept: bool = True,
+    shrink_intercept: bool = False,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    start: tuple[Array, Array] | None = None,
+    loop: Any = iterate,
     **options: Any,
-) -> ProximalFit:  # fmt: skip
+) -> ProximalFit:
     """Minimise C sum w loss + (1 - r)/2 |W|^2 + r |W|_1 to a gap of tol^2 times F(0).
 
     ``loop`` is ``iterate`` or an estimator's ``_iterate``; ``options`` go to it (``context``).
@@ -464,16 +500,30 @@ def fit_proximal_newton(
     >>> fit.coef.round(4), fit.intercept.round(4), fit.gap < 1e-9
     (array([[0.6736, 0.    ]]), array([-1.6841]), True)
     """
-    problem = ProximalNewton(X, codes, n_classes, w, fit_intercept=fit_intercept,
-                             shrink_intercept=shrink_intercept)  # fmt: skip
+    problem = ProximalNewton(
+        X, codes, n_classes, w, fit_intercept=fit_intercept, shrink_intercept=shrink_intercept
+    )
     problem.penalise(C, l1_ratio, relative_gap(tol))
     state = problem.begin(*(start if start is not None else (None, None)))
 
     def record(state: State) -> dict[str, Any]:
         return {"objective": C * state.value, "nonzero": int(np.count_nonzero(state.W))}
 
-    run = loop(problem.step, state, max_iter=max_iter, tol=max(relative_gap(tol), EXACT),
-               record=record, **options)  # fmt: skip
+    run = loop(
+        problem.step,
+        state,
+        max_iter=max_iter,
+        tol=max(relative_gap(tol), EXACT),
+        record=record,
+        **options,
+    )
     coef, intercept = problem.weights(run.state)
-    return ProximalFit(coef, intercept, max(run.n_iter, 1), C * run.state.value,
-                       C * run.state.gap, run.converged, run.history)  # fmt: skip
+    return ProximalFit(
+        coef,
+        intercept,
+        max(run.n_iter, 1),
+        C * run.state.value,
+        C * run.state.gap,
+        run.converged,
+        run.history,
+    )

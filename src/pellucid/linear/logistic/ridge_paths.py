@@ -43,9 +43,16 @@ def rotate(X: Array, shift: Array, w: Array) -> tuple[Array, Array]:
 
 
 def fit_ridge_path(
-    X: Any, codes: IntArray, n_classes: int, w: Array, Cs: Array, *, fit_intercept: bool,
-    tol: float, max_iter: int,
-) -> RidgePath:  # fmt: skip
+    X: Any,
+    codes: IntArray,
+    n_classes: int,
+    w: Array,
+    Cs: Array,
+    *,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+) -> RidgePath:
     """Minimise C sum w loss + |W|^2/2 for every C of a rising grid (inf: no penalty)."""
     n, p = X.shape
     V, shift = None, np.zeros(p)
@@ -56,8 +63,16 @@ def fit_ridge_path(
             X, V = rotate(X, shift, w)
         centre = np.zeros(X.shape[1]) if V is not None else shift
     source = Rows(X if issparse(X) else np.ascontiguousarray(X), codes, w)
-    problem = Problem(source, map_threads, n_classes, np.zeros(X.shape[1] + 1), centre,
-                      fit_intercept, None, class_counts(n_classes, source))  # fmt: skip
+    problem = Problem(
+        source,
+        map_threads,
+        n_classes,
+        np.zeros(X.shape[1] + 1),
+        centre,
+        fit_intercept,
+        None,
+        class_counts(n_classes, source),
+    )
     theta = np.zeros((problem.n_scores, X.shape[1] + 1))
     found, gaps, rounds, fine = [], np.zeros(len(Cs)), np.zeros(len(Cs), np.intp), True
     for i, C in enumerate(Cs):
@@ -100,8 +115,12 @@ def lbfgs_point(
         return point.objective, slope.ravel()
 
     run = lbfgsb(
-        partial(value_slope, theta.shape), theta.ravel(), maxiter=10 * max_iter, gtol=tol,
-        ftol=1e-14, maxcor=20,
-    )  # fmt: skip
+        partial(value_slope, theta.shape),
+        theta.ravel(),
+        maxiter=10 * max_iter,
+        gtol=tol,
+        ftol=1e-14,
+        maxcor=20,
+    )
     gap = float(np.abs(run.jac).max())
     return run.x.reshape(theta.shape), gap, max(int(run.nit), 1), bool(run.success)

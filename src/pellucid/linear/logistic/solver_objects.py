@@ -39,9 +39,15 @@ class SoftmaxObjective(Objective):
     twice = True
 
     def __init__(
-        self, X: Array, codes: IntArray, n_classes: int, w: Array, penalty: L1L2 | None,
-        intercept: bool, shrink_intercept: bool,
-    ) -> None:  # fmt: skip
+        self,
+        X: Array,
+        codes: IntArray,
+        n_classes: int,
+        w: Array,
+        penalty: L1L2 | None,
+        intercept: bool,
+        shrink_intercept: bool,
+    ) -> None:
         n, p = X.shape
         self.D = np.column_stack([np.ones(n), X]) if intercept else X
         self.codes, self.w, self.K = codes, np.array(w, dtype=np.float64), n_classes
@@ -132,17 +138,29 @@ class SoftmaxObjective(Objective):
 
 
 def make_objective(
-    X: Array, codes: IntArray, n_classes: int, w: Array, penalty: L1L2 | None, *,
-    intercept: bool, shrink_intercept: bool,
-) -> Objective:  # fmt: skip
+    X: Array,
+    codes: IntArray,
+    n_classes: int,
+    w: Array,
+    penalty: L1L2 | None,
+    *,
+    intercept: bool,
+    shrink_intercept: bool,
+) -> Objective:
     """The objective of two classes (parameters of the log-odds) or of more."""
     if n_classes > 2:
         return SoftmaxObjective(X, codes, n_classes, w, penalty, intercept, shrink_intercept)
     free = (0,) if intercept and not shrink_intercept else ()
     return LogisticObjective(
-        X, (codes == 1).astype(np.float64), "logistic", penalty, "mean", free,
-        intercept=intercept, sample_weight=w,
-    )  # fmt: skip
+        X,
+        (codes == 1).astype(np.float64),
+        "logistic",
+        penalty,
+        "mean",
+        free,
+        intercept=intercept,
+        sample_weight=w,
+    )
 
 
 def named_history(history: Any, n_scores: int) -> History:
@@ -151,7 +169,10 @@ def named_history(history: Any, n_scores: int) -> History:
     for row in history:
         row = dict(row)
         x = row.pop("x")
-        named = {"step": row.pop("step"), "objective": row.pop("value"),
-                 "parameters": x if n_scores == 1 else x.reshape(n_scores, -1)}  # fmt: skip
+        named = {
+            "step": row.pop("step"),
+            "objective": row.pop("value"),
+            "parameters": x if n_scores == 1 else x.reshape(n_scores, -1),
+        }
         rows.append({**named, **row})
     return History(rows)

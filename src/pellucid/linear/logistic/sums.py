@@ -28,14 +28,7 @@ from pellucid.compiled.epochs.logistic import (
 )
 from pellucid.core.algebra.gram import WIDEST
 from pellucid.core.arrays.typing import Array, Map
-from pellucid.core.loops.statistics import (
-    LEAF_ROWS,
-    Rows,
-    Source,
-    Statistic,
-    is_unit,
-    reduce_rows,
-)
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.simd import LANES
 
 PIECE = 1024  # rows of a leaf that BLAS takes at a time: they stay in the second-level cache
@@ -98,12 +91,7 @@ def row_weights(rows: Rows, class_weight: Array | None) -> tuple[Array, bool]:
 
 
 def leaf_sums(
-    theta: Array,
-    shift: Array,
-    ones: float,
-    class_weight: Array | None,
-    curved: bool,
-    rows: Rows,
+    theta: Array, shift: Array, ones: float, class_weight: Array | None, curved: bool, rows: Rows
 ) -> Sums:
     """The sums of one leaf."""
     X, y = rows.X, rows.y if rows.y.flags.writeable else rows.y.copy()
@@ -117,10 +105,18 @@ def leaf_sums(
         return _binary_leaf(theta, shift, ones, X, y, w, weighted)
     with np.errstate(invalid="ignore", over="ignore"):  # a loss that is not finite tells
         parts = [
-            _dense_piece(theta, shift, ones, curved, X[s : s + PIECE], y[s : s + PIECE],
-                         w[s : s + PIECE], weighted)
+            _dense_piece(
+                theta,
+                shift,
+                ones,
+                curved,
+                X[s : s + PIECE],
+                y[s : s + PIECE],
+                w[s : s + PIECE],
+                weighted,
+            )
             for s in range(0, len(X), PIECE)
-        ]  # fmt: skip
+        ]
     total = parts[0]
     for part in parts[1:]:
         total = merge_sums(total, part)
@@ -141,9 +137,15 @@ def _binary_leaf(
 
 
 def _dense_piece(
-    theta: Array, shift: Array, ones: float, curved: bool, X: Array, y: Array, w: Array,
+    theta: Array,
+    shift: Array,
+    ones: float,
+    curved: bool,
+    X: Array,
+    y: Array,
+    w: Array,
     weighted: bool,
-) -> Sums:  # fmt: skip
+) -> Sums:
     W, b = theta[:, 1:], ones * theta[:, 0] - theta[:, 1:] @ shift
     Z = X @ W.T + b
     P = np.empty(Z.shape if curved else (0, 0))
@@ -190,9 +192,7 @@ def _sparse_leaf(theta: Array, ones: float, X: Any, y: Array, w: Array, weighted
     loss, wrong = softmax_residuals(Z, y, w, weighted, np.empty((0, 0)), False)
     G = np.zeros(W.shape)
     sparse_slopes(values, columns, starts, Z, G)
-    return Sums(
-        loss, wrong, np.column_stack([ones * Z.sum(axis=0), G.T]), np.zeros((0, 0))
-    )  # fmt: skip
+    return Sums(loss, wrong, np.column_stack([ones * Z.sum(axis=0), G.T]), np.zeros((0, 0)))
 
 
 def evaluate(problem: Problem, theta: Array, *, curved: bool) -> Point:

@@ -80,9 +80,15 @@ def descend(
         return w, moved / scale
 
     return iterate(
-        step, np.array(w, dtype=np.float64), max_iter=max_iter, tol=tol, start_row=False,
-        record=lambda w: {"objective": problem.objective(w, alpha)}, context=context, warn=False,
-    )  # fmt: skip
+        step,
+        np.array(w, dtype=np.float64),
+        max_iter=max_iter,
+        tol=tol,
+        start_row=False,
+        record=lambda w: {"objective": problem.objective(w, alpha)},
+        context=context,
+        warn=False,
+    )
 
 
 def polish(problem: BridgeProblem, alpha: float, w: Array) -> Array:
@@ -317,21 +323,28 @@ class BridgeRegression(LinearModel):
     def card(self) -> Card:
         total = f"sum |w|^{self.q:g}"
         total = total if self.form == "power" else f"({total})^(1/{self.q:g})"
-        convex = "convex: the optimum" if self.q >= 1 else (
-            f"local: the best of {len(self.local_minima_)} distinct minima found, no proof that "
-            "there is no better one"
-        )  # fmt: skip
+        convex = (
+            "convex: the optimum"
+            if self.q >= 1
+            else (
+                f"local: the best of {len(self.local_minima_)} distinct minima found, no proof that "
+                "there is no better one"
+            )
+        )
         return Card(
             representation="y = b + x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} {total}",
             optimisation=f"coordinate descent, {self.n_iter_} sweeps; {convex}",
             numbers={
-                "alpha": self.alpha_, "q": self.q, "n": self.n_observations_,
-                "objective": self.objective_, "budget": self.budget_,
+                "alpha": self.alpha_,
+                "q": self.q,
+                "n": self.n_observations_,
+                "objective": self.objective_,
+                "budget": self.budget_,
                 "nonzero": int(np.count_nonzero(self.coef_)),
                 "local_minima": len(self.local_minima_),
             },
-        )  # fmt: skip
+        )
 
 
 def distinct(found: list[LocalMinimum]) -> list[LocalMinimum]:

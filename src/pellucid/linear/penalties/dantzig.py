@@ -146,10 +146,11 @@ class DantzigSelector(LinearModel):
             optimisation="linear programme (HiGHS), its vertex solved again from the active "
             "constraints",
             numbers={
-                "alpha": self.alpha, "n": self.n_observations_,
+                "alpha": self.alpha,
+                "n": self.n_observations_,
                 "largest correlation": float(np.max(self.residual_correlation_)),
                 "alpha_max": float(np.max(self.alpha_max_)),
                 "sum_abs": float(np.abs(self.coef_).sum()),
                 "nonzero": int(np.count_nonzero(self.coef_)),
             },
-        )  # fmt: skip
+        )

@@ -133,14 +133,21 @@ class GroupLasso(LinearModel):
             }
 
         context = FitContext(
-            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None),
-            max_steps=self.max_iter, attributes=attributes,
-        )  # fmt: skip
+            self,
+            X=getattr(rows, "X", None),
+            y=getattr(rows, "y", None),
+            max_steps=self.max_iter,
+            attributes=attributes,
+        )
         run = self._iterate(
-            problem.step(self.tol), problem.start(), max_iter=self.max_iter, tol=self.tol,
+            problem.step(self.tol),
+            problem.start(),
+            max_iter=self.max_iter,
+            tol=self.tol,
             record=lambda state: {"objective": (state.objective + rest / 2) / n},
-            context=context, start_row=False,
-        )  # fmt: skip
+            context=context,
+            start_row=False,
+        )
         found = attributes(run.state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
         self.dual_gap_, self.active_groups_ = found["dual_gap_"], found["active_groups_"]
@@ -157,8 +164,11 @@ class GroupLasso(LinearModel):
             optimisation=f"block coordinate descent on a working set, {self.n_iter_} rounds; "
             f"duality gap {self.dual_gap_:.1e} over all groups: convex, so near the optimum",
             numbers={
-                "alpha": self.alpha, "alpha_max": self.alpha_max_, "n": self.n_observations_,
-                "groups": self._n_groups, "active_groups": len(self.active_groups_),
+                "alpha": self.alpha,
+                "alpha_max": self.alpha_max_,
+                "n": self.n_observations_,
+                "groups": self._n_groups,
+                "active_groups": len(self.active_groups_),
                 "nonzero": int(np.count_nonzero(self.coef_)),
             },
-        )  # fmt: skip
+        )

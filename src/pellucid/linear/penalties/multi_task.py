@@ -130,19 +130,27 @@ class MultiTaskLasso(LinearModel):
             return {"coef_": coef.T.copy(), "intercept_": b, "dual_gap_": state.gap / n}
 
         context = FitContext(
-            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None),
-            max_steps=limit, attributes=attributes,
-        )  # fmt: skip
+            self,
+            X=getattr(rows, "X", None),
+            y=getattr(rows, "y", None),
+            max_steps=limit,
+            attributes=attributes,
+        )
         before = None
         if self.warm_start and np.shape(getattr(self, "coef_", ())) == (
-            problem.c.shape[1], self.n_features_in_,
-        ):  # fmt: skip
+            problem.c.shape[1],
+            self.n_features_in_,
+        ):
             before = np.ascontiguousarray(self.coef_.T)
         run = self._iterate(
-            problem.step(self.tol), problem.start(before), max_iter=limit, tol=self.tol,
+            problem.step(self.tol),
+            problem.start(before),
+            max_iter=limit,
+            tol=self.tol,
             record=lambda state: {"objective": (state.objective + rest / 2) / n},
-            context=context, start_row=False,
-        )  # fmt: skip
+            context=context,
+            start_row=False,
+        )
         found = attributes(run.state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
         self.dual_gap_ = found["dual_gap_"]
@@ -163,7 +171,9 @@ class MultiTaskLasso(LinearModel):
             optimisation=f"block coordinate descent on a working set, {self.n_iter_} rounds; "
             f"duality gap {self.dual_gap_:.1e}",
             numbers={
-                "alpha": self.alpha, "n": self.n_observations_, "targets": len(self.coef_),
+                "alpha": self.alpha,
+                "n": self.n_observations_,
+                "targets": len(self.coef_),
                 "columns_used": len(used),
             },
-        )  # fmt: skip
+        )

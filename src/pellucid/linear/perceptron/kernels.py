@@ -30,9 +30,19 @@ def is_wrong(y: float, f: float, negative: bool) -> bool:
 
 @jit(reassociate=True)
 def perceptron_epoch(
-    X: Array, y: Array, visits: IntArray, share: Array, eta: float, negative: bool,
-    intercept: bool, ordered: bool, w: Array, into: Array, drift: Array, scalars: Array,
-) -> None:  # fmt: skip
+    X: Array,
+    y: Array,
+    visits: IntArray,
+    share: Array,
+    eta: float,
+    negative: bool,
+    intercept: bool,
+    ordered: bool,
+    w: Array,
+    into: Array,
+    drift: Array,
+    scalars: Array,
+) -> None:
     """One sweep over the visits; ``into`` receives the steps and is w itself for the online rule.
 
     ``ordered``: the visits are all rows in the order of the table, and need no copy.
@@ -81,9 +91,15 @@ def perceptron_epoch(
 
 @jit(reassociate=True)
 def count_errors(
-    X: Array, y: Array, visits: IntArray, share: Array, negative: bool, w: Array, b: float,
+    X: Array,
+    y: Array,
+    visits: IntArray,
+    share: Array,
+    negative: bool,
+    w: Array,
+    b: float,
     most: float,
-) -> float:  # fmt: skip
+) -> float:
     """The weight of the wrong visits, or anything above ``most`` once it is passed."""
     errors = 0.0
     for k in range(len(visits)):
@@ -100,9 +116,18 @@ def count_errors(
 
 @jit(reassociate=True)
 def pocket_epoch(
-    X: Array, y: Array, visits: IntArray, share: Array, steps: Array, eta: float, negative: bool,
-    intercept: bool, w: Array, pocket: Array, scalars: Array,
-) -> None:  # fmt: skip
+    X: Array,
+    y: Array,
+    visits: IntArray,
+    share: Array,
+    steps: Array,
+    eta: float,
+    negative: bool,
+    intercept: bool,
+    w: Array,
+    pocket: Array,
+    scalars: Array,
+) -> None:
     """An online sweep; ``pocket`` and scalars[1] hold the best weights met so far.
 
     Up to EXACT_ROWS visits every weight vector is judged on all of them; above, those that got a

@@ -118,9 +118,14 @@ def inseparable(X: Any, positive: Any, start: Rule, *, intercept: bool) -> bool:
 
 
 def perceptron_step(
-    problem: Problem, state: SGDState, order: Order, rates: Array, rule: str, negative: bool,
+    problem: Problem,
+    state: SGDState,
+    order: Order,
+    rates: Array,
+    rule: str,
+    negative: bool,
     ordered: bool,
-) -> tuple[SGDState, float]:  # fmt: skip
+) -> tuple[SGDState, float]:
     """One epoch of a rule; the gap is 0 after an epoch without a mistake.
 
     ``mean`` of the state is the average of the iterates, or what is in the pocket; ``ordered`` is
@@ -154,9 +159,19 @@ def perceptron_step(
     wrong, value = int(scalars[4]), scalars[5] / len(rows)
     waited, gap = patience_left(problem, state, value)
     new = SGDState(
-        coef, float(scalars[0]), mean, float(mean_intercept), int(scalars[3]), 1.0, waited,
-        min(state.best, value), float(value), np.nan, float(rates[0]), wrong,
-    )  # fmt: skip
+        coef,
+        float(scalars[0]),
+        mean,
+        float(mean_intercept),
+        int(scalars[3]),
+        1.0,
+        waited,
+        min(state.best, value),
+        float(value),
+        np.nan,
+        float(rates[0]),
+        wrong,
+    )
     return new, max(gap, 0.0) if wrong else 0.0
 
 
@@ -366,9 +381,13 @@ class Perceptron(StochasticClassifier):
         return self.penalty is None and not self.early_stopping and not issparse(X)
 
     def _fit_epochs(
-        self, rows: Rows, targets: Targets, start: tuple[SGDState, ...], max_iter: int,
+        self,
+        rows: Rows,
+        targets: Targets,
+        start: tuple[SGDState, ...],
+        max_iter: int,
         context: FitContext | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if issparse(rows.X) and (self.rule in ("batch", "pocket") or self.at_zero == "negative"):
             rows = rows._replace(X=rows.X.toarray())
         super()._fit_epochs(rows, targets, start, max_iter, context)
@@ -402,10 +421,12 @@ class Perceptron(StochasticClassifier):
         wrong = [state.steps for state in joint.states if state.t == now]
         updates = sum(w > 0 for w in wrong) if self.rule == "batch" else sum(wrong)
         return {
-            "objective": row["objective"] * self._visits, "mistakes": sum(wrong),
-            "updates": int(updates), "parameters": row["parameters"],
+            "objective": row["objective"] * self._visits,
+            "mistakes": sum(wrong),
+            "updates": int(updates),
+            "parameters": row["parameters"],
             "validation_score": row["validation_score"],
-        }  # fmt: skip
+        }
 
     def _problems(self, rows: Rows, targets: Targets, schedule: Any) -> list[Problem]:
         problems = super()._problems(rows, targets, schedule)
@@ -480,6 +501,9 @@ class Perceptron(StochasticClassifier):
             representation="sign(w.x + w0)" + (several if K > 2 else ", one hyperplane"),
             evaluation=f"- sum over wrong rows of y (w.x + w0){penalty}",
             optimisation=f"{how} by {self.eta0:g} y x: {self.n_iter_} epochs, {end}",
-            numbers={"n_iter": self.n_iter_, "updates": self.n_updates_,
-                     "mistakes": int(self.history_[-1]["mistakes"])},
-        )  # fmt: skip
+            numbers={
+                "n_iter": self.n_iter_,
+                "updates": self.n_updates_,
+                "mistakes": int(self.history_[-1]["mistakes"]),
+            },
+        )

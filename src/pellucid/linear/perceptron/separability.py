@@ -105,12 +105,19 @@ def programme(A: Any, *, strict: bool) -> Array:
         one = np.ones((m, 1))
         rows = hstack([-A, one]) if issparse(A) else np.hstack([-A, one])
         cost = np.append(np.zeros(q), -1.0)
-        found = linprog(cost, A_ub=rows, b_ub=np.zeros(m), bounds=[*box, (None, 1.0)],
-                        method="highs", options=OPTIONS)  # fmt: skip
+        found = linprog(
+            cost,
+            A_ub=rows,
+            b_ub=np.zeros(m),
+            bounds=[*box, (None, 1.0)],
+            method="highs",
+            options=OPTIONS,
+        )
     else:
         cost = -np.asarray(A.sum(axis=0)).ravel()
-        found = linprog(cost, A_ub=-A, b_ub=np.zeros(m), bounds=box, method="highs",
-                        options=OPTIONS)  # fmt: skip
+        found = linprog(
+            cost, A_ub=-A, b_ub=np.zeros(m), bounds=box, method="highs", options=OPTIONS
+        )
     if found.x is None:
         raise RuntimeError(f"the linear programme ended without an answer: {found.message}")
     return np.asarray(found.x[:q])
@@ -132,8 +139,11 @@ def find_rule(design: Design, *, strict: bool) -> Array | None:
         if not strict and seen.max() <= POSITIVE:
             if len(active) == total or _spans(design, A):
                 return None
-            wanted = np.arange(total) if len(active) * 2 >= total else np.unique(
-                np.linspace(0, total - 1, 2 * len(active)).astype(np.intp))  # fmt: skip
+            wanted = (
+                np.arange(total)
+                if len(active) * 2 >= total
+                else np.unique(np.linspace(0, total - 1, 2 * len(active)).astype(np.intp))
+            )
         else:
             margins = all_margins(design, t).ravel()
             floor = 0.0 if strict else -POSITIVE

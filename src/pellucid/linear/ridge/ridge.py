@@ -281,9 +281,11 @@ class Ridge(RidgeModel):
 
     def _check_parameters(self) -> None:
         check.boolean(
-            fit_intercept=self.fit_intercept, copy_X=self.copy_X, positive=self.positive,
+            fit_intercept=self.fit_intercept,
+            copy_X=self.copy_X,
+            positive=self.positive,
             shrink_intercept=self.shrink_intercept,
-        )  # fmt: skip
+        )
         check.non_negative(tol=self.tol)
         if self.max_iter is not None:
             check.whole(max_iter=self.max_iter)
@@ -329,15 +331,23 @@ class Ridge(RidgeModel):
         if weights is not None and self.shrink_intercept:
             weights = weights[1:]
         found: LinearDescent = minimise_linear(
-            rows, self.solver, [L2(a / (2 * n)) for a in fit.alpha], intercept=self.fit_intercept,
-            shrink_intercept=self.shrink_intercept, price=weights, context=context,
-        )  # fmt: skip
+            rows,
+            self.solver,
+            [L2(a / (2 * n)) for a in fit.alpha],
+            intercept=self.fit_intercept,
+            shrink_intercept=self.shrink_intercept,
+            price=weights,
+            context=context,
+        )
         self.history_, self.n_iter_ = found.history, found.n_iter
         parts = tuple(part._replace(route=ROUTE, gradient=found.gradient) for part in fit.parts)
         return fit._replace(
-            parts=parts, coef=found.coef, intercept=found.intercept,
-            rss=np.maximum(np.diag(found.rss), 0.0), iterative=found.sentence,
-        )  # fmt: skip
+            parts=parts,
+            coef=found.coef,
+            intercept=found.intercept,
+            rss=np.maximum(np.diag(found.rss), 0.0),
+            iterative=found.sentence,
+        )
 
     def _solve(
         self, rows: Source, map_: Map, weights: Array | None, context: FitContext | None = None

@@ -246,9 +246,10 @@ class RidgeCV(RidgeModel):
 
     def _check_parameters(self) -> None:
         check.boolean(
-            fit_intercept=self.fit_intercept, store_cv_results=self.store_cv_results,
+            fit_intercept=self.fit_intercept,
+            store_cv_results=self.store_cv_results,
             alpha_per_target=self.alpha_per_target,
-        )  # fmt: skip
+        )
         check.one_of(RULES, rule=self.rule)
         if self.gcv_mode is not None:
             check.one_of(MODES, gcv_mode=self.gcv_mode)
@@ -319,8 +320,11 @@ class RidgeCV(RidgeModel):
             kept.append(predictions)
             for j in range(predictions.shape[2]):
                 P = predictions[:, :, j]
-                pairs = [(P[:, i], y[:, i]) for i in range(k)] if self.alpha_per_target else [
-                    (P[:, 0], rows.y) if rows.y.ndim == 1 else (P, y)]  # fmt: skip
+                pairs = (
+                    [(P[:, i], y[:, i]) for i in range(k)]
+                    if self.alpha_per_target
+                    else [(P[:, 0], rows.y) if rows.y.ndim == 1 else (P, y)]
+                )
                 values[:, start + j] = [score(GivenPredictions(), a, b, rows.w) for a, b in pairs]
             kept = kept if self.store_cv_results else []
         if kept:

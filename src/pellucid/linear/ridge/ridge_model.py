@@ -157,10 +157,14 @@ class RidgeModel(LinearSmoother):
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
         half = cut(confidence, np.inf, "normal") * posterior
         arrays = {
-            "estimate": b, "standard_error": error, "statistic": np.full(b.shape, np.nan),
-            "p_value": np.full(b.shape, np.nan), "low": b - half, "high": b + half,
+            "estimate": b,
+            "standard_error": error,
+            "statistic": np.full(b.shape, np.nan),
+            "p_value": np.full(b.shape, np.nan),
+            "low": b - half,
+            "high": b + half,
             "posterior_sd": posterior,
-        }  # fmt: skip
+        }
         if np.ndim(self.coef_) == 1:
             arrays = {name: values[0] for name, values in arrays.items()}
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
@@ -169,13 +173,16 @@ class RidgeModel(LinearSmoother):
             names=names,
             arrays=arrays,
             scalars={
-                "alpha": bare(self.alpha_), "df": bare(self.df_), "n": self.n_observations_,
-                "rss": bare(self.rss_), "sigma2": bare(self.sigma2_),
+                "alpha": bare(self.alpha_),
+                "df": bare(self.df_),
+                "n": self.n_observations_,
+                "rss": bare(self.rss_),
+                "sigma2": bare(self.sigma2_),
             },
             valid=False,
             reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
             "posterior intervals under w ~ N(0, (sigma2/alpha) I)",
-        )  # fmt: skip
+        )
 
     def card(self) -> Card:
         n, alpha = self.n_observations_, self.alpha_
@@ -185,10 +192,11 @@ class RidgeModel(LinearSmoother):
         text = f"{alpha:.6g}" if one else "alpha (one per target)"
         scales = [
             f"lambda = {text} in RSS + lambda {shrunk} and in RSS/2 + (lambda/2) {shrunk}",
-            f"lambda = {alpha / n:.6g} in RSS/n + lambda {shrunk}" if one else
-            f"lambda = alpha/n in RSS/n + lambda {shrunk}",
+            f"lambda = {alpha / n:.6g} in RSS/n + lambda {shrunk}"
+            if one
+            else f"lambda = alpha/n in RSS/n + lambda {shrunk}",
             f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
-        ]  # fmt: skip
+        ]
         if np.ndim(self.budget_) == 0:
             scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
         notes = []
@@ -207,13 +215,18 @@ class RidgeModel(LinearSmoother):
             evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
             optimisation=f"{self._iterative or REASONS[self.solver_]}; {unique}{certificate}",
             numbers={
-                "alpha": bare(alpha), "n": n, "df": bare(self.df_), "rss": bare(self.rss_),
-                "sigma2": bare(self.sigma2_), "budget": bare(self.budget_),
-                "budget_ols": bare(self.budget_ols_), "shrinkage": bare(self.shrinkage_),
+                "alpha": bare(alpha),
+                "n": n,
+                "df": bare(self.df_),
+                "rss": bare(self.rss_),
+                "sigma2": bare(self.sigma2_),
+                "budget": bare(self.budget_),
+                "budget_ols": bare(self.budget_ols_),
+                "shrinkage": bare(self.shrinkage_),
             },
             scales=tuple(scales),
             warnings=tuple(notes),
-        )  # fmt: skip
+        )
 
 
 def ridge_smoother(

@@ -206,8 +206,10 @@ def ridge_start(data: HuberData, total: Moments) -> Parameters:
     G, B = total.scatter[:p, :p], total.scatter[:p, p]
     y_mean, square = total.mean[p], total.scatter[p, p]
     if not data.intercept:
-        G, B = (M + total.weight * np.multiply.outer(total.mean[:p], m)
-                for M, m in ((G, total.mean[:p]), (B, y_mean)))  # fmt: skip
+        G, B = (
+            M + total.weight * np.multiply.outer(total.mean[:p], m)
+            for M, m in ((G, total.mean[:p]), (B, y_mean))
+        )
         square = square + total.weight * y_mean**2
     ridge = data.alpha + 1e-10 * np.trace(G) / max(p, 1)
     w = solve_semidefinite(G + ridge * np.eye(p), B)
@@ -283,18 +285,31 @@ class HuberRegressor(Regressor):
         spread = np.sqrt(total.scatter[p, p] / total.weight) + abs(total.mean[p])
         shift = total.mean[:p] if self.fit_intercept else np.zeros(p)
         data = HuberData(
-            rows, shift, float(self.epsilon), float(self.alpha),
-            SMALLEST * max(float(spread), EPS), self.fit_intercept, total.weight,
-        )  # fmt: skip
+            rows,
+            shift,
+            float(self.epsilon),
+            float(self.alpha),
+            SMALLEST * max(float(spread), EPS),
+            self.fit_intercept,
+            total.weight,
+        )
         at = ridge_start(data, total) if start is None else self._shifted(start, data)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self.max_iter,
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self.max_iter,
             attributes=lambda state: self._attributes(state, data),
-        )  # fmt: skip
+        )
         run = self._iterate(
-            partial(huber_step, data), start_state(data, total, at), max_iter=self.max_iter,
-            tol=self.tol, record=partial(_record, data), context=context,
-        )  # fmt: skip
+            partial(huber_step, data),
+            start_state(data, total, at),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            record=partial(_record, data),
+            context=context,
+        )
         for name, value in self._attributes(run.state, data).items():
             setattr(self, name, value)
         self.objective_ = run.state.objective
@@ -325,9 +340,7 @@ class HuberRegressor(Regressor):
         theta, scale = state.at
         w = theta[1:].copy()
         b = float(theta[0] - data.shift @ w) if data.intercept else 0.0
-        return {
-            "coef_": w, "intercept_": b, "scale_": float(scale), "outliers_": ~state.inlier,
-        }  # fmt: skip
+        return {"coef_": w, "intercept_": b, "scale_": float(scale), "outliers_": ~state.inlier}
 
     def predict(self, X: ArrayLike) -> Array:
         rows = self._check_input(X)
@@ -344,17 +357,21 @@ class HuberRegressor(Regressor):
             optimisation=f"Newton with backtracking from ridge, {self.n_iter_} steps; jointly "
             "convex: the minimum is global",
             numbers={
-                "objective": self.objective_, "scale": self.scale_, "outliers": many,
+                "objective": self.objective_,
+                "scale": self.scale_,
+                "outliers": many,
                 "n": len(self.outliers_),
             },
             warnings=notes,
-        )  # fmt: skip
+        )
 
 
 def _record(data: HuberData, state: HuberState) -> dict[str, Any]:
     w = state.at.theta[1:]
     b = state.at.theta[0] - data.shift @ w if data.intercept else 0.0
     return {
-        "objective": state.objective, "scale": state.at.scale,
-        "outliers": int((~state.inlier).sum()), "parameters": np.append(b, w),
-    }  # fmt: skip
+        "objective": state.objective,
+        "scale": state.at.scale,
+        "outliers": int((~state.inlier).sum()),
+        "parameters": np.append(b, w),
+    }

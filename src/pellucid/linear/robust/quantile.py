@@ -162,12 +162,18 @@ class QuantileRegressor(Regressor):
             return (state, 0.0) if state.done else fit_round(rows, order, scale, state)
 
         run = self._iterate(
-            step, first, max_iter=ROUNDS, tol=0.0, context=context,
+            step,
+            first,
+            max_iter=ROUNDS,
+            tol=0.0,
+            context=context,
             record=lambda s: {
-                "objective": s.objective / n, "rows": s.size, "pivots": s.pivots,
+                "objective": s.objective / n,
+                "rows": s.size,
+                "pivots": s.pivots,
                 "active": int(s.active.sum()),
             },
-        )  # fmt: skip
+        )
         state = run.state
         self.__dict__.update(parameters(state))
         self.n_pivots_, self.objective_ = state.pivots, state.objective / n
@@ -253,17 +259,22 @@ class QuantileRegressor(Regressor):
             title=f"Quantile regression, quantile {self.quantile:g}",
             names=names,
             arrays={
-                "estimate": b, "standard_error": se, "statistic": statistic,
+                "estimate": b,
+                "standard_error": se,
+                "statistic": statistic,
                 "p_value": tail(statistic, free, "t") if free > 0 else np.nan * se,
-                "low": b - half, "high": b + half,
+                "low": b - half,
+                "high": b + half,
             },
             scalars={
-                "objective": self.objective_, "density": self.density_,
-                "bandwidth": self.bandwidth_, "n": self.n_observations_,
+                "objective": self.objective_,
+                "density": self.density_,
+                "bandwidth": self.bandwidth_,
+                "n": self.n_observations_,
             },
             valid=not self._reason,
             reason=self._reason,
-        )  # fmt: skip
+        )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"coef_": (self.n_features_in_,)}
@@ -286,8 +297,11 @@ class QuantileRegressor(Regressor):
             optimisation=f"simplex on growing samples, {self.n_pivots_} pivots; convex: {unique}; "
             f"duality gap {self.dual_gap_:.1e}",
             numbers={
-                "quantile": tau, "alpha": self.alpha, "n": self.n_observations_,
-                "objective": self.objective_, "dual_gap": self.dual_gap_,
+                "quantile": tau,
+                "alpha": self.alpha,
+                "n": self.n_observations_,
+                "objective": self.objective_,
+                "dual_gap": self.dual_gap_,
             },
             warnings=notes,
-        )  # fmt: skip
+        )

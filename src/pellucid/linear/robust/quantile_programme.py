@@ -81,9 +81,20 @@ def vertex(
         sign = np.where(r > 0, 1.0, np.where(r < 0, -1.0, np.where(sign == 0, 1.0, sign)))
         r[basis], sign[basis] = 0.0, 0.0
         status, count = pivots(
-            rows.D, y, rows.up, rows.lo, linear, basis, inverse, theta, r, sign,
-            tol, REFRESH, patience,
-        )  # fmt: skip
+            rows.D,
+            y,
+            rows.up,
+            rows.lo,
+            linear,
+            basis,
+            inverse,
+            theta,
+            r,
+            sign,
+            tol,
+            REFRESH,
+            patience,
+        )
         total += count
         if status == OPTIMAL and y is not rows.y:
             y = rows.y
@@ -161,12 +172,7 @@ def fit_round(rows: Rows, order: IntArray, scale: float, state: State) -> tuple[
             short = np.where(after > 0, rows.up[still] * after, -rows.lo[still] * after)
             gap = float((short - psi * after).sum()) / max(objective, 1e-300)
         new = state._replace(
-            theta=theta,
-            basis=basis,
-            active=active,
-            side=side,
-            objective=objective,
-            pivots=total,
+            theta=theta, basis=basis, active=active, side=side, objective=objective, pivots=total
         )
         return new, max(gap, 1e-300)
     if state.size == n:

@@ -85,8 +85,12 @@ def smooth(h: Any, r: Any, y: Any, w: Any, ss: Any, q: float, out: Any) -> Any:
                 state[side, 0], state[side, 1], state[side, 2] = r[before], 0.0, np.inf
                 state[side, 3], state[side, 4] = y[before], 0.0
             a, b, d, m, s = (
-                state[side, 0], state[side, 1], state[side, 2], state[side, 3], state[side, 4],
-            )  # fmt: skip
+                state[side, 0],
+                state[side, 1],
+                state[side, 2],
+                state[side, 3],
+                state[side, 4],
+            )
             A, B, D, stay = cross(a, b, d, gap, q)
             M = m + gap * s - y[i] if k > 1 else 0.0
             S = s * stay + B * (y[i] - m)
@@ -98,9 +102,7 @@ def smooth(h: Any, r: Any, y: Any, w: Any, ss: Any, q: float, out: Any) -> Any:
             state[side, 3], state[side, 4] = y[i] + left * M, S + B * (left * M)
         for side in range(2):
             i = k if side == 0 else n - 1 - k
-            mine = (
-                ahead[side, 0], ahead[side, 1], ahead[side, 2], ahead[side, 3], ahead[side, 4],
-            )  # fmt: skip
+            mine = (ahead[side, 0], ahead[side, 1], ahead[side, 2], ahead[side, 3], ahead[side, 4])
             if 2 * k < n - 1 or (2 * k == n - 1 and side == 0):
                 for c in range(5):
                     kept[i, c] = mine[c]

@@ -293,12 +293,19 @@ class SmoothingSpline(Regressor):
             evaluation=f"sum (y - f(x))^2 + {self.alpha_:.6g} int f''(x)^2 dx",
             optimisation=how,
             numbers={
-                "alpha": self.alpha_, "n": n, "knots": m, "df": self.df_, "rss": self.rss_,
-                "sigma2": self.sigma2_, "gcv": self.gcv_, "loocv": self.loocv_,
+                "alpha": self.alpha_,
+                "n": n,
+                "knots": m,
+                "df": self.df_,
+                "rss": self.rss_,
+                "sigma2": self.sigma2_,
+                "gcv": self.gcv_,
+                "loocv": self.loocv_,
             },
             scales=(
                 f"prior: f'' is white noise of variance s^2/alpha, {1 / self.alpha_:.6g} s^2"
-                if self.alpha_ > 0 else "prior: none, f interpolates",
+                if self.alpha_ > 0
+                else "prior: none, f interpolates",
             ),
             warnings=tuple(notes),
-        )  # fmt: skip
+        )

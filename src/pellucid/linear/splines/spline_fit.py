@@ -115,9 +115,14 @@ def fit_spline(knots: Knots, alpha: float) -> SplineFit:
     n = knots.weight
     gcv = rss / n / (free / n) ** 2 if free > 0 else np.nan
     return SplineFit(
-        knots.y - out[:, 0], (out[:, 2] + slope) / knots.unit, out[:, 3] / knots.unit**2,
-        rss, df, gcv, loo if np.isfinite(loo) else np.nan,
-    )  # fmt: skip
+        knots.y - out[:, 0],
+        (out[:, 2] + slope) / knots.unit,
+        out[:, 3] / knots.unit**2,
+        rss,
+        df,
+        gcv,
+        loo if np.isfinite(loo) else np.nan,
+    )
 
 
 def weighted_line(knots: Knots) -> tuple[float, float]:
@@ -145,9 +150,10 @@ def search(knots: Knots, rule: str) -> Search:
     if knots.weight > len(knots.y):  # with repeated x even interpolation leaves residuals
         ends.append((0.0, criterion(knots, 0.0, rule)))
     dips = [
-        j for j in range(len(grid))
+        j
+        for j in range(len(grid))
         if scores[j] == scores[max(0, j - 1) : j + 2].min() and np.isfinite(scores[j])
-    ]  # fmt: skip
+    ]
 
     def refine(j: int) -> tuple[float, float]:
         around = (grid[max(0, j - 1)], grid[min(len(grid) - 1, j + 1)])

@@ -113,9 +113,24 @@ def epoch_of(
     coef, mean = state.coef.copy(), state.mean.copy()
     scalars = np.array([state.intercept, state.mean_intercept, cut[-1], state.t, 0], dtype=float)
     rest = (
-        p.y, rows, share, rates, coef, mean, cut[:-1], scalars, state.t, p.loss.code,
-        p.loss.epsilon, p.factor, p.l2, p.l1, p.intercept, p.average, p.kind,
-    )  # fmt: skip
+        p.y,
+        rows,
+        share,
+        rates,
+        coef,
+        mean,
+        cut[:-1],
+        scalars,
+        state.t,
+        p.loss.code,
+        p.loss.epsilon,
+        p.factor,
+        p.l2,
+        p.l1,
+        p.intercept,
+        p.average,
+        p.kind,
+    )
     total = (run_sparse_epoch if issparse(p.X) else sgd_epoch)(p.X, *rest)
     cut[-1] = scalars[2]
     return coef, mean, scalars, total / len(rows)
@@ -137,9 +152,19 @@ def sgd_step(
     if waited >= problem.patience and problem.schedule.patience and rate > SMALLEST_RATE:
         share, waited, gap = share / problem.schedule.factor, 0, 1.0
     new = SGDState(
-        coef, float(scalars[0]), mean, float(scalars[1]), int(scalars[3]), share, waited,
-        min(state.best, measure), float(value), float(score), rate, int(scalars[4]),
-    )  # fmt: skip
+        coef,
+        float(scalars[0]),
+        mean,
+        float(scalars[1]),
+        int(scalars[3]),
+        share,
+        waited,
+        min(state.best, measure),
+        float(value),
+        float(score),
+        rate,
+        int(scalars[4]),
+    )
     return new, max(gap, 0.0)
 
 
@@ -208,9 +233,19 @@ def rank_in_group(group: IntArray) -> Array:
 def fresh_state(coef: Array, intercept: float) -> SGDState:
     """The state before the first visit."""
     return SGDState(
-        coef.copy(), intercept, np.zeros(len(coef)), 0.0, 1, 1.0, 0, np.inf, np.nan, np.nan,
-        np.nan, 0,
-    )  # fmt: skip
+        coef.copy(),
+        intercept,
+        np.zeros(len(coef)),
+        0.0,
+        1,
+        1.0,
+        0,
+        np.inf,
+        np.nan,
+        np.nan,
+        np.nan,
+        0,
+    )
 
 
 def record_row(joint: Joint) -> dict[str, Any]:

@@ -28,9 +28,15 @@ def ask_for_row(numbers: Array, places: Any, indptr: Any, visits: IntArray, k: i
 
 @jit
 def step_length(
-    kind: int, loss: int, epsilon: float, factor: float, target: float, f: float, eta: float,
+    kind: int,
+    loss: int,
+    epsilon: float,
+    factor: float,
+    target: float,
+    f: float,
+    eta: float,
     norm: float,
-) -> float:  # fmt: skip
+) -> float:
     """What a visit adds of its row: -eta l'(y, f), or a passive-aggressive step."""
     if kind == STEP_RATE:
         slope = factor * loss_slope(loss, epsilon, target, f)

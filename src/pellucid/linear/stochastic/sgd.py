@@ -159,9 +159,13 @@ class SGDRegressor(Regressor, StochasticModel):
         rows = rows._replace(X=canonical(rows.X))
         start = self._start(1, rows.X.shape[1], coef_init, intercept_init)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self._limit(),
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self._limit(),
             attributes=self._attributes,
-        )  # fmt: skip
+        )
         targets = Targets([rows.y], [np.empty(0)], None)
         if self.solver is not None:
             self._fit_by_solver(rows, targets, start, context)

@@ -91,9 +91,13 @@ class StochasticClassifier(LinearClassifier, StochasticModel):
         K = len(self.classes_)
         start = self._start(K if K > 2 else 1, rows.X.shape[1], coef_init, intercept_init)
         context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self._limit(),
+            self,
+            X=rows.X,
+            y=rows.y,
+            sample_weight=sample_weight,
+            max_steps=self._limit(),
             attributes=self._attributes,
-        )  # fmt: skip
+        )
         totals = np.bincount(rows.y, weights=rows.w, minlength=K).astype(np.float64)
         targets = self._targets(rows.y, totals)
         if self.solver is not None:

@@ -213,12 +213,24 @@ class StochasticModel(Estimator):
         name, factor = self._losses[self.loss]
         penalty = self._penalty()
         common = Problem(
-            rows.X, mark, visits, held, get_loss(name, self._loss_epsilon()), factor, penalty.l1,
-            2 * penalty.l2, self.fit_intercept, int(self.average),
-            KINDS.get(self.learning_rate, STEP_RATE), schedule, self.shuffle,
-            self.n_iter_no_change, -np.inf if self.tol is None else float(self.tol), np.empty(0),
+            rows.X,
+            mark,
+            visits,
+            held,
+            get_loss(name, self._loss_epsilon()),
+            factor,
+            penalty.l1,
+            2 * penalty.l2,
+            self.fit_intercept,
+            int(self.average),
+            KINDS.get(self.learning_rate, STEP_RATE),
+            schedule,
+            self.shuffle,
+            self.n_iter_no_change,
+            -np.inf if self.tol is None else float(self.tol),
+            np.empty(0),
             labels is not None,
-        )  # fmt: skip
+        )
         pairs = zip(targets.columns, targets.row_weights, strict=True)
         return [common._replace(y=y, row_weight=w) for y, w in pairs]
 
@@ -226,9 +238,13 @@ class StochasticModel(Estimator):
         return self.epsilon
 
     def _fit_epochs(
-        self, rows: Rows, targets: Targets, start: tuple[SGDState, ...], max_iter: int,
+        self,
+        rows: Rows,
+        targets: Targets,
+        start: tuple[SGDState, ...],
+        max_iter: int,
         context: FitContext | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         schedule = self._schedule()
         problems = self._problems(rows, targets, schedule)
         limit = self._runaway(rows, problems, start)
@@ -242,8 +258,11 @@ class StochasticModel(Estimator):
         advance = self._advance(problems, cuts, np.inf if falling else limit)
         run = self._loop(
             lambda joint: joint_step(problems[0], advance, joint, next(epochs)),
-            start, max_iter, context, why,
-        )  # fmt: skip
+            start,
+            max_iter,
+            context,
+            why,
+        )
         self._states = self._sane(problems, run.state.states, start, limit, why)
         self._keep(self._states)
         if run.reason == "max_iter" and context is not None and self._can_end():
@@ -284,9 +303,13 @@ class StochasticModel(Estimator):
         return RUNAWAY * worst
 
     def _sane(
-        self, problems: list[Problem], states: tuple[SGDState, ...], start: tuple[SGDState, ...],
-        limit: float, why: str,
-    ) -> tuple[SGDState, ...]:  # fmt: skip
+        self,
+        problems: list[Problem],
+        states: tuple[SGDState, ...],
+        start: tuple[SGDState, ...],
+        limit: float,
+        why: str,
+    ) -> tuple[SGDState, ...]:
         """The states, with the start (or the last iterate) in the place of what ran away."""
         kept = []
         name = type(self).__name__
@@ -308,14 +331,25 @@ class StochasticModel(Estimator):
         return tuple(kept)
 
     def _loop(
-        self, step: Any, start: tuple[SGDState, ...], max_iter: int, context: FitContext | None,
+        self,
+        step: Any,
+        start: tuple[SGDState, ...],
+        max_iter: int,
+        context: FitContext | None,
         why: str,
-    ) -> Iteration:  # fmt: skip
+    ) -> Iteration:
         run = iterate(
-            step, fresh_joint(start), max_iter=max_iter, tol=0.0 if self._can_end() else None,
-            record=self._record, start_row=False, name=type(self).__name__, context=context,
-            warn=False, explain=lambda state: why,
-        )  # fmt: skip
+            step,
+            fresh_joint(start),
+            max_iter=max_iter,
+            tol=0.0 if self._can_end() else None,
+            record=self._record,
+            start_row=False,
+            name=type(self).__name__,
+            context=context,
+            warn=False,
+            explain=lambda state: why,
+        )
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
         if context is not None:
             context.end(run.state)
@@ -385,16 +419,26 @@ class StochasticModel(Estimator):
     ) -> Minimum:
         name, factor = self._losses[self.loss]
         f = LinearObjective(
-            X, y, get_loss(name, self._loss_epsilon()), self._penalty(),
-            "half_mean" if factor == 0.5 else "mean", (0,) if self.fit_intercept else (),
-            intercept=self.fit_intercept, sample_weight=weight,
-        )  # fmt: skip
+            X,
+            y,
+            get_loss(name, self._loss_epsilon()),
+            self._penalty(),
+            "half_mean" if factor == 0.5 else "mean",
+            (0,) if self.fit_intercept else (),
+            intercept=self.fit_intercept,
+            sample_weight=weight,
+        )
         solver = clone(self.solver)
         if "random_state" in solver.get_params() and solver.random_state is None:
             solver.set_params(random_state=self.random_state)
         if context is None:
-            solver.set_params(**{k: None if k == "tol" else 1 for k in ("max_iter", "tol")
-                                 if k in solver.get_params()})  # fmt: skip
+            solver.set_params(
+                **{
+                    k: None if k == "tol" else 1
+                    for k in ("max_iter", "tol")
+                    if k in solver.get_params()
+                }
+            )
         x = np.append([state.intercept], state.coef) if self.fit_intercept else state.coef
         return solver.minimise(f, x, context=context)
 
@@ -426,6 +470,8 @@ class StochasticModel(Estimator):
     def _numbers(self) -> dict[str, Any]:
         last = self.history_[-1] if len(self.history_) else {}
         return {
-            "n_iter": self.n_iter_, "visits": int(self.t_) - 1, "alpha": self.alpha,
+            "n_iter": self.n_iter_,
+            "visits": int(self.t_) - 1,
+            "alpha": self.alpha,
             "objective": last.get("objective"),
-        }  # fmt: skip
+        }

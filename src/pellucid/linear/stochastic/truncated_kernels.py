@@ -28,10 +28,22 @@ WEIGHT, CUT = range(2)  # of a column
 
 @jit
 def truncated_sgd_epoch(
-    data: Array, indices: Any, indptr: Any, y: Array, visits: IntArray, share: Array, rates: Array,
-    columns: Array, scalars: Array, loss: int, epsilon: float, factor: float, l1: float,
-    intercept: bool, kind: int,
-) -> float:  # fmt: skip
+    data: Array,
+    indices: Any,
+    indptr: Any,
+    y: Array,
+    visits: IntArray,
+    share: Array,
+    rates: Array,
+    columns: Array,
+    scalars: Array,
+    loss: int,
+    epsilon: float,
+    factor: float,
+    l1: float,
+    intercept: bool,
+    kind: int,
+) -> float:
     """One epoch; ``columns`` (p, 2) holds w and c, the other arguments are those of ``sgd_epoch``.
 
     ``sizes`` is sum |w|, where a column that is left alone counts with what is due to it, even
@@ -99,5 +111,20 @@ def truncated_sgd_epoch(
 def warm() -> None:
     """Compile the kernel."""
     two, starts = np.ones(2), np.arange(3, dtype=np.uint32)
-    truncated_sgd_epoch(two, np.arange(2, dtype=np.uint32), starts, two, np.arange(2), np.empty(0),
-                        two, np.ones((2, 2)), np.zeros(5), 0, 0.1, 0.5, 0.1, True, 0)  # fmt: skip
+    truncated_sgd_epoch(
+        two,
+        np.arange(2, dtype=np.uint32),
+        starts,
+        two,
+        np.arange(2),
+        np.empty(0),
+        two,
+        np.ones((2, 2)),
+        np.zeros(5),
+        0,
+        0.1,
+        0.5,
+        0.1,
+        True,
+        0,
+    )

@@ -140,18 +140,24 @@ class SelectedRegression(LinearModel):
             title="Least squares on chosen columns",
             names=names,
             arrays={
-                "estimate": b, "standard_error": error, "statistic": statistic,
+                "estimate": b,
+                "standard_error": error,
+                "statistic": statistic,
                 "p_value": tail(statistic, free, "t") if room else np.nan * error,
-                "low": b - half, "high": b + half,
+                "low": b - half,
+                "high": b + half,
             },
             scalars={
-                "n": self.n_observations_, "df_residual": free, "rss": self.rss_,
-                "sigma2": self.sigma2_, "r2": self.r2_,
+                "n": self.n_observations_,
+                "df_residual": free,
+                "rss": self.rss_,
+                "sigma2": self.sigma2_,
+                "r2": self.r2_,
             },
             valid=False,
             reason="chosen on the same data: the estimates are too large and the errors too small; "
             "fit the chosen columns on new rows for a test",
-        )  # fmt: skip
+        )
 
     def _notes(self) -> list[str]:
         notes = ["tests and intervals after the choice are not valid: chosen on the same data"]

@@ -363,8 +363,16 @@ class StepwiseRegression(SelectedRegression):
         most = self.n_features_in_ if self.max_features is None else self.max_features
         threshold = THRESHOLD.get(self.criterion, np.nan)
         threshold = threshold if self.threshold is None else self.threshold
-        return Rules(self.direction, self.criterion, threshold, most, n, self.fit_intercept,
-                     sigma2, exact_limit(small))  # fmt: skip
+        return Rules(
+            self.direction,
+            self.criterion,
+            threshold,
+            most,
+            n,
+            self.fit_intercept,
+            sigma2,
+            exact_limit(small),
+        )
 
     def _run(self, rows: Source, small: Compact, columns: list[int]) -> None:
         rules = self._rules(rows, small, columns)
@@ -384,14 +392,21 @@ class StepwiseRegression(SelectedRegression):
             return {"coef_": fit.coef, "intercept_": b, "steps_": list(state.steps)}
 
         context = FitContext(
-            self, X=getattr(rows, "X", None), y=getattr(rows, "y", None), max_steps=None,
+            self,
+            X=getattr(rows, "X", None),
+            y=getattr(rows, "y", None),
+            max_steps=None,
             attributes=attributes,
-        )  # fmt: skip
+        )
         moves = state.pending is not None
         run = self._iterate(
-            lambda state: step_once(state, rules), state, max_iter=MOST_MOVES if moves else 0,
-            tol=0.5 if moves else None, record=record, context=context,
-        )  # fmt: skip
+            lambda state: step_once(state, rules),
+            state,
+            max_iter=MOST_MOVES if moves else 0,
+            tol=0.5 if moves else None,
+            record=record,
+            context=context,
+        )
         self.steps_ = list(run.state.steps)
         self._set_chosen(small, np.array(self.steps_[-1].support, dtype=np.intp))
         if self.rss_ == 0 and self.criterion != "rss":
@@ -417,11 +432,14 @@ class StepwiseRegression(SelectedRegression):
             optimisation=f"{self.direction} steps: {added} added, {len(moves) - added} dropped; "
             "greedy, not the best subset of its size in general",
             numbers={
-                "n": self.n_observations_, "columns": int(self.support_.sum()),
-                "value": self.steps_[-1].value, "rss": self.rss_, "sigma2": self.sigma2_,
+                "n": self.n_observations_,
+                "columns": int(self.support_.sum()),
+                "value": self.steps_[-1].value,
+                "rss": self.rss_,
+                "sigma2": self.sigma2_,
             },
             warnings=tuple(self._notes()),
-        )  # fmt: skip
+        )
 
 
 def record(state: State) -> dict[str, Any]:

@@ -33,12 +33,7 @@ from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.least_squares.inference import cut, tail
-from pellucid.linear.logistic.newton import (
-    last_step,
-    newton_step,
-    solve_curvature,
-    start_newton,
-)
+from pellucid.linear.logistic.newton import last_step, newton_step, solve_curvature, start_newton
 from pellucid.linear.logistic.rule import LogisticRule, log_probabilities
 from pellucid.linear.logistic.sums import Problem, class_counts, typical_row
 from pellucid.solvers import SeparationWarning
@@ -126,8 +121,16 @@ def fit_terms(search: Search, terms: tuple[Term, ...], start: Model | None = Non
     source = Rows(np.ascontiguousarray(D), search.codes, search.w)
     counts = class_counts(search.n_classes, source)
     q = len(terms) + 1
-    problem = Problem(source, map_threads, search.n_classes, np.zeros(q), np.zeros(q - 1),
-                      search.intercept, None, counts)  # fmt: skip
+    problem = Problem(
+        source,
+        map_threads,
+        search.n_classes,
+        np.zeros(q),
+        np.zeros(q - 1),
+        search.intercept,
+        None,
+        counts,
+    )
     ridge = np.full(q, search.ridge / search.total)
     ridge[0] = 0.0
     problem = problem._replace(ridge=ridge)
@@ -341,21 +344,35 @@ class StepwiseLogisticRegression(LogisticRule):
         if (counts == 0).any():
             raise ValueError("every class needs rows of positive weight")
         search = self._search(rows)
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None,
-                             attributes=lambda s: self._fitted(search, s) if s else {})  # fmt: skip
+        context = FitContext(
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            max_steps=None,
+            attributes=lambda s: self._fitted(search, s) if s else {},
+        )
         with single_threaded_blas():
             state = self._start(search)
         if state.pending is not None:
             run = self._iterate(
-                lambda s: step_once(search, s), state, max_iter=MOST_MOVES, tol=0.5,
+                lambda s: step_once(search, s),
+                state,
+                max_iter=MOST_MOVES,
+                tol=0.5,
                 record=lambda s: {"objective": 2 * s.model.loss, "terms": len(s.model.terms)},
                 context=context,
-            )  # fmt: skip
+            )
             state = run.state
         else:
-            self._iterate(lambda s: (s, 0.0), state, max_iter=1, tol=0.5, context=context,
-                          record=lambda s: {"objective": 2 * s.model.loss,
-                                            "terms": len(s.model.terms)})  # fmt: skip
+            self._iterate(
+                lambda s: (s, 0.0),
+                state,
+                max_iter=1,
+                tol=0.5,
+                context=context,
+                record=lambda s: {"objective": 2 * s.model.loss, "terms": len(s.model.terms)},
+            )
         for name, value in self._fitted(search, state).items():
             setattr(self, name, value)
         if state.model.separated:
@@ -386,10 +403,20 @@ class StepwiseLogisticRegression(LogisticRule):
         shift = typical_row(rows.X, rows.w) if self.fit_intercept else np.zeros(p)
         most = p * (p + 1) // 2 if self.max_features is None else self.max_features
         return Search(
-            rows.X, rows.y, len(self.classes_), np.ascontiguousarray(rows.w), shift,
-            self.direction, self.criterion, self.interactions, int(most), self.alpha_in,
-            self.alpha_out, self.fit_intercept, 1 / self.C,
-        )  # fmt: skip
+            rows.X,
+            rows.y,
+            len(self.classes_),
+            np.ascontiguousarray(rows.w),
+            shift,
+            self.direction,
+            self.criterion,
+            self.interactions,
+            int(most),
+            self.alpha_in,
+            self.alpha_out,
+            self.fit_intercept,
+            1 / self.C,
+        )
 
     def _start(self, search: Search) -> State:
         p = search.X.shape[1]
@@ -426,14 +453,20 @@ class StepwiseLogisticRegression(LogisticRule):
         support[[term[0] for term in model.terms if len(term) == 1]] = True
         n = search.total
         return {
-            "coef_": coef, "intercept_": b if search.intercept else np.zeros(k),
-            "interaction_coef_": products, "interactions_": pairs, "support_": support,
-            "steps_": list(state.steps), "log_likelihood_": model.likelihood,
+            "coef_": coef,
+            "intercept_": b if search.intercept else np.zeros(k),
+            "interaction_coef_": products,
+            "interactions_": pairs,
+            "support_": support,
+            "steps_": list(state.steps),
+            "log_likelihood_": model.likelihood,
             "aic_": -2 * model.likelihood + 2 * model.size,
             "bic_": -2 * model.likelihood + model.size * np.log(n),
-            "n_observations_": n, "n_parameters_": model.size, "classes_": self.classes_,
+            "n_observations_": n,
+            "n_parameters_": model.size,
+            "classes_": self.classes_,
             "_covariance": raw_covariance(search, model, pairs),
-        }  # fmt: skip
+        }
 
     def _scores(self, X: Any) -> Array:
         scores = super()._scores(X)
@@ -477,17 +510,23 @@ class StepwiseLogisticRegression(LogisticRule):
             title="Logistic regression on chosen columns",
             names=names,
             arrays={
-                "estimate": b, "standard_error": error, "statistic": z,
-                "p_value": tail(z, np.inf, "normal"), "low": b - half, "high": b + half,
+                "estimate": b,
+                "standard_error": error,
+                "statistic": z,
+                "p_value": tail(z, np.inf, "normal"),
+                "low": b - half,
+                "high": b + half,
             },
             scalars={
-                "n": self.n_observations_, "log_likelihood": self.log_likelihood_,
-                "aic": self.aic_, "bic": self.bic_,
+                "n": self.n_observations_,
+                "log_likelihood": self.log_likelihood_,
+                "aic": self.aic_,
+                "bic": self.bic_,
             },
             valid=False,
             reason="selected on the same data: the estimates are too large and the errors too "
             "small; fit the chosen columns on new rows for a test",
-        )  # fmt: skip
+        )
 
     def _chosen(self) -> tuple[tuple[str, ...], Array]:
         """Names and estimates of the chosen terms; K - 1 blocks against the first class."""
@@ -506,10 +545,11 @@ class StepwiseLogisticRegression(LogisticRule):
     def card(self) -> Card:
         moves = [step.move for step in self.steps_]
         rule = {
-            "aic": "AIC = 2 loss + 2 k", "bic": "BIC = 2 loss + k ln n",
+            "aic": "AIC = 2 loss + 2 k",
+            "bic": "BIC = 2 loss + k ln n",
             "p": f"likelihood-ratio p-values: in below {self.alpha_in:g}, out above "
             f"{self.alpha_out:g}",
-        }[self.criterion]  # fmt: skip
+        }[self.criterion]
         penalty = "" if np.isinf(self.C) else f" + {0.5 / self.C:.6g} sum w^2"
         kind = "log-odds linear in" if len(self.classes_) == 2 else "softmax of linear scores in"
         return Card(
@@ -519,12 +559,16 @@ class StepwiseLogisticRegression(LogisticRule):
             optimisation=f"{self.direction}: {moves.count('add')} added, {moves.count('drop')} "
             "dropped, each move refitted to the optimum by Newton's method",
             numbers={
-                "log-likelihood": self.log_likelihood_, "AIC": self.aic_, "BIC": self.bic_,
-                "n": self.n_observations_, "parameters": self.n_parameters_,
+                "log-likelihood": self.log_likelihood_,
+                "AIC": self.aic_,
+                "BIC": self.bic_,
+                "n": self.n_observations_,
+                "parameters": self.n_parameters_,
             },
-            warnings=("tests and intervals after the choice are not valid: chosen on the same "
-                      "data",),
-        )  # fmt: skip
+            warnings=(
+                "tests and intervals after the choice are not valid: chosen on the same data",
+            ),
+        )
 
 
 def raw_covariance(search: Search, model: Model, pairs: list[Term]) -> Array:

@@ -121,12 +121,16 @@ def search(small: Compact, most: int, n_rows: int) -> Search:
         margin = max(1e-12, 4 * EPS * at.condition**2)
         if at.condition <= TRIANGLE_ABOVE:
             V = np.linalg.inv(at.A)
-            nodes, route = leaps_inverse(V @ V.T, V @ at.c, at.A, at.c, at.rest, margin, floor,
-                                         best, masks), "inverse"  # fmt: skip
+            nodes, route = (
+                leaps_inverse(V @ V.T, V @ at.c, at.A, at.c, at.rest, margin, floor, best, masks),
+                "inverse",
+            )
         else:
             R, z = ridged(at)
-            nodes, route = leaps_triangle(R, z, at.A, at.c, at.rest, 1e-10, floor, best,
-                                          masks), "triangle"  # fmt: skip
+            nodes, route = (
+                leaps_triangle(R, z, at.A, at.c, at.rest, 1e-10, floor, best, masks),
+                "triangle",
+            )
     mend(at, most, best, masks)
     supports = [mask_columns(int(masks[size]), live) for size in range(most + 1)]
     return Search(tuple(supports), int(nodes), route)
@@ -241,11 +245,7 @@ class BestSubsetRegression(SelectedRegression):
     """
 
     def __init__(
-        self,
-        *,
-        criterion: str = "bic",
-        max_features: int | None = None,
-        fit_intercept: bool = True,
+        self, *, criterion: str = "bic", max_features: int | None = None, fit_intercept: bool = True
     ) -> None:
         self.criterion = criterion
         self.max_features = max_features
@@ -328,8 +328,12 @@ class BestSubsetRegression(SelectedRegression):
             f"{self.criterion} among sizes",
             optimisation=f"{how}: exact, {self.n_nodes_} nodes for {self.n_features_in_} columns",
             numbers={
-                "n": self.n_observations_, "columns": size, "criterion": self.criterion_[size],
-                "rss": self.rss_, "sigma2": self.sigma2_, "r2": self.r2_,
+                "n": self.n_observations_,
+                "columns": size,
+                "criterion": self.criterion_[size],
+                "rss": self.rss_,
+                "sigma2": self.sigma2_,
+                "r2": self.r2_,
             },
             warnings=tuple(notes),
-        )  # fmt: skip
+        )

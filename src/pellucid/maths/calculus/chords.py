@@ -68,20 +68,18 @@ class Convexity(NamedTuple):
         ends = f"between {point(chord.a)} and {point(chord.b)}"
         if chord.gap is None:
             return folded(f"{self.verdict}. {point(m)} lies {ends}, but not in the set.")
-        words = "neither convex nor concave" if self.verdict == "neither" else (
-            f"{self.verdict}. Not convex"
-        )  # fmt: skip
+        words = (
+            "neither convex nor concave"
+            if self.verdict == "neither"
+            else (f"{self.verdict}. Not convex")
+        )
         return folded(
             f"{words}: {ends}, at {point(m)}, the function is {number(chord.gap)} above its chord."
         )
 
 
 def convexity(
-    f: Callable[[Array], Any],
-    low: Any,
-    high: Any,
-    n_samples: int = 2000,
-    random_state: Any = 0,
+    f: Callable[[Array], Any], low: Any, high: Any, n_samples: int = 2000, random_state: Any = 0
 ) -> Convexity:
     """Look for chords that refute convexity, strict convexity and concavity in a box.
 

@@ -56,9 +56,11 @@ def critical_point(
     check.boolean(convex=convex)
     x = vector(x, "x")
     p, g = len(x), Remembered(f)
-    slope = numerical_gradient(g, x).value if gradient is None else vector(
-        gradient(x.copy()), "the gradient", p
-    )  # fmt: skip
+    slope = (
+        numerical_gradient(g, x).value
+        if gradient is None
+        else vector(gradient(x.copy()), "the gradient", p)
+    )
     small = None
     if hessian is not None:
         H = np.asarray(hessian(x.copy()), dtype=np.float64).reshape(p, p)

@@ -173,7 +173,11 @@ class AffineSubspace:
         text = f"{flat(self.dim)} in {len(self.point)} dimensions through {point(self.point)}"
         if self.is_hyperplane:
             text += f", a hyperplane with normal {point(self.normal)}"
-        return folded(text + (
-            "; 0 is on it, so it is a subspace" if self.is_linear
-            else "; 0 is not on it, so it is no subspace"
-        ))  # fmt: skip
+        return folded(
+            text
+            + (
+                "; 0 is on it, so it is a subspace"
+                if self.is_linear
+                else "; 0 is not on it, so it is no subspace"
+            )
+        )

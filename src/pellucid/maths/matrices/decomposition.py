@@ -84,16 +84,19 @@ class Decomposition(NamedTuple):
         words, last = {
             "svd": ("A = U diag(s) V': turn by V', stretch by the singular values", "turn by U"),
             "gram": (
-                "A = U diag(s) V' from A'A: turn by V', stretch by the singular values", "turn by U"
+                "A = U diag(s) V' from A'A: turn by V', stretch by the singular values",
+                "turn by U",
             ),
             "eigen": (
                 "A = P diag(l) P^-1: take coordinates on the eigenvectors, stretch them by the "
-                "eigenvalues", "go back",
+                "eigenvalues",
+                "go back",
             ),
             "spectral": (
-                "A = Q diag(l) Q': turn by Q', stretch by the eigenvalues", "turn back by Q"
+                "A = Q diag(l) Q': turn by Q', stretch by the eigenvalues",
+                "turn back by Q",
             ),
-        }[self.kind]  # fmt: skip
+        }[self.kind]
         return folded(f"{words} {listed(self.values)}, then {last}.")
 
     def _needs_factors(self) -> None:

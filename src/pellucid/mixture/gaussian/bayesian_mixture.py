@@ -214,9 +214,11 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
         attributes = partial(_as_if_stopped, prior, constant, self.covariance_type)
         n_starts = 1 if self._continues() else self.n_init
         context = FitContext(
-            self, max_steps=self.max_iter if n_starts == 1 else n_starts, attributes=attributes,
+            self,
+            max_steps=self.max_iter if n_starts == 1 else n_starts,
+            attributes=attributes,
             **data,
-        )  # fmt: skip
+        )
         expect = partial(expectation if seen is None else expectation_missing, rows, map_)
         best: Iteration | None = None
         for i, post in enumerate(self._starts(begin, prior, box.weight)):
@@ -306,9 +308,12 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
         if self._continues():
             a = np.asarray(self.weight_concentration_)
             yield Posterior(
-                a, self.mean_precision_, self.means_, np.asarray(self.degrees_of_freedom_),
+                a,
+                self.mean_precision_,
+                self.means_,
+                np.asarray(self.degrees_of_freedom_),
                 self.covariances_,
-            )  # fmt: skip
+            )
             return
         for start in begin.models(self.init_params, self.n_init, generator(self.random_state)):
             with single_threaded_blas():
@@ -331,10 +336,16 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
             return moved, abs(moved.value - state.value)
 
         return iterate(
-            step, state_of(0, post, 0.0), max_iter=self.max_iter,
+            step,
+            state_of(0, post, 0.0),
+            max_iter=self.max_iter,
             tol=float(np.nextafter(self.tol, 0.0)) if self.tol > 0 else None,
-            record=record, start_row=False, name=type(self).__name__, context=context, warn=False,
-        )  # fmt: skip
+            record=record,
+            start_row=False,
+            name=type(self).__name__,
+            context=context,
+            warn=False,
+        )
 
     def _say(self, best: Iteration) -> None:
         if best.reason == "max_iter" and self.tol > 0 and best.n_iter:
@@ -350,9 +361,12 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
     def _posterior(self) -> Posterior:
         check_is_fitted(self)
         return Posterior(
-            np.asarray(self.weight_concentration_), self.mean_precision_, self.means_,
-            np.asarray(self.degrees_of_freedom_), self.covariances_,
-        )  # fmt: skip
+            np.asarray(self.weight_concentration_),
+            self.mean_precision_,
+            self.means_,
+            np.asarray(self.degrees_of_freedom_),
+            self.covariances_,
+        )
 
     def _log_joint(self, X: Any) -> Array:
         with single_threaded_blas():
@@ -379,9 +393,13 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
         check.whole(n_samples=n_samples)
         rng = generator(self.random_state if random_state is None else random_state)
         return draw_rows(
-            self.weights_, self.means_, self.precisions_cholesky_, self.covariance_type,
-            n_samples, rng,
-        )  # fmt: skip
+            self.weights_,
+            self.means_,
+            self.precisions_cholesky_,
+            self.covariance_type,
+            n_samples,
+            rng,
+        )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k, p = self.n_components, self.n_features_in_
@@ -428,7 +446,7 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
 
 def _as_if_stopped(
     prior: Prior, constant: float, structure: str, state: BoundState
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The fitted attributes as if the fit had ended with this round."""
     post = state.post
     with single_threaded_blas():

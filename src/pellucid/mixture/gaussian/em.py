@@ -80,9 +80,14 @@ def record(state: State) -> dict[str, Any]:
 
 
 def climb(
-    task: Climb, start: Gaussians, update: Update, *, guard: bool, context: FitContext | None,
+    task: Climb,
+    start: Gaussians,
+    update: Update,
+    *,
+    guard: bool,
+    context: FitContext | None,
     extra: Any = None,
-) -> Iteration:  # fmt: skip
+) -> Iteration:
     """Rounds from one start until the mean log-likelihood changes by less than ``tol``.
 
     ``guard``: a variance far below its column's is a collapse (nothing else keeps it from 0).
@@ -110,11 +115,17 @@ def climb(
         return why or "the log-likelihood is not finite; the parameters before it are kept"
 
     return iterate(
-        step, State(0, start, expect(start), None, extra), max_iter=task.max_iter,
+        step,
+        State(0, start, expect(start), None, extra),
+        max_iter=task.max_iter,
         # a change of exactly tol goes on; tol = 0 runs max_iter rounds
         tol=float(np.nextafter(task.tol, 0.0)) if task.tol > 0 else None,
-        record=record, name=task.name, context=context, warn=False, explain=explain,
-    )  # fmt: skip
+        record=record,
+        name=task.name,
+        context=context,
+        warn=False,
+        explain=explain,
+    )
 
 
 def lost_components(state: State) -> list[int]:

@@ -124,9 +124,16 @@ class GaussianModel(MixtureModel, BlockEstimator):
             )
         begin = Beginning(problem, map_, self.n_components, structure, self._reg())
         task = Climb(
-            rows, map_, box.weight, box.scatter / box.weight, structure, self.max_iter, self.tol,
-            type(self).__name__, missing,
-        )  # fmt: skip
+            rows,
+            map_,
+            box.weight,
+            box.scatter / box.weight,
+            structure,
+            self.max_iter,
+            self.tol,
+            type(self).__name__,
+            missing,
+        )
         context = FitContext(
             self,
             max_steps=self.max_iter if self._n_starts() == 1 else self._n_starts(),
@@ -197,9 +204,13 @@ class GaussianModel(MixtureModel, BlockEstimator):
 
     @classmethod
     def from_parameters(
-        cls, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike, *,
+        cls,
+        weights: ArrayLike,
+        means: ArrayLike,
+        covariances: ArrayLike,
+        *,
         covariance_type: str = "full",
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """A mixture with known parameters, ready without ``fit``.
 
         >>> from pellucid import GaussianMixture
@@ -273,9 +284,13 @@ class GaussianModel(MixtureModel, BlockEstimator):
         check.whole(n_samples=n_samples)
         rng = generator(self.random_state if random_state is None else random_state)
         return draw_rows(
-            self.weights_, self.means_, self.precisions_cholesky_, self.covariance_type,
-            n_samples, rng,
-        )  # fmt: skip
+            self.weights_,
+            self.means_,
+            self.precisions_cholesky_,
+            self.covariance_type,
+            n_samples,
+            rng,
+        )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k, p = self.n_components, self.n_features_in_

@@ -210,9 +210,14 @@ def structured(scatter: Array, N: Array, structure: str, reg: float) -> Array:
 
 
 def maximise(
-    model: Gaussians, sums: Sums, structure: str, *, reg: float = 0.0,
-    fixed: tuple[str, ...] = (), rate: float = 1.0,
-) -> Gaussians:  # fmt: skip
+    model: Gaussians,
+    sums: Sums,
+    structure: str,
+    *,
+    reg: float = 0.0,
+    fixed: tuple[str, ...] = (),
+    rate: float = 1.0,
+) -> Gaussians:
     """The M step; ``rate`` < 1 moves the means only part of the way.
 
     A component that has lost its rows keeps its mean and covariance: any would do.
@@ -256,7 +261,7 @@ def full_covariances(covariances: Array, structure: str, k: int, p: int) -> Arra
 
 def draw_rows(
     weights: Array, means: Array, roots: Array, structure: str, n: int, rng: Rng
-) -> tuple[Array, IntArray]:  # fmt: skip
+) -> tuple[Array, IntArray]:
     """n rows of a mixture and the component of each, ordered by component."""
     k, p = means.shape
     counts = rng.multinomial(n, weights / weights.sum())

@@ -61,12 +61,17 @@ def ascend(
     rate = get_rate(learning_rate, fit, fit.start)
     descent = Descent(solver, fit, rate, generator(0), False)
     run = iterate(
-        descent.step, descent.begin(fit.start), max_iter=task.max_iter,
+        descent.step,
+        descent.begin(fit.start),
+        max_iter=task.max_iter,
         # a change of exactly tol goes on; tol = 0 runs max_iter steps
         tol=float(np.nextafter(task.tol, 0.0)) if task.tol > 0 else None,
-        record=reports.record, name=task.name, context=reports, warn=False,  # type: ignore[arg-type]
+        record=reports.record,
+        name=task.name,
+        context=reports,
+        warn=False,  # type: ignore[arg-type]
         explain=lambda _: fit.why or rate_sentence(descent.last_rate, None),
-    )  # fmt: skip
+    )
     state = reports.state
     assert state is not None
     if run.reason == "diverged":

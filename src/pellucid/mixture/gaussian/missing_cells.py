@@ -29,7 +29,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 def dense_pattern_rows(
     factors: Factors, X: Array, w: Array, prior: Array, *, adds: bool
-) -> tuple[Sums, Array, Array]:  # fmt: skip
+) -> tuple[Sums, Array, Array]:
     """Sums (if ``adds``), log joints and filled rows of full or tied components."""
     k, p = factors.means.shape
     order, ends = by_pattern(X)

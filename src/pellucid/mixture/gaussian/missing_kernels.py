@@ -127,9 +127,21 @@ def add_outer(D: Any, r: float, M: Any, S: Any) -> None:
 
 @jit
 def pattern_rows(
-    X: Any, w: Any, ends: Any, mu: Any, Q: Any, P: Any, const: Any, prior: Any, N: Any, M: Any,
-    S: Any, J: Any, F: Any, adds: bool,
-) -> float:  # fmt: skip
+    X: Any,
+    w: Any,
+    ends: Any,
+    mu: Any,
+    Q: Any,
+    P: Any,
+    const: Any,
+    prior: Any,
+    N: Any,
+    M: Any,
+    S: Any,
+    J: Any,
+    F: Any,
+    adds: bool,
+) -> float:
     """Log joints J (n, k) of the observed cells, and their log-likelihood as the value.
 
     X (n, p) with NaN, rows of one pattern together; ends (patterns,) where each stops; mu (k, p);

@@ -163,9 +163,15 @@ class Beginning(NamedTuple):
         box = self.problem.box
         if self.k > 1:
             run = run_lloyd(
-                self.problem.passes(), C, stop="shift", max_iter=300, tol=1e-4 * box.variance,
-                n=box.n_rows, name="KMeans", context=None,
-            )  # fmt: skip
+                self.problem.passes(),
+                C,
+                stop="shift",
+                max_iter=300,
+                tol=1e-4 * box.variance,
+                n=box.n_rows,
+                name="KMeans",
+                context=None,
+            )
             C = run.centers
         return self._from_groups(self._groups(C), C)
 

@@ -207,9 +207,12 @@ class EllipticEnvelope(OutlierMixin, Estimator):
             return squared_distances(rows, self.location_, self._precision)
 
     def error_norm(
-        self, comp_cov: ArrayLike, norm: str = "frobenius", scaling: bool = True,
+        self,
+        comp_cov: ArrayLike,
+        norm: str = "frobenius",
+        scaling: bool = True,
         squared: bool = True,
-    ) -> float:  # fmt: skip
+    ) -> float:
         """The size of ``comp_cov - covariance_``, squared and per column unless told otherwise."""
         check_is_fitted(self)
         check.one_of(("frobenius", "spectral"), norm=norm)

@@ -39,7 +39,7 @@ def determinant_ratios(G_in: Array, G_out: Array, cross: Array, h: int, centred:
 
 def best_exchange(
     X: Array, rows: IntArray, location: Array, covariance: Array, centred: bool
-) -> tuple[IntArray, float]:  # fmt: skip
+) -> tuple[IntArray, float]:
     """The subset after the best exchange, and the ratio of the determinants (1: none helps)."""
     n, h = len(X), len(rows)
     L, info = lapack.dpotrf(covariance * h, lower=1, clean=1)

@@ -144,8 +144,12 @@ class CondensedNearestNeighbour(Classifier):
 
         run = self._iterate(
             lambda s: condensing_pass(s, index, rows.X, rows.y, K, order),
-            state, max_iter=n + 1, tol=0.0, record=record, context=context,
-        )  # fmt: skip
+            state,
+            max_iter=n + 1,
+            tol=0.0,
+            record=record,
+            context=context,
+        )
         self.sample_indices_, self.compression_, self._fit_X, self._y = self._kept(
             run.state, rows
         ).values()
@@ -155,10 +159,7 @@ class CondensedNearestNeighbour(Classifier):
             why = "equal rows carry different labels"
             if self.n_neighbors > 1:
                 why += ", or the neighbours of a kept row outvote it"
-            warnings.warn(
-                f"{left} row(s) stay misclassified: {why}",
-                UserWarning, stacklevel=2,
-            )  # fmt: skip
+            warnings.warn(f"{left} row(s) stay misclassified: {why}", UserWarning, stacklevel=2)
         return self
 
     def _kept(self, state: Kept, rows: Any) -> dict[str, Any]:

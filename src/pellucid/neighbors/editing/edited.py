@@ -101,13 +101,20 @@ class EditedNearestNeighbours(Classifier):
             return stay[~noisy], float(noisy.sum()) if self.repeat else 0.0
 
         context = FitContext(
-            self, X=rows.X, y=rows.y, max_steps=rows.n_rows,
+            self,
+            X=rows.X,
+            y=rows.y,
+            max_steps=rows.n_rows,
             attributes=lambda stay: self._edited(stay, rows),
-        )  # fmt: skip
+        )
         run = self._iterate(
-            step, np.arange(rows.n_rows), max_iter=rows.n_rows + 1, tol=0.0,
-            record=lambda stay: {"objective": float(len(stay))}, context=context,
-        )  # fmt: skip
+            step,
+            np.arange(rows.n_rows),
+            max_iter=rows.n_rows + 1,
+            tol=0.0,
+            record=lambda stay: {"objective": float(len(stay))},
+            context=context,
+        )
         self.__dict__.pop("_index", None)
         self.sample_indices_, self.removed_indices_, self._fit_X, self._y = self._edited(
             run.state, rows
@@ -148,7 +155,8 @@ class EditedNearestNeighbours(Classifier):
         return Card(
             f"the {len(self.sample_indices_)} rows that stay; the nearest {self.n_neighbors} vote",
             "a row is noise if its own neighbours outvote it"
-            if self.kind == "mode" else "a row is noise unless all its neighbours agree with it",
+            if self.kind == "mode"
+            else "a row is noise unless all its neighbours agree with it",
             f"all noise is deleted at once (Wilson), {self.n_iter_} time(s)",
             {"stay": len(self.sample_indices_), "removed": len(self.removed_indices_)},
-        )  # fmt: skip
+        )

@@ -71,9 +71,13 @@ def class_centres(X: Array, w: Array, m: int, rng: Rng) -> Array:
 
     start = assign(X, w, seeds(X, w, m, rng))
     run = iterate(
-        step, start, max_iter=ROUNDS, tol=0.0, record=lambda s: {"objective": s.objective},
+        step,
+        start,
+        max_iter=ROUNDS,
+        tol=0.0,
+        record=lambda s: {"objective": s.objective},
         name="k-means inside a class",
-    )  # fmt: skip
+    )
     return run.state.centers
 
 

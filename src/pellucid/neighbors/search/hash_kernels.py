@@ -225,9 +225,20 @@ def collect(
 
 @jit
 def bucket_nearest(
-    X: Any, Q: Any, order: Any, keys: Any, starts: Any, shift: Any, wanted: Any, kind: int,
-    p: float, a: int, out: Any, index: Any, found: Any,
-) -> None:  # fmt: skip
+    X: Any,
+    Q: Any,
+    order: Any,
+    keys: Any,
+    starts: Any,
+    shift: Any,
+    wanted: Any,
+    kind: int,
+    p: float,
+    a: int,
+    out: Any,
+    index: Any,
+    found: Any,
+) -> None:
     """The k nearest rows among the candidates of queries from a on, and how many candidates.
 
     wanted (queries, tables, probes): the keys of the buckets in which each is looked for.

@@ -180,9 +180,12 @@ class LSHIndex(BaseEstimator):
     def _for_model(self, X: Any, metric: Metric, seed: int) -> "LSHIndex":
         """A fitted copy for a model's rows and metric; ``seed`` was drawn when it was fitted."""
         index = LSHIndex(
-            self.n_tables, self.n_bits, family=self.family, bucket_width=self.bucket_width,
+            self.n_tables,
+            self.n_bits,
+            family=self.family,
+            bucket_width=self.bucket_width,
             n_probes=self.n_probes,
-        )  # fmt: skip
+        )
         return index._fit(X, metric, generator(seed))
 
     def _fit(self, X: Array, metric: Metric, rng: Rng) -> Self:

@@ -117,9 +117,12 @@ class RadiusQuestions(NeighborsModel):
             step = min(GROWTH * step, max(QUERIES, ANSWERS * m // max(1, first[-1])))
 
     def radius_neighbors(
-        self, X: Any = None, radius: Any = None, return_distance: bool = True,
+        self,
+        X: Any = None,
+        radius: Any = None,
+        return_distance: bool = True,
         sort_results: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Arrays of distances and indices of all rows within the radius, one pair per query.
 
         They come by index, or nearest first with ``sort_results``; X None: the training rows, a
@@ -139,9 +142,12 @@ class RadiusQuestions(NeighborsModel):
         return (np.concatenate(distances), index) if return_distance else index
 
     def radius_neighbors_graph(
-        self, X: Any = None, radius: Any = None, mode: str = "connectivity",
+        self,
+        X: Any = None,
+        radius: Any = None,
+        mode: str = "connectivity",
         sort_results: bool = False,
-    ) -> csr_matrix:  # fmt: skip
+    ) -> csr_matrix:
         """A sparse matrix (queries, training rows) of ones, or of distances."""
         check.one_of(("connectivity", "distance"), mode=mode)
         distance, index = self.radius_neighbors(X, radius, sort_results=sort_results)

@@ -51,12 +51,7 @@ class Index:
     """
 
     def __init__(
-        self,
-        X: Any,
-        metric: Metric,
-        method: str,
-        leaf_size: int = WIDTH,
-        adaptive: bool = False,
+        self, X: Any, metric: Metric, method: str, leaf_size: int = WIDTH, adaptive: bool = False
     ) -> None:
         self.metric = metric
         self.method = method

@@ -18,10 +18,24 @@ TINY = 1e-36  # a mean square below it is nothing beside eps, and would be slow 
 
 @jit(reassociate=True)
 def adam_pass(
-    w: Array, copy: Array, gradients: Array, m: Array, r: Array, mean: Array, edges: IntArray,
-    prices: Array, first: int, last: int, l2: float, part: float, eta: float, a: float, b: float,
-    eps: float, t: int,
-) -> float:  # fmt: skip
+    w: Array,
+    copy: Array,
+    gradients: Array,
+    m: Array,
+    r: Array,
+    mean: Array,
+    edges: IntArray,
+    prices: Array,
+    first: int,
+    last: int,
+    l2: float,
+    part: float,
+    eta: float,
+    a: float,
+    b: float,
+    eps: float,
+    t: int,
+) -> float:
     """One step in place of the pieces ``first`` to ``last``; ``copy`` is w in float32.
 
     The gradient g is the sum of the rows of ``gradients`` (its first row is overwritten); ``mean``
@@ -60,5 +74,22 @@ def adam_pass(
 def warm() -> None:
     """Compile the kernel."""
     w, single = np.ones(2), np.ones(2, dtype=np.float32)
-    adam_pass(w, single.copy(), single[None], w.copy(), w.copy(), w.copy(), np.array([0, 1, 2]),
-              np.array([1.0, 0.0]), 0, 2, 0.1, 1.0, 0.1, 0.9, 0.999, 1e-8, 1)  # fmt: skip
+    adam_pass(
+        w,
+        single.copy(),
+        single[None],
+        w.copy(),
+        w.copy(),
+        w.copy(),
+        np.array([0, 1, 2]),
+        np.array([1.0, 0.0]),
+        0,
+        2,
+        0.1,
+        1.0,
+        0.1,
+        0.9,
+        0.999,
+        1e-8,
+        1,
+    )

@@ -104,8 +104,9 @@ def row_losses(plan: Plan, t: Array, outputs: Array, before: Array) -> Array:
     return plan.loss.rows(t, outputs)
 
 
-def training_value(plan: Plan, vector: Array, states: Any, x: Array, t: Array, w: Array,
-                   *, training: bool = True) -> float:  # fmt: skip
+def training_value(
+    plan: Plan, vector: Array, states: Any, x: Array, t: Array, w: Array, *, training: bool = True
+) -> float:
     """The reduced loss, with the batch's own moments in training."""
     before = x
     for op, p, state in zip(plan.ops, plan.params(vector), states, strict=True):
@@ -114,8 +115,16 @@ def training_value(plan: Plan, vector: Array, states: Any, x: Array, t: Array, w
     return total / float(w.sum()) if plan.loss.reduction == "mean" else total
 
 
-def backprop(plan: Plan, vector: Array, x: Array, t: Array, w: Array, scale: float,
-             noise: Noise = None, out: Array | None = None) -> Backprop:  # fmt: skip
+def backprop(
+    plan: Plan,
+    vector: Array,
+    x: Array,
+    t: Array,
+    w: Array,
+    scale: float,
+    noise: Noise = None,
+    out: Array | None = None,
+) -> Backprop:
     """Loss and gradient (into ``out``): ``scale`` times the sum over the rows, weighted by w."""
     params, saved, before = plan.params(vector), [], x
     if noise is not None:
@@ -156,8 +165,15 @@ def batch_scale(plan: Plan, w: Array) -> float:
     return 1.0 / float(w.sum()) if plan.loss.reduction == "mean" else 1.0
 
 
-def batch_parts(plan: Plan, vector: Array, rows: Callable[[slice], Rows], parts: list[slice],
-                scale: float, noise: Noise = None, out: Any = None) -> list[Backprop]:  # fmt: skip
+def batch_parts(
+    plan: Plan,
+    vector: Array,
+    rows: Callable[[slice], Rows],
+    parts: list[slice],
+    scale: float,
+    noise: Noise = None,
+    out: Any = None,
+) -> list[Backprop]:
     """Each part of a batch by a thread, which gathers its ``rows(part)`` itself."""
 
     def one(k: int) -> Backprop:

@@ -52,24 +52,51 @@ class FusedAdam:
         self.shares = list(pairwise(np.searchsorted(self.edges, aims).tolist()))
         self.gradients = np.empty((0, plan.size), dtype=np.float32)
 
-    def step(self, vector: Array, copy: Array, memory: Memory, mean: Array, positions: IntArray,
-             rate: float, noise: Noise) -> tuple[float, Memory]:  # fmt: skip
+    def step(
+        self,
+        vector: Array,
+        copy: Array,
+        memory: Memory,
+        mean: Array,
+        positions: IntArray,
+        rate: float,
+        noise: Noise,
+    ) -> tuple[float, Memory]:
         """One update in place from the visits at ``positions``; the penalised loss before it."""
         parts, w = cut(self.plan, len(positions)), self.data.weights(positions)
         if len(self.gradients) != len(parts):
             self.gradients = np.empty((len(parts), self.plan.size), dtype=np.float32)
         found = batch_parts(
-            self.plan, copy, lambda part: self.data.take(positions[part]), parts,
-            batch_scale(self.plan, w), noise, self.gradients,
-        )  # fmt: skip
+            self.plan,
+            copy,
+            lambda part: self.data.take(positions[part]),
+            parts,
+            batch_scale(self.plan, w),
+            noise,
+            self.gradients,
+        )
         l2 = self.penalty.l2 / (float(w.sum()) if self.penalty.per_row else 1.0)
         part, t, rule = len(positions) / self.data.n, memory.t + 1, self.code
 
         def move(share: tuple[int, int]) -> float:
             return adam_pass(
-                vector, copy, self.gradients, memory.m, memory.r, mean, self.edges, self.prices,
-                *share, l2, part, rate, rule.a, rule.b, rule.eps, t,
-            )  # fmt: skip
+                vector,
+                copy,
+                self.gradients,
+                memory.m,
+                memory.r,
+                mean,
+                self.edges,
+                self.prices,
+                *share,
+                l2,
+                part,
+                rate,
+                rule.a,
+                rule.b,
+                rule.eps,
+                t,
+            )
 
         squares = sum(map_threads(move, self.shares))
         return sum(f.value for f in found) + l2 * squares, memory._replace(t=t)

@@ -30,9 +30,15 @@ class _Remembered:
 
 
 def lbfgs_run(
-    trainer: Trainer, start: Array, *, max_iter: int, tol: float, max_fun: int, context: Any = None,
+    trainer: Trainer,
+    start: Array,
+    *,
+    max_iter: int,
+    tol: float,
+    max_fun: int,
+    context: Any = None,
     verbose: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """Minimise by L-BFGS; returns the solver's ``Minimum`` (history columns: objective, ...)."""
     if trainer.penalty.l1:
         raise ValueError("solver='lbfgs' needs a smooth penalty: use L2, or a GradientDescent")
@@ -57,8 +63,13 @@ def lbfgs_run(
         warnings.simplefilter("ignore", ConvergenceWarning)  # said in our words by the caller
         found = LBFGS(max_iter=max_iter, tol=tol or 1e-16).minimise(f, start, context=Limit())
     rows = [
-        {"step": row["step"], "objective": row["value"], "gradient_norm": row["gradient_norm"],
-         "gap": row["gap"], "seconds": row["seconds"]}
+        {
+            "step": row["step"],
+            "objective": row["value"],
+            "gradient_norm": row["gradient_norm"],
+            "gap": row["gap"],
+            "seconds": row["seconds"],
+        }
         for row in found.history
-    ]  # fmt: skip
+    ]
     return found._replace(history=History(rows))

@@ -139,8 +139,14 @@ def training_settings(model: Any, n: int) -> Settings:
         elif model.learning_rate == "invscaling":
             rate = InverseScaling(model.learning_rate_init, model.power_t)
     return Settings(
-        rule, rate, size, model.max_iter, model.tol, "progress", model.n_iter_no_change,
+        rule,
+        rate,
+        size,
+        model.max_iter,
+        model.tol,
+        "progress",
+        model.n_iter_no_change,
         clock="rows" if isinstance(rate, InverseScaling) else "updates",
         single=True,
         ahead=model.solver == "sgd",
-    )  # fmt: skip
+    )

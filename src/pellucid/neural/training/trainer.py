@@ -129,10 +129,24 @@ class Trainer:
         self.start_value = value
         memory = self.settings.rule.start(len(v)) if memory is None else memory
         state = TrainState(
-            v, tuple(states), memory, value, gradient, self.norms(gradient),
+            v,
+            tuple(states),
+            memory,
+            value,
+            gradient,
+            self.norms(gradient),
             float(self.settings.rate(seen if self.settings.clock == "rows" else memory.t)),
-            1.0, 0, np.inf, np.nan, np.nan, -np.inf, v, tuple(states), seen, 0,
-        )  # fmt: skip
+            1.0,
+            0,
+            np.inf,
+            np.nan,
+            np.nan,
+            -np.inf,
+            v,
+            tuple(states),
+            seen,
+            0,
+        )
         return self.judged(state)
 
     def value(self, vector: Array, states: Any) -> float:
@@ -208,10 +222,16 @@ class Trainer:
             value, gradient, saved = self.batch(vector, self.all_rows, state.epoch + 1)
             states = self.next_states(states, saved)
         return state._replace(
-            vector=vector, states=states, memory=memory, objective=value, gradient=gradient,
-            norms=self.norms(gradient), rate=rate, rows_seen=state.rows_seen + self.data.n,
+            vector=vector,
+            states=states,
+            memory=memory,
+            objective=value,
+            gradient=gradient,
+            norms=self.norms(gradient),
+            rate=rate,
+            rows_seen=state.rows_seen + self.data.n,
             epoch=state.epoch + 1,
-        )  # fmt: skip
+        )
 
     def next_states(self, states: tuple[Any, ...], saved: list[Any]) -> tuple[Any, ...]:
         if not self.plan.couples:
@@ -246,10 +266,16 @@ class Trainer:
             states = self.next_states(states, saved)
             daxpy(g, mean, a=part)  # mean += part g, in place
         return state._replace(
-            vector=vector, states=states, memory=memory, objective=value, gradient=mean,
-            norms=self.norms(mean), rate=float(rates[-1]), rows_seen=state.rows_seen + n,
+            vector=vector,
+            states=states,
+            memory=memory,
+            objective=value,
+            gradient=mean,
+            norms=self.norms(mean),
+            rate=float(rates[-1]),
+            rows_seen=state.rows_seen + n,
             epoch=state.epoch + 1,
-        )  # fmt: skip
+        )
 
     def rates(self, state: TrainState, t: int, count: int) -> Array:
         if self.settings.clock == "rows":
@@ -304,8 +330,10 @@ class Trainer:
         judged = self.early_tol is not None
         tol = self.early_tol if judged else self.settings.tol
         who = "Validation score" if judged else "Training loss"
-        tell(f"{who} did not improve more than tol={tol or 0.0:f} for "
-              f"{self.settings.patience:.0f} consecutive epochs. {what}")  # fmt: skip
+        tell(
+            f"{who} did not improve more than tol={tol or 0.0:f} for "
+            f"{self.settings.patience:.0f} consecutive epochs. {what}"
+        )
 
     @property
     def progress(self) -> bool:
@@ -328,8 +356,11 @@ class Trainer:
         return None if self.settings.stop is None else self.settings.tol
 
     def record(self, state: TrainState) -> dict[str, Any]:
-        row: dict[str, Any] = {"objective": state.objective, "learning_rate": state.rate,
-                               "gradient_norms": state.norms}  # fmt: skip
+        row: dict[str, Any] = {
+            "objective": state.objective,
+            "learning_rate": state.rate,
+            "gradient_norms": state.norms,
+        }
         if self.score is not None:
             row["score"] = state.score
         if self.validation is not None:
@@ -345,9 +376,16 @@ class Trainer:
     def run(self, state: TrainState, *, name: str, context: Any = None) -> Iteration:
         with single_threaded_blas():  # once for all, so that the hold costs nothing per batch
             return iterate(
-                self.step, state, max_iter=self.settings.max_iter, tol=self.limit(),
-                record=self.record, name=name, context=context, warn=False, explain=self.explain,
-            )  # fmt: skip
+                self.step,
+                state,
+                max_iter=self.settings.max_iter,
+                tol=self.limit(),
+                record=self.record,
+                name=name,
+                context=context,
+                warn=False,
+                explain=self.explain,
+            )
 
 
 def warn_unfinished(name: str, run: Iteration) -> None:

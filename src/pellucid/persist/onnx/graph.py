@@ -153,17 +153,22 @@ class Graph:
         for one in answer.outputs:
             self.nodes.append(make.make_node("Identity", [one.tensor], [one.name]))
         graph = make.make_graph(
-            self.nodes, name, [self._info("X", np.dtype(np.float64), (n_features,))],
+            self.nodes,
+            name,
+            [self._info("X", np.dtype(np.float64), (n_features,))],
             [self._info(one.name, one.dtype, one.columns) for one in answer.outputs],
             self.constants,
-        )  # fmt: skip
+        )
         sets = [make.make_opsetid("", OPSET)]
         if TREES in self.domains:
             sets.append(make.make_opsetid(TREES, TREE_OPSET))
         model = make.make_model(
-            graph, producer_name="pellucid", producer_version=facts["version"],
-            opset_imports=sets, ir_version=IR_VERSION,
-        )  # fmt: skip
+            graph,
+            producer_name="pellucid",
+            producer_version=facts["version"],
+            opset_imports=sets,
+            ir_version=IR_VERSION,
+        )
         make.set_model_props(model, {key: _text(value) for key, value in facts.items()})
         if model.ByteSize() > MAX_BYTES:
             refuse(name, f"it needs {model.ByteSize()} bytes, an ONNX file holds {MAX_BYTES}")

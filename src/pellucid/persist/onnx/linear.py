@@ -9,16 +9,38 @@ from pellucid.persist.allowed import class_name
 from pellucid.persist.onnx.graph import Answer, Graph, Output, refuse
 
 REGRESSORS = (
-    "ARDRegression", "BayesianLinearRegression", "BayesianRidge", "BestSubsetRegression",
-    "BridgeRegression", "DantzigSelector", "ElasticNet", "ElasticNetCV", "GroupLasso",
-    "HuberRegressor", "Lars", "Lasso", "LassoCV", "LassoLars", "LassoLarsIC", "LinearRegression",
-    "LinearSVR", "MultiTaskLasso", "PrincipalComponentRegression", "QuantileRegressor", "Ridge",
-    "RidgeCV", "SGDRegressor", "StagewiseRegression", "StepwiseRegression",
-)  # fmt: skip
+    "ARDRegression",
+    "BayesianLinearRegression",
+    "BayesianRidge",
+    "BestSubsetRegression",
+    "BridgeRegression",
+    "DantzigSelector",
+    "ElasticNet",
+    "ElasticNetCV",
+    "GroupLasso",
+    "HuberRegressor",
+    "Lars",
+    "Lasso",
+    "LassoCV",
+    "LassoLars",
+    "LassoLarsIC",
+    "LinearRegression",
+    "LinearSVR",
+    "MultiTaskLasso",
+    "PrincipalComponentRegression",
+    "QuantileRegressor",
+    "Ridge",
+    "RidgeCV",
+    "SGDRegressor",
+    "StagewiseRegression",
+    "StepwiseRegression",
+)
 LOGISTIC = (
-    "FirthLogisticRegression", "LogisticRegression", "LogisticRegressionCV",
+    "FirthLogisticRegression",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "StepwiseLogisticRegression",
-)  # fmt: skip
+)
 MARGINS = ("LeastSquaresClassifier", "LinearSVC", "Perceptron")
 NUMBER = np.dtype(np.float64)
 

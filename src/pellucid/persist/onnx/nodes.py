@@ -53,10 +53,15 @@ def from_preorder(start: Any, nodes: Any, value: Array) -> Nodes:
     inner = np.flatnonzero(asks)
     first = np.repeat(start[:-1], np.diff(start))
     return Nodes(
-        np.append(question, asks.sum())[start], np.append(leaf, (~asks).sum())[start],
-        feature[inner], threshold[inner], missing_left[inner], number[inner + 1],
-        number[first[inner] + right[inner]], value[~asks],
-    )  # fmt: skip
+        np.append(question, asks.sum())[start],
+        np.append(leaf, (~asks).sum())[start],
+        feature[inner],
+        threshold[inner],
+        missing_left[inner],
+        number[inner + 1],
+        number[first[inner] + right[inner]],
+        value[~asks],
+    )
 
 
 def from_boosting(trees: Any, edges: Array, start: Array) -> Nodes:
@@ -68,10 +73,14 @@ def from_boosting(trees: Any, edges: Array, start: Array) -> Nodes:
     )
     return Nodes(
         np.concatenate([np.zeros(K, np.int64), trees.node_start]),
-        np.concatenate([np.arange(K), trees.leaf_start + K]), trees.feature,
-        edges[trees.feature, trees.threshold], trees.missing_left, left, right,
+        np.concatenate([np.arange(K), trees.leaf_start + K]),
+        trees.feature,
+        edges[trees.feature, trees.threshold],
+        trees.missing_left,
+        left,
+        right,
         np.concatenate([start, trees.value])[:, None],
-    )  # fmt: skip
+    )
 
 
 def part_of(nodes: Nodes, first: int, last: int) -> Nodes:
@@ -89,10 +98,14 @@ def part_of(nodes: Nodes, first: int, last: int) -> Nodes:
     only, none = ~leaf_start[lone], np.zeros(len(lone))
     return Nodes(
         np.where(np.diff(starts) == 0, q1 - q0 + np.cumsum(np.diff(starts) == 0) - 1, starts[:-1]),
-        leaf_start, np.append(nodes.feature[asked], none), np.append(nodes.threshold[asked], none),
-        np.append(nodes.missing_left[asked], none), np.append(left, only), np.append(right, only),
+        leaf_start,
+        np.append(nodes.feature[asked], none),
+        np.append(nodes.threshold[asked], none),
+        np.append(nodes.missing_left[asked], none),
+        np.append(left, only),
+        np.append(right, only),
         nodes.value[l0:l1],
-    )  # fmt: skip
+    )
 
 
 def tree_columns(g: Graph, x: str, part: Nodes) -> str:
@@ -104,18 +117,24 @@ def tree_columns(g: Graph, x: str, part: Nodes) -> str:
         return np.asarray(values).astype(np.int64)
 
     found = g.op(
-        "TreeEnsemble", x, domain=TREES, n_targets=part.n_trees, aggregate_function=1,
-        post_transform=0, tree_roots=whole(part.question_start),
+        "TreeEnsemble",
+        x,
+        domain=TREES,
+        n_targets=part.n_trees,
+        aggregate_function=1,
+        post_transform=0,
+        tree_roots=whole(part.question_start),
         nodes_modes=np.full(len(part.feature), LEQ, np.uint8),
         nodes_featureids=whole(part.feature),
         nodes_splits=np.asarray(part.threshold, np.float64),
         nodes_missing_value_tracks_true=whole(part.missing_left),
         nodes_truenodeids=whole(np.where(part.left < 0, ~part.left, part.left)),
         nodes_falsenodeids=whole(np.where(part.right < 0, ~part.right, part.right)),
-        nodes_trueleafs=whole(part.left < 0), nodes_falseleafs=whole(part.right < 0),
+        nodes_trueleafs=whole(part.left < 0),
+        nodes_falseleafs=whole(part.right < 0),
         leaf_targetids=np.repeat(np.arange(part.n_trees), np.diff(part.leaf_start)),
         leaf_weights=part.value[:, 0].copy() if width == 1 else leaves,
-    )  # fmt: skip
+    )
     if width == 1:
         return found
     place = g.op("Cast", found, to=g.onnx.TensorProto.INT64)

@@ -106,9 +106,12 @@ def function(g: Graph, model: Any, x: str) -> str:
 
 Transform = Callable[[Graph, Any, str], str]
 SELECTORS = (
-    "DropCollinear", "SelectFromModel", "SelectKBest", "SequentialFeatureSelector",
+    "DropCollinear",
+    "SelectFromModel",
+    "SelectKBest",
+    "SequentialFeatureSelector",
     "VarianceThreshold",
-)  # fmt: skip
+)
 TRANSFORMERS: dict[str, Transform] = {
     **{f"pellucid.{name}": selected for name in SELECTORS},
     "pellucid.MinMaxScaler": minmax,

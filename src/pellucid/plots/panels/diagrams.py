@@ -111,12 +111,18 @@ def layout(model: Any, max_depth: int | None = None) -> Diagram:
     classes = tuple(map(str, model.classes_.tolist())) if is_classifier(model) else ()
     answers = [leaf_label(model, int(node)) for node in kept]
     return Diagram(
-        kept, parent, x, -depth[kept].astype(np.float64),
+        kept,
+        parent,
+        x,
+        -depth[kept].astype(np.float64),
         tuple(names[tree.feature[n]] if on else "" for n, on in zip(kept, goes_on, strict=True)),
-        tuple(branches), tuple(str(a) if classes else f"{a:.4g}" for a in answers),
-        np.asarray(tree.n_node_samples)[kept].astype(np.intp), values,
-        inner[kept] & ~goes_on, classes,
-    )  # fmt: skip
+        tuple(branches),
+        tuple(str(a) if classes else f"{a:.4g}" for a in answers),
+        np.asarray(tree.n_node_samples)[kept].astype(np.intp),
+        values,
+        inner[kept] & ~goes_on,
+        classes,
+    )
 
 
 def shade(diagram: Diagram, i: int) -> Any:
@@ -142,8 +148,16 @@ def draw_edges(ax: Any, diagram: Diagram, weight: Array | None = None) -> None:
             width, tint = (0.8 + 7 * weight[i], colour(0)) if weight[i] > 0 else (0.6, "#D1D5DB")
         ax.plot(*ends, color=tint, lw=width, zorder=1, solid_capstyle="round")
         x, y = (0.5 * ends[0][0] + 0.5 * ends[0][1], 0.5 * low + 0.5 * high)
-        ax.text(x, y, diagram.branches[i], fontsize="x-small", ha="center", va="center", zorder=2,
-                bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"})  # fmt: skip
+        ax.text(
+            x,
+            y,
+            diagram.branches[i],
+            fontsize="x-small",
+            ha="center",
+            va="center",
+            zorder=2,
+            bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"},
+        )
 
 
 def draw_shares(ax: Any, diagram: Diagram, i: int, width: float, height: float, y: float) -> None:
@@ -153,8 +167,9 @@ def draw_shares(ax: Any, diagram: Diagram, i: int, width: float, height: float, 
         if share > 0:
             ax.barh(y, share * width, height, left=left, color=colour(k), zorder=4, lw=0)
             left += share * width
-    ax.barh(y, width, height, left=diagram.x[i] - width / 2, fc="none", ec="black", lw=0.5,
-            zorder=5)  # fmt: skip
+    ax.barh(
+        y, width, height, left=diagram.x[i] - width / 2, fc="none", ec="black", lw=0.5, zorder=5
+    )
 
 
 def frame(ax: Any, diagram: Diagram) -> None:

@@ -142,8 +142,10 @@ def layered(
         for level in levels if turn % 2 == 0 else levels[::-1]:
             row = layers.rows[level]
             near = [[*layers.up.get(v, []), *layers.down.get(v, [])] for v in row]
-            wish = [np.mean([x[u] for u in some]) if some else x[v]
-                    for v, some in zip(row, near, strict=True)]  # fmt: skip
+            wish = [
+                np.mean([x[u] for u in some]) if some else x[v]
+                for v, some in zip(row, near, strict=True)
+            ]
             x.update(zip(row, spread(np.array(wish), width[level]).tolist(), strict=True))
     y, height = {}, 0.0
     for level, row in enumerate(layers.rows):
@@ -167,8 +169,14 @@ def layered(
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def sheet(ax: Any, place: Mapping[Any, Point], sizes: Mapping[Any, Point], room: float = 0.25,
-          below: float = 0.0, least: float = 0.0) -> tuple[Any, float]:  # fmt: skip
+def sheet(
+    ax: Any,
+    place: Mapping[Any, Point],
+    sizes: Mapping[Any, Point],
+    room: float = 0.25,
+    below: float = 0.0,
+    least: float = 0.0,
+) -> tuple[Any, float]:
     """Axes without frame that show all nodes, and by how much writing must be scaled."""
     low = np.min([np.array(place[v]) - np.array(sizes[v]) / 2 for v in place], axis=0) - room
     high = np.max([np.array(place[v]) + np.array(sizes[v]) / 2 for v in place], axis=0) + room
@@ -206,10 +214,19 @@ def edge_of(at: Point, size: Point, towards: Point, shape: str = "ellipse") -> P
 
 
 def draw_edge(
-    ax: Any, ends: tuple[Point, Point], sizes: tuple[Point, Point], *, shape: str = "ellipse",
-    bends: Sequence[Point] = (), colour: str = "black", lw: float = 1.3, style: str = "-|>",
-    dashed: bool = False, curve: float = 0.0, zorder: float = 1.0,
-) -> Any:  # fmt: skip
+    ax: Any,
+    ends: tuple[Point, Point],
+    sizes: tuple[Point, Point],
+    *,
+    shape: str = "ellipse",
+    bends: Sequence[Point] = (),
+    colour: str = "black",
+    lw: float = 1.3,
+    style: str = "-|>",
+    dashed: bool = False,
+    curve: float = 0.0,
+    zorder: float = 1.0,
+) -> Any:
     """An arrow from the rim of one node to the rim of another, through its bends."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
@@ -222,9 +239,15 @@ def draw_edge(
     points[0] = edge_of(ends[0], sizes[0], points[1], shape)
     points[-1] = edge_of(ends[1], sizes[1], points[-2], shape)
     look: dict[str, Any] = {
-        "arrowstyle": style, "mutation_scale": 13, "lw": lw, "color": colour, "shrinkA": 0,
-        "ls": "--" if dashed else "-", "shrinkB": 0, "zorder": zorder,
-    }  # fmt: skip
+        "arrowstyle": style,
+        "mutation_scale": 13,
+        "lw": lw,
+        "color": colour,
+        "shrinkA": 0,
+        "ls": "--" if dashed else "-",
+        "shrinkB": 0,
+        "zorder": zorder,
+    }
     if len(points) == 2:
         return ax.add_patch(FancyArrowPatch(points[0], points[1], **look))
     where, codes = [points[0]], [Path.MOVETO]
@@ -237,22 +260,46 @@ def draw_edge(
 
 
 def draw_node(
-    ax: Any, at: Point, size: Point, text: str, *, fill: str = "white", edge: str = GREY,
-    lw: float = 1.4, scale: float = 1.0, weight: str = "normal", square: bool = False,
+    ax: Any,
+    at: Point,
+    size: Point,
+    text: str,
+    *,
+    fill: str = "white",
+    edge: str = GREY,
+    lw: float = 1.4,
+    scale: float = 1.0,
+    weight: str = "normal",
+    square: bool = False,
     ink: str = "black",
-) -> None:  # fmt: skip
+) -> None:
     """An ellipse (or a box) with its name."""
     from matplotlib.patches import Ellipse, FancyBboxPatch
 
     if square:
         corner = (at[0] - size[0] / 2, at[1] - size[1] / 2)
-        patch: Any = FancyBboxPatch(corner, *size, boxstyle="round,pad=0,rounding_size=0.06",
-                                    fc=fill, ec=edge, lw=lw, zorder=2)  # fmt: skip
+        patch: Any = FancyBboxPatch(
+            corner,
+            *size,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            fc=fill,
+            ec=edge,
+            lw=lw,
+            zorder=2,
+        )
     else:
         patch = Ellipse(at, *size, fc=fill, ec=edge, lw=lw, zorder=2)
     ax.add_patch(patch)
-    ax.text(*at, text, ha="center", va="center", fontsize=10 * scale, zorder=3, color=ink,
-            fontweight=weight)  # fmt: skip
+    ax.text(
+        *at,
+        text,
+        ha="center",
+        va="center",
+        fontsize=10 * scale,
+        zorder=3,
+        color=ink,
+        fontweight=weight,
+    )
 
 
 def name_size(text: str) -> Point:

@@ -96,15 +96,36 @@ def draw_groups(
         if sizes:
             text += f" ({rows.sum()})"
         if k == NOISE:
-            ax.scatter(*at[rows].T, s=18, color=GREY, marker="x", linewidths=0.9, zorder=3,
-                       label=text if few else None)  # fmt: skip
+            ax.scatter(
+                *at[rows].T,
+                s=18,
+                color=GREY,
+                marker="x",
+                linewidths=0.9,
+                zorder=3,
+                label=text if few else None,
+            )
         else:
-            ax.scatter(*at[rows].T, s=20, linewidths=0.4, edgecolors="white", zorder=3,
-                       label=text if few else None, **style_of(k))  # fmt: skip
+            ax.scatter(
+                *at[rows].T,
+                s=20,
+                linewidths=0.4,
+                edgecolors="white",
+                zorder=3,
+                label=text if few else None,
+                **style_of(k),
+            )
 
 
 def draw_centers(ax: Any, at: Array, label: str = "centre") -> None:
     """Centres as large shapes with a black rim."""
     for k, place in enumerate(at):
-        ax.scatter(*place, s=150, edgecolors="black", linewidths=1.6, zorder=6,
-                   label=label if k == 0 else None, **style_of(k))  # fmt: skip
+        ax.scatter(
+            *place,
+            s=150,
+            edgecolors="black",
+            linewidths=1.6,
+            zorder=6,
+            label=label if k == 0 else None,
+            **style_of(k),
+        )

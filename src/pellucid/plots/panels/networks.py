@@ -74,13 +74,30 @@ def draw_lines(ax: Any, at: list[Array], weights: tuple[Array | None, ...]) -> N
             for j, q in enumerate(b):
                 value = 0.25 * most if w is None else float(w[i, j])
                 tint = "#9CA3AF" if w is None else colour(0 if value >= 0 else 1)
-                ax.plot(*np.stack([p, q]).T, color=tint, lw=0.4 + 2.6 * abs(value) / most,
-                        ls="-" if value >= 0 else "--", zorder=1, alpha=0.8)  # fmt: skip
+                ax.plot(
+                    *np.stack([p, q]).T,
+                    color=tint,
+                    lw=0.4 + 2.6 * abs(value) / most,
+                    ls="-" if value >= 0 else "--",
+                    zorder=1,
+                    alpha=0.8,
+                )
                 if w is not None and lines <= MOST_WORDS:
                     at_ = p + (0.3 + 0.12 * (i % 3)) * (q - p)
-                    ax.text(*at_, f"{value:.2g}", fontsize="x-small", ha="center", va="center",
-                            zorder=2, bbox={"boxstyle": "square,pad=0.05", "fc": "white",
-                                            "ec": "none", "alpha": 0.85})  # fmt: skip
+                    ax.text(
+                        *at_,
+                        f"{value:.2g}",
+                        fontsize="x-small",
+                        ha="center",
+                        va="center",
+                        zorder=2,
+                        bbox={
+                            "boxstyle": "square,pad=0.05",
+                            "fc": "white",
+                            "ec": "none",
+                            "alpha": 0.85,
+                        },
+                    )
 
 
 def draw_units(ax: Any, at: list[Array], sizes: tuple[int, ...], words: list[list[str]]) -> None:

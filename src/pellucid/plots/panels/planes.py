@@ -149,11 +149,26 @@ def draw_points(
     for k, label in enumerate(classes):
         rows = codes == k
         if rows.any():
-            ax.scatter(*at[rows].T, s=20, color=colour(k), marker=marker(k), linewidths=0.4,
-                       edgecolors="white", label=label, zorder=3)  # fmt: skip
+            ax.scatter(
+                *at[rows].T,
+                s=20,
+                color=colour(k),
+                marker=marker(k),
+                linewidths=0.4,
+                edgecolors="white",
+                label=label,
+                zorder=3,
+            )
     if wrong is not None and wrong.any():
-        ax.scatter(*at[wrong].T, s=75, facecolors="none", edgecolors="black", linewidths=1.1,
-                   label=f"wrong ({int(wrong.sum())})", zorder=4)  # fmt: skip
+        ax.scatter(
+            *at[wrong].T,
+            s=75,
+            facecolors="none",
+            edgecolors="black",
+            linewidths=1.1,
+            label=f"wrong ({int(wrong.sum())})",
+            zorder=4,
+        )
 
 
 def light(k: int, share: float = 0.25) -> Array:
@@ -168,8 +183,14 @@ def paint_regions(ax: Any, lines: tuple[Array, ...], regions: IntArray, n_classe
     x, y = lines
     tints = np.array([light(k) for k in range(n_classes)])
     dx, dy = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
-    ax.imshow(tints[regions], origin="lower", aspect="auto", interpolation="nearest",
-              extent=(x[0] - dx, x[-1] + dx, y[0] - dy, y[-1] + dy), zorder=0)  # fmt: skip
+    ax.imshow(
+        tints[regions],
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+        extent=(x[0] - dx, x[-1] + dx, y[0] - dy, y[-1] + dy),
+        zorder=0,
+    )
     ax.grid(False)
     for k in range(n_classes):
         inside = (regions == k).astype(np.float64)

@@ -70,9 +70,14 @@ def shared_legend(grid: list[Any]) -> None:
     for ax in grid:
         if ax.get_legend() is not None:
             ax.get_legend().remove()
-    grid[0].figure.legend(fullest.values(), fullest.keys(), loc="outside lower center",
-                          ncols=min(len(fullest), 2 * len(grid)), frameon=False,
-                          fontsize="small")  # fmt: skip
+    grid[0].figure.legend(
+        fullest.values(),
+        fullest.keys(),
+        loc="outside lower center",
+        ncols=min(len(fullest), 2 * len(grid)),
+        frameon=False,
+        fontsize="small",
+    )
 
 
 def _image(picture: Any) -> Any:

@@ -83,11 +83,17 @@ class DeepQNetwork(Agent):
     """
 
     def __init__(
-        self, network: Any = (64,), *, discount: float = 0.99,
-        exploration: Any = DEFAULT_EXPLORATION, replay: Any = DEFAULT_REPLAY,
-        target_every: int = 200, n_episodes: int = 300, max_steps: int = 1000,
+        self,
+        network: Any = (64,),
+        *,
+        discount: float = 0.99,
+        exploration: Any = DEFAULT_EXPLORATION,
+        replay: Any = DEFAULT_REPLAY,
+        target_every: int = 200,
+        n_episodes: int = 300,
+        max_steps: int = 1000,
         random_state: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.network = network
         self.discount = discount
         self.exploration = exploration
@@ -130,9 +136,11 @@ class DeepQNetwork(Agent):
         if isinstance(self.network, list | tuple):
             seed = stream(int(self.random_words_[0] >> np.uint64(1)), 0)
             online: Any = ValueNetwork(
-                place.n_inputs, place.n_actions, tuple(self.network),
+                place.n_inputs,
+                place.n_actions,
+                tuple(self.network),
                 random_state=int(seed.integers(2**31)),
-            )  # fmt: skip
+            )
         else:
             online = deepcopy(self.network)
         online.values(np.zeros((1, place.n_inputs)))  # networks that wait for their first states
@@ -145,9 +153,15 @@ class DeepQNetwork(Agent):
     # --- one step --------------------------------------------------------------------------
 
     def update(
-        self, state: Any, action: int, reward: float, next_state: Any, *,
-        next_action: Any = None, terminated: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        state: Any,
+        action: int,
+        reward: float,
+        next_state: Any,
+        *,
+        next_action: Any = None,
+        terminated: bool = False,
+    ) -> float:
         """Remember one step and learn from a batch; the error of this step before."""
         self._fitted()
         a = self._action_number("action", action)

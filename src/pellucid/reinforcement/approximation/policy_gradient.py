@@ -68,10 +68,16 @@ class PolicyGradient(Agent):
     """
 
     def __init__(
-        self, *, discount: float = 0.99, learning_rate: float = 0.01, baseline: Any = "mean",
-        approximator: Any = None, n_episodes: int = 1000, max_steps: int = 1000,
+        self,
+        *,
+        discount: float = 0.99,
+        learning_rate: float = 0.01,
+        baseline: Any = "mean",
+        approximator: Any = None,
+        n_episodes: int = 1000,
+        max_steps: int = 1000,
         random_state: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.discount = discount
         self.learning_rate = learning_rate
         self.baseline = baseline
@@ -141,9 +147,15 @@ class PolicyGradient(Agent):
     # --- one step --------------------------------------------------------------------------
 
     def update(
-        self, state: Any, action: int, reward: float, next_state: Any = None, *,
-        next_action: Any = None, terminated: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        state: Any,
+        action: int,
+        reward: float,
+        next_state: Any = None,
+        *,
+        next_action: Any = None,
+        terminated: bool = False,
+    ) -> float:
         """Note one step; at the end of the episode learn, and return the mean absolute advantage.
 
         A truncated episode ends with ``end_episode()``.
@@ -167,11 +179,18 @@ class PolicyGradient(Agent):
             return self._climb(seen, actions, returns, chances)
         return float(
             reinforce(
-                self.preferences_, self.base_, BASELINES.get(self.baseline, NONE),
-                float(self.discount), float(self.learning_rate), np.array(seen, np.int64),
-                np.array(actions, np.int64), returns, np.array(chances), len(returns),
+                self.preferences_,
+                self.base_,
+                BASELINES.get(self.baseline, NONE),
+                float(self.discount),
+                float(self.learning_rate),
+                np.array(seen, np.int64),
+                np.array(actions, np.int64),
+                returns,
+                np.array(chances),
+                len(returns),
             )
-        )  # fmt: skip
+        )
 
     def _climb(self, seen: list[Any], actions: list[int], G: Array, chances: list[Array]) -> float:
         """The same for weights of features."""
@@ -197,10 +216,23 @@ class PolicyGradient(Agent):
         n, A = int(self.max_steps), self.n_actions_
         log, room = np.empty((stop - first, 3)), np.empty(n, np.int64)
         done = run_reinforce(
-            place.world, self.preferences_, self.base_, BASELINES.get(self.baseline, NONE),
-            self.random_words_, float(self.discount), float(self.learning_rate), first, stop, n,
-            budget, room, room.copy(), np.empty(n), np.empty((n, A)), log,
-        )  # fmt: skip
+            place.world,
+            self.preferences_,
+            self.base_,
+            BASELINES.get(self.baseline, NONE),
+            self.random_words_,
+            float(self.discount),
+            float(self.learning_rate),
+            first,
+            stop,
+            n,
+            budget,
+            room,
+            room.copy(),
+            np.empty(n),
+            np.empty((n, A)),
+            log,
+        )
         return log[: done - first]
 
     def _walk(self, place: Any) -> Array:

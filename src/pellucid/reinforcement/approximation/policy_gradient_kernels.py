@@ -65,9 +65,23 @@ def reinforce(h, base, kind, discount, rate, states, actions, rewards, chances, 
 
 @jit
 def run_reinforce(
-    world, h, base, kind, words, discount, rate, episode, stop, max_steps, budget, states, actions,
-    rewards, chances, log,
-):  # fmt: skip
+    world,
+    h,
+    base,
+    kind,
+    words,
+    discount,
+    rate,
+    episode,
+    stop,
+    max_steps,
+    budget,
+    states,
+    actions,
+    rewards,
+    chances,
+    log,
+):
     """Episodes until ``stop`` or ``budget`` steps; the next one. The last arrays are room."""
     first, steps = episode, 0
     while episode < stop and steps < budget:
@@ -93,12 +107,32 @@ def run_reinforce(
 def warm() -> None:
     """Compile every kernel."""
     world = World(
-        np.array([0, 1, 1], np.int32), np.array([1], np.int32), np.ones(1), np.ones(1),
-        np.ones(1, bool), np.ones((2, 1), bool), np.array([0]), np.ones(1),
-    )  # fmt: skip
+        np.array([0, 1, 1], np.int32),
+        np.array([1], np.int32),
+        np.ones(1),
+        np.ones(1),
+        np.ones(1, bool),
+        np.ones((2, 1), bool),
+        np.array([0]),
+        np.ones(1),
+    )
     base = Baseline(np.zeros(2), np.zeros(2), np.zeros(2, np.int64))
     words, room = np.array([1, 2], dtype=np.uint64), np.zeros(3, np.int64)
     run_reinforce(
-        world, np.zeros((2, 1)), base, MEAN, words, 0.9, 0.1, 0, 1, 3, 9, room, room.copy(),
-        np.zeros(3), np.zeros((3, 1)), np.zeros((1, 3)),
-    )  # fmt: skip
+        world,
+        np.zeros((2, 1)),
+        base,
+        MEAN,
+        words,
+        0.9,
+        0.1,
+        0,
+        1,
+        3,
+        9,
+        room,
+        room.copy(),
+        np.zeros(3),
+        np.zeros((3, 1)),
+        np.zeros((1, 3)),
+    )

@@ -133,9 +133,14 @@ class ValueNetwork(BaseEstimator):
         loss, slope = self.gradient(states, actions, targets)
         self.n_updates_ += 1
         adapt(
-            *self._work.adam, self.vector_, slope, float(self.learning_rate), self.mean_,
-            self.square_, self.n_updates_,
-        )  # fmt: skip
+            *self._work.adam,
+            self.vector_,
+            slope,
+            float(self.learning_rate),
+            self.mean_,
+            self.square_,
+            self.n_updates_,
+        )
         return loss
 
     def copy_from(self, other: "ValueNetwork") -> None:

@@ -97,9 +97,15 @@ class ActionValueAgent(Agent):
     # --- one step --------------------------------------------------------------------------
 
     def update(
-        self, state: Any, action: int, reward: float, next_state: Any, *,
-        next_action: int | None = None, terminated: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        state: Any,
+        action: int,
+        reward: float,
+        next_state: Any,
+        *,
+        next_action: int | None = None,
+        terminated: bool = False,
+    ) -> float:
         """Learn from one step; the temporal-difference error.
 
         With ``n_steps`` > 1 the step learned from is the one n - 1 steps ago (0 if there is none
@@ -147,10 +153,21 @@ class ActionValueAgent(Agent):
         rule = Control(self._kind, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
         return float(
             learn(
-                self.q_, self.pair_, self.visits_, self.allowed_, rule, rate, x, a, r, x2, a2,
-                ended, self.random_words_,
+                self.q_,
+                self.pair_,
+                self.visits_,
+                self.allowed_,
+                rule,
+                rate,
+                x,
+                a,
+                r,
+                x2,
+                a2,
+                ended,
+                self.random_words_,
             )
-        )  # fmt: skip
+        )
 
     def _semi_gradient(self, x: Any, a: int, r: float, x2: Any, a2: int, ended: bool) -> float:
         phi, value = x[0], float(self.weights_[a] @ x[0])
@@ -224,16 +241,39 @@ class ActionValueAgent(Agent):
         log, rule = np.empty((stop - first, 3)), rule._replace(rate=rate)
         if self.n_steps > 1:
             done = run_windows(
-                place.world, np.zeros((0, 1)), rule, rates, self.q_, self.visits_,
-                self.q_.reshape(-1), self.visits_.reshape(-1), NONE, np.zeros(0, bool),
-                self.random_words_, int(self.n_steps), first, stop, int(self.max_steps), budget,
+                place.world,
+                np.zeros((0, 1)),
+                rule,
+                rates,
+                self.q_,
+                self.visits_,
+                self.q_.reshape(-1),
+                self.visits_.reshape(-1),
+                NONE,
+                np.zeros(0, bool),
+                self.random_words_,
+                int(self.n_steps),
+                first,
+                stop,
+                int(self.max_steps),
+                budget,
                 log,
-            )  # fmt: skip
+            )
         else:
             done = run_control(
-                place.world, self.q_, self.pair_, self.visits_, self.random_words_, rule, rates,
-                first, stop, int(self.max_steps), budget, log,
-            )  # fmt: skip
+                place.world,
+                self.q_,
+                self.pair_,
+                self.visits_,
+                self.random_words_,
+                rule,
+                rates,
+                first,
+                stop,
+                int(self.max_steps),
+                budget,
+                log,
+            )
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 

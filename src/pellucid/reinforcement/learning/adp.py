@@ -87,10 +87,16 @@ class AdaptiveDynamicProgramming(Agent):
     """
 
     def __init__(
-        self, policy: Any = None, *, discount: float = 0.9, exploration: Any = None,
-        n_episodes: int = 500, max_steps: int = 1000, plan_every: int = 1,
+        self,
+        policy: Any = None,
+        *,
+        discount: float = 0.9,
+        exploration: Any = None,
+        n_episodes: int = 500,
+        max_steps: int = 1000,
+        plan_every: int = 1,
         random_state: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.policy = policy
         self.discount = discount
         self.exploration = exploration
@@ -120,9 +126,17 @@ class AdaptiveDynamicProgramming(Agent):
         s = exploration_settings(self._exploration())
         s = Settings(0.0, 1.0, 0.0) if s is None else s
         return Planner(
-            float(self.discount), s.optimistic, s.n_visits, s.epsilon, s.decay, s.minimum,
-            int(self.plan_every), TOL, SWEEPS, s.half_life,
-        )  # fmt: skip
+            float(self.discount),
+            s.optimistic,
+            s.n_visits,
+            s.epsilon,
+            s.decay,
+            s.minimum,
+            int(self.plan_every),
+            TOL,
+            SWEEPS,
+            s.half_life,
+        )
 
     def _begin(self, place: Place) -> None:
         S, A = place.n_states, place.n_actions
@@ -142,9 +156,15 @@ class AdaptiveDynamicProgramming(Agent):
     # --- one step --------------------------------------------------------------------------
 
     def update(
-        self, state: int, action: int, reward: float, next_state: int, *,
-        next_action: Any = None, terminated: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        state: int,
+        action: int,
+        reward: float,
+        next_state: int,
+        *,
+        next_action: Any = None,
+        terminated: bool = False,
+    ) -> float:
         """Count one step and replan; the error r + g U(s') - U(s) before it."""
         self._fitted()
         s, s2 = self._state_number("state", state), self._state_number("next_state", next_state)
@@ -204,9 +224,19 @@ class AdaptiveDynamicProgramming(Agent):
         if self.policy is not None:
             chances = cumulative_policy(self.policy, place)
         done = run_planning(
-            place.world, self.model_, self.optimistic_values_, self.random_words_, self._planner(),
-            chances, first, stop, int(self.max_steps), budget, self.clock_, log,
-        )  # fmt: skip
+            place.world,
+            self.model_,
+            self.optimistic_values_,
+            self.random_words_,
+            self._planner(),
+            chances,
+            first,
+            stop,
+            int(self.max_steps),
+            budget,
+            self.clock_,
+            log,
+        )
         return log[: done - first]
 
     def _walk(self, place: Any, episode: int) -> Array:
@@ -283,8 +313,10 @@ class AdaptiveDynamicProgramming(Agent):
         """P as a sparse array (S*A, S)."""
         n = np.maximum(self.model_.visits, 1).ravel()
         counts = self._counts()
-        return csr_array((counts.data / np.repeat(n, np.diff(counts.indptr)), counts.indices,
-                          counts.indptr), counts.shape)  # fmt: skip
+        return csr_array(
+            (counts.data / np.repeat(n, np.diff(counts.indptr)), counts.indices, counts.indptr),
+            counts.shape,
+        )
 
     def _counts(self) -> csr_array:
         S, A, K = self.model_.after.shape

@@ -376,9 +376,22 @@ def evaluate_step(u, visits, traces, discount, rate, trace, s, r, s2, ended):
 
 @jit
 def run_evaluation(
-    world, policy, values, visits, traces, words, discount, rate, rates, trace, episode, stop,
-    max_steps, budget, log,
-):  # fmt: skip
+    world,
+    policy,
+    values,
+    visits,
+    traces,
+    words,
+    discount,
+    rate,
+    rates,
+    trace,
+    episode,
+    stop,
+    max_steps,
+    budget,
+    log,
+):
     """As ``run_control``, for the values of a policy given by cumulative probabilities (S, A)."""
     places, after, cumulative, A = world.first, world.after, world.cumulative, policy.shape[1]
     reward, ends, w0 = world.reward, world.ends, words[0]
@@ -425,9 +438,15 @@ def run_evaluation(
 def warm() -> None:
     """Compile every kernel."""
     world = World(
-        np.arange(4, dtype=np.int32), np.ones(3, np.int32), np.ones(3), np.ones(3),
-        np.ones(3, bool), np.ones((3, 1), bool), np.array([0]), np.ones(1),
-    )  # fmt: skip
+        np.arange(4, dtype=np.int32),
+        np.ones(3, np.int32),
+        np.ones(3),
+        np.ones(3),
+        np.ones(3, bool),
+        np.ones((3, 1), bool),
+        np.array([0]),
+        np.ones(1),
+    )
     words, log = np.array([1, 2], dtype=np.uint64), np.zeros((2, 3))
     q, visits = np.zeros((3, 1)), np.zeros((3, 1), np.int64)
     counts = np.zeros(3, np.int64)

@@ -125,16 +125,27 @@ class Agent(Estimator):
             seconds = time.perf_counter() - began
             for total, length, error in log.tolist():
                 self.n_iter_ += 1
-                self.history_.append({
-                    "step": self.n_iter_, "objective": total, "return": total,
-                    "length": int(length), "td_error": error, "seconds": seconds,
-                })  # fmt: skip
+                self.history_.append(
+                    {
+                        "step": self.n_iter_,
+                        "objective": total,
+                        "return": total,
+                        "length": int(length),
+                        "td_error": error,
+                        "seconds": seconds,
+                    }
+                )
             return self.n_iter_, float(stop - self.n_iter_)
 
         iterate(
-            step, self.n_iter_, max_iter=n_episodes, tol=0.0, context=context,
-            name=type(self).__name__, explain=lambda state: why,
-        )  # fmt: skip
+            step,
+            self.n_iter_,
+            max_iter=n_episodes,
+            tol=0.0,
+            context=context,
+            name=type(self).__name__,
+            explain=lambda state: why,
+        )
         self._finish()
         context.end(self.n_iter_)
         return self

@@ -59,10 +59,16 @@ class DoubleQLearning(ActionValueAgent):
     _target = "r + g Q_B(s', argmax Q_A(s', .)), A and B by a coin"
 
     def __init__(
-        self, *, discount: float = 0.9, step_size: Any = 0.1,
-        exploration: Any = DEFAULT_EXPLORATION, n_episodes: int = 500,
-        max_steps: int = 1000, initial_value: float = 0.0, random_state: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        discount: float = 0.9,
+        step_size: Any = 0.1,
+        exploration: Any = DEFAULT_EXPLORATION,
+        n_episodes: int = 500,
+        max_steps: int = 1000,
+        initial_value: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
         self.discount = discount
         self.step_size = step_size
         self.exploration = exploration

@@ -75,10 +75,17 @@ class MonteCarloLearning(Agent):
     """
 
     def __init__(
-        self, policy: Any = None, *, discount: float = 0.9, visits: str = "first",
-        step_size: Any = "1/n", n_episodes: int = 500, max_steps: int = 1000,
-        initial_value: float = 0.0, random_state: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        policy: Any = None,
+        *,
+        discount: float = 0.9,
+        visits: str = "first",
+        step_size: Any = "1/n",
+        n_episodes: int = 500,
+        max_steps: int = 1000,
+        initial_value: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
         self.policy = policy
         self.discount = discount
         self.visits = visits
@@ -114,9 +121,15 @@ class MonteCarloLearning(Agent):
     # --- one step --------------------------------------------------------------------------
 
     def update(
-        self, state: Any, action: Any, reward: float, next_state: Any, *,
-        next_action: Any = None, terminated: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        state: Any,
+        action: Any,
+        reward: float,
+        next_state: Any,
+        *,
+        next_action: Any = None,
+        terminated: bool = False,
+    ) -> float:
         """Note one step; at the end of the episode learn, and return the mean absolute error.
 
         A truncated episode ends with ``end_episode()``. Actions are not looked at.
@@ -157,10 +170,24 @@ class MonteCarloLearning(Agent):
         rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
         seen = np.zeros(len(self.values_) if self.visits == "first" else 0, bool)
         done = run_windows(
-            place.world, chances, rule, rates, _TABLE, _TRIES, self.values_, self.visits_,
-            self.squares_, seen, self.random_words_, int(self.max_steps) + 1, first, stop,
-            int(self.max_steps), budget, log,
-        )  # fmt: skip
+            place.world,
+            chances,
+            rule,
+            rates,
+            _TABLE,
+            _TRIES,
+            self.values_,
+            self.visits_,
+            self.squares_,
+            seen,
+            self.random_words_,
+            int(self.max_steps) + 1,
+            first,
+            stop,
+            int(self.max_steps),
+            budget,
+            log,
+        )
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 

@@ -61,10 +61,17 @@ class QLearning(ActionValueAgent):
     _target = "r + g max Q(s', .)"
 
     def __init__(
-        self, *, discount: float = 0.9, step_size: Any = 0.1,
-        exploration: Any = DEFAULT_EXPLORATION, approximator: Any = None, n_episodes: int = 500,
-        max_steps: int = 1000, initial_value: float = 0.0, random_state: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        discount: float = 0.9,
+        step_size: Any = 0.1,
+        exploration: Any = DEFAULT_EXPLORATION,
+        approximator: Any = None,
+        n_episodes: int = 500,
+        max_steps: int = 1000,
+        initial_value: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
         self.discount = discount
         self.step_size = step_size
         self.exploration = exploration

@@ -71,11 +71,18 @@ class SARSA(ActionValueAgent):
         return f"{first} + g Q(s', a') with the action then taken"
 
     def __init__(
-        self, *, discount: float = 0.9, step_size: Any = 0.1,
-        exploration: Any = DEFAULT_EXPLORATION, approximator: Any = None, n_episodes: int = 500,
-        max_steps: int = 1000, initial_value: float = 0.0, n_steps: int = 1,
+        self,
+        *,
+        discount: float = 0.9,
+        step_size: Any = 0.1,
+        exploration: Any = DEFAULT_EXPLORATION,
+        approximator: Any = None,
+        n_episodes: int = 500,
+        max_steps: int = 1000,
+        initial_value: float = 0.0,
+        n_steps: int = 1,
         random_state: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.discount = discount
         self.step_size = step_size
         self.exploration = exploration

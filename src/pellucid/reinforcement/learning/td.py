@@ -81,11 +81,19 @@ class TDLearning(Agent):
     """
 
     def __init__(
-        self, policy: Any = None, *, discount: float = 0.9, step_size: Any = 0.1,
-        approximator: Any = None, n_episodes: int = 500, max_steps: int = 1000,
-        initial_value: float = 0.0, trace_decay: float = 0.0, n_steps: int = 1,
+        self,
+        policy: Any = None,
+        *,
+        discount: float = 0.9,
+        step_size: Any = 0.1,
+        approximator: Any = None,
+        n_episodes: int = 500,
+        max_steps: int = 1000,
+        initial_value: float = 0.0,
+        trace_decay: float = 0.0,
+        n_steps: int = 1,
         random_state: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.policy = policy
         self.discount = discount
         self.step_size = step_size
@@ -138,9 +146,15 @@ class TDLearning(Agent):
     # --- one step --------------------------------------------------------------------------
 
     def update(
-        self, state: Any, action: Any, reward: float, next_state: Any, *,
-        next_action: Any = None, terminated: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        state: Any,
+        action: Any,
+        reward: float,
+        next_state: Any,
+        *,
+        next_action: Any = None,
+        terminated: bool = False,
+    ) -> float:
         """Learn from one step; the temporal-difference error. Actions are not looked at.
 
         With ``n_steps`` > 1 the step learned from is the one n - 1 steps ago (0 if there is none
@@ -174,10 +188,18 @@ class TDLearning(Agent):
         rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
         return float(
             evaluate_step(
-                self.values_, self.visits_, self.traces_, float(self.discount), rate,
-                float(self.trace_decay), x, r, x2, ended,
+                self.values_,
+                self.visits_,
+                self.traces_,
+                float(self.discount),
+                rate,
+                float(self.trace_decay),
+                x,
+                r,
+                x2,
+                ended,
             )
-        )  # fmt: skip
+        )
 
     def _semi_gradient(self, phi: Array, r: float, phi2: Array, ended: bool) -> float:
         value = float(self.weights_ @ phi)
@@ -229,16 +251,42 @@ class TDLearning(Agent):
         if self.n_steps > 1:
             rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
             done = run_windows(
-                place.world, chances, rule, rates, _TABLE, _TRIES, self.values_, self.visits_,
-                _NONE, _UNSEEN, self.random_words_, int(self.n_steps), first, stop,
-                int(self.max_steps), budget, log,
-            )  # fmt: skip
+                place.world,
+                chances,
+                rule,
+                rates,
+                _TABLE,
+                _TRIES,
+                self.values_,
+                self.visits_,
+                _NONE,
+                _UNSEEN,
+                self.random_words_,
+                int(self.n_steps),
+                first,
+                stop,
+                int(self.max_steps),
+                budget,
+                log,
+            )
         else:
             done = run_evaluation(
-                place.world, chances, self.values_, self.visits_, self.traces_, self.random_words_,
-                float(self.discount), rate, rates, float(self.trace_decay), first, stop,
-                int(self.max_steps), budget, log,
-            )  # fmt: skip
+                place.world,
+                chances,
+                self.values_,
+                self.visits_,
+                self.traces_,
+                self.random_words_,
+                float(self.discount),
+                rate,
+                rates,
+                float(self.trace_decay),
+                first,
+                stop,
+                int(self.max_steps),
+                budget,
+                log,
+            )
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 

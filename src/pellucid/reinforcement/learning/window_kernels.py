@@ -53,9 +53,19 @@ def approach(table: Any, visits: Any, squares: Any, x: int, G: float, rate: floa
 
 @jit
 def settle(
-    table: Any, visits: Any, squares: Any, seen: Any, cells: Any, rewards: Any, first: int,
-    last: int, ahead: float, discount: float, rate: float, rates: Any,
-) -> Any:  # fmt: skip
+    table: Any,
+    visits: Any,
+    squares: Any,
+    seen: Any,
+    cells: Any,
+    rewards: Any,
+    first: int,
+    last: int,
+    ahead: float,
+    discount: float,
+    rate: float,
+    rates: Any,
+) -> Any:
     """The updates that were waiting for the end; sum of absolute errors and their number.
 
     ``seen``, if it has a length, is all False before and after: then only the first visit counts.
@@ -81,10 +91,24 @@ def settle(
 
 @jit
 def run_windows(
-    world: Any, policy: Any, rule: Any, rates: Any, q: Any, tries: Any, table: Any, visits: Any,
-    squares: Any, seen: Any, words: Any, window: int, episode: int, stop: int, max_steps: int,
-    budget: int, log: Any,
-) -> int:  # fmt: skip
+    world: Any,
+    policy: Any,
+    rule: Any,
+    rates: Any,
+    q: Any,
+    tries: Any,
+    table: Any,
+    visits: Any,
+    squares: Any,
+    seen: Any,
+    words: Any,
+    window: int,
+    episode: int,
+    stop: int,
+    max_steps: int,
+    budget: int,
+    log: Any,
+) -> int:
     """As ``reinforcement.learning.agent_kernels.run_control``. A policy without rows: actions by ``rule`` and ``q``."""
     A, control, discount, rate = world.allowed.shape[1], len(policy) == 0, rule.discount, rule.rate
     cells, rewards = np.empty(max_steps, np.intp), np.empty(max_steps)
@@ -118,7 +142,7 @@ def run_windows(
         ahead = 0.0 if ended else table[x]
         more = settle(
             table, visits, squares, seen, cells, rewards, done, T, ahead, discount, rate, rates
-        )  # fmt: skip
+        )
         if tabled:
             for t in range(T):
                 top = max(top, visits[cells[t]])
@@ -132,9 +156,15 @@ def run_windows(
 def warm() -> None:
     """Compile every kernel."""
     world = World(
-        np.arange(4, dtype=np.int32), np.ones(3, np.int32), np.ones(3), np.ones(3),
-        np.ones(3, bool), np.ones((3, 1), bool), np.array([0]), np.ones(1),
-    )  # fmt: skip
+        np.arange(4, dtype=np.int32),
+        np.ones(3, np.int32),
+        np.ones(3),
+        np.ones(3),
+        np.ones(3, bool),
+        np.ones((3, 1), bool),
+        np.array([0]),
+        np.ones(1),
+    )
     words, log = np.array([1, 2], dtype=np.uint64), np.zeros((2, 3))
     rule = Control(SARSA, 0.9, 0.1, 0.1, 1.0, 0.0, 0.0, 0)
     q, tries, none, seen = (
@@ -145,6 +175,21 @@ def warm() -> None:
     )
     flat, visits = q.reshape(-1), tries.reshape(-1)
     run_windows(
-        world, np.zeros((0, 1)), rule, none, q, tries, flat, visits, none, seen, words, 2, 0, 2, 5,
-        100, log,
-    )  # fmt: skip
+        world,
+        np.zeros((0, 1)),
+        rule,
+        none,
+        q,
+        tries,
+        flat,
+        visits,
+        none,
+        seen,
+        words,
+        2,
+        0,
+        2,
+        5,
+        100,
+        log,
+    )

@@ -94,9 +94,14 @@ class FiniteHorizon(Planner):
 
         context = FitContext(self, X=mdp, max_steps=self.horizon, attributes=attributes)
         t = self._iterate(
-            step, Stage(0, np.inf), max_iter=self.horizon, tol=None, record=record,
-            context=context, start_row=False,
-        ).state.t  # fmt: skip
+            step,
+            Stage(0, np.inf),
+            max_iter=self.horizon,
+            tol=None,
+            record=record,
+            context=context,
+            start_row=False,
+        ).state.t
         self.values_, self.policy_ = values[: t + 1], policy[:t]
         self.problem_ = mdp_words(mdp)
         return self

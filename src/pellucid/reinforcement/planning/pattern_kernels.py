@@ -54,9 +54,16 @@ def successors(indptr: Any, indices: Any, A: int, most: int, first: Any, after: 
 
 @jit
 def share_patterns(
-    indptr: Any, indices: Any, p: Any, r: Any, first: Any, after: Any, slots: Any, pattern: Any,
+    indptr: Any,
+    indices: Any,
+    p: Any,
+    r: Any,
+    first: Any,
+    after: Any,
+    slots: Any,
+    pattern: Any,
     table: Any,
-) -> int:  # fmt: skip
+) -> int:
     """Write each different pattern once; ``pattern[s]`` is the row of ``table`` where s begins.
 
     ``slots`` is a hash table, a power of 2 long, full of -1. Returns how many rows are used.
@@ -107,9 +114,17 @@ def share_patterns(
 
 @jit
 def pattern_sweep(
-    after: Any, first: Any, pattern: Any, table: Any, groups: int, g: float, U: Any, W: Any,
-    start: int, stop: int,
-) -> float:  # fmt: skip
+    after: Any,
+    first: Any,
+    pattern: Any,
+    table: Any,
+    groups: int,
+    g: float,
+    U: Any,
+    W: Any,
+    start: int,
+    stop: int,
+) -> float:
     """W(s) for start <= s < stop; returns max |W - U|. W may be U: then the newest values count.
 
     Indices are unsigned: a signed one is asked each time whether it counts from the end.

@@ -239,9 +239,12 @@ class PolicyIteration(StationaryPlanner):
             nonlocal last
             change, last = float(np.abs(state.values - last).max()), state.values
             return {
-                "objective": change, "change": change, "changed": state.changed,
-                "residual": state.residual, "policy": state.policy,
-            }  # fmt: skip
+                "objective": change,
+                "change": change,
+                "changed": state.changed,
+                "residual": state.residual,
+                "policy": state.policy,
+            }
 
         def attributes(state: State) -> dict[str, Any]:
             Q = mdp.q_values(state.values)
@@ -251,9 +254,14 @@ class PolicyIteration(StationaryPlanner):
         context = FitContext(self, X=mdp, max_steps=self.max_iter, attributes=attributes)
         start = State(np.zeros(mdp.n_states), policy, 0, np.inf, np.inf)
         run = self._iterate(
-            step, start, max_iter=self.max_iter, tol=0.0, record=record, context=context,
+            step,
+            start,
+            max_iter=self.max_iter,
+            tol=0.0,
+            record=record,
+            context=context,
             start_row=False,
-        )  # fmt: skip
+        )
         found = attributes(run.state)
         self.values_, self.q_, self.policy_ = found["values_"], found["q_"], found["policy_"]
         self.error_bound_ = float(found["error_bound_"])

@@ -40,9 +40,17 @@ def sweep(
 
 @jit
 def marked_sweep(
-    indptr: Any, indices: Any, p: Any, r: Any, g: float, U: Any, marked: Any, threshold: float,
-    first: Any, before: Any,
-) -> Any:  # fmt: skip
+    indptr: Any,
+    indices: Any,
+    p: Any,
+    r: Any,
+    g: float,
+    U: Any,
+    marked: Any,
+    threshold: float,
+    first: Any,
+    before: Any,
+) -> Any:
     """One sweep in place over the marked states; who moves by more than threshold marks others.
 
     ``before[first[s]:first[s + 1]]`` are the states that may lead to s. Returns how many states
@@ -145,9 +153,16 @@ def breadth_first(first: Any, before: Any, seeds: Any, order: Any, depth: Any) -
 
 @jit
 def renumber(
-    order: Any, indptr: Any, indices: Any, p: Any, r: Any, indptr2: Any, indices2: Any, p2: Any,
+    order: Any,
+    indptr: Any,
+    indices: Any,
+    p: Any,
+    r: Any,
+    indptr2: Any,
+    indices2: Any,
+    p2: Any,
     r2: Any,
-) -> None:  # fmt: skip
+) -> None:
     """The same rows with state order[i] called i."""
     S = len(order)
     A = len(r) // S
@@ -230,8 +245,15 @@ def warm() -> None:
     breadth_first(first, before, np.zeros(1, np.intp), np.zeros(1, np.int32), indices.copy())
     marked_sweep(indptr, indices, one, one, 0.5, one.copy(), np.ones(1, bool), 1.0, first, before)
     renumber(
-        np.zeros(1, np.int32), indptr, indices, one, one, indptr.copy(), indices.copy(),
-        one.copy(), one.copy(),
-    )  # fmt: skip
+        np.zeros(1, np.int32),
+        indptr,
+        indices,
+        one,
+        one,
+        indptr.copy(),
+        indices.copy(),
+        one.copy(),
+        one.copy(),
+    )
     improve(indptr, indices, one, one, 0.5, one.copy(), one.copy(), np.zeros(1, np.intp), 0.0)
     follow(indptr, indices, one, one, 0.5, one.copy(), np.zeros(1, np.intp), 1)

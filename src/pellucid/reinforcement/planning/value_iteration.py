@@ -309,9 +309,14 @@ class ValueIteration(StationaryPlanner):
         context = FitContext(self, X=mdp, max_steps=self.max_iter, attributes=attributes)
         below = float(np.nextafter(self.tol, 0))  # stop when change < tol
         run = self._iterate(
-            step, start, max_iter=self.max_iter, tol=below, record=record, context=context,
+            step,
+            start,
+            max_iter=self.max_iter,
+            tol=below,
+            record=record,
+            context=context,
             start_row=False,
-        )  # fmt: skip
+        )
         found = attributes(run.state)
         self.values_, self.q_, self.policy_ = found["values_"], found["q_"], found["policy_"]
         self.error_bound_ = float(found["error_bound_"])

@@ -9,9 +9,18 @@ from pellucid.core.runtime.jit import jit
 
 @jit
 def walk(
-    indptr: Any, indices: Any, probability: Any, reward: Any, terminal: Any, chances: Any,
-    s: int, uniform: Any, states: Any, actions: Any, paid: Any,
-) -> int:  # fmt: skip
+    indptr: Any,
+    indices: Any,
+    probability: Any,
+    reward: Any,
+    terminal: Any,
+    chances: Any,
+    s: int,
+    uniform: Any,
+    states: Any,
+    actions: Any,
+    paid: Any,
+) -> int:
     """Fill ``states``, ``actions``, ``paid`` from state s on; returns the number of moves.
 
     Row s A + a of (indptr, indices, probability, reward) are the outcomes of action a in state s;
@@ -46,6 +55,15 @@ def warm() -> None:
     one = np.ones(1)
     zero = np.zeros(2, np.int32)
     walk(
-        np.array([0, 1], np.int32), zero[:1], one, one, np.zeros(1, bool), np.ones((1, 1)), 0,
-        np.zeros((1, 2)), np.zeros(2, np.intp), np.zeros(1, np.intp), np.zeros(1),
-    )  # fmt: skip
+        np.array([0, 1], np.int32),
+        zero[:1],
+        one,
+        one,
+        np.zeros(1, bool),
+        np.ones((1, 1)),
+        0,
+        np.zeros((1, 2)),
+        np.zeros(2, np.intp),
+        np.zeros(1, np.intp),
+        np.zeros(1),
+    )

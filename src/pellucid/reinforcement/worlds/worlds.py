@@ -60,9 +60,15 @@ class Simulation:
         self.n_actions, self.n_inputs = mdp.n_actions, mdp.n_states
         self.state = -1
         self.world = World(
-            P.indptr, P.indices, total[1:] - before, np.ascontiguousarray(mdp.outcome_rewards),
-            mdp.terminal[P.indices], self.allowed, start, np.cumsum(mdp.start[start]),
-        )  # fmt: skip
+            P.indptr,
+            P.indices,
+            total[1:] - before,
+            np.ascontiguousarray(mdp.outcome_rewards),
+            mdp.terminal[P.indices],
+            self.allowed,
+            start,
+            np.cumsum(mdp.start[start]),
+        )
 
     def reset(self, words: Any) -> int:
         self.state = int(begin(self.world, words))

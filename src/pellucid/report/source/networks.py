@@ -95,9 +95,11 @@ def python_network(layers: list[LayerCode]) -> str:
         elif layer.activation != "identity":
             body.append(f"    x = [{PYTHON[layer.activation]} for v in x]")
     text = "\n".join(lines) + "\n" + EXP
-    return text + '\n\ndef scores(x):\n    """The outputs of the network for one row."""\n' + (
-        "\n".join(body) + "\n    return x"
-    )  # fmt: skip
+    return (
+        text
+        + '\n\ndef scores(x):\n    """The outputs of the network for one row."""\n'
+        + ("\n".join(body) + "\n    return x")
+    )
 
 
 def c_network(layers: list[LayerCode]) -> str:
@@ -107,8 +109,10 @@ def c_network(layers: list[LayerCode]) -> str:
     for k, layer in enumerate(layers, 1):
         p, m = layer.W.shape
         bias = [0.0] * m if layer.b is None else layer.b.tolist()
-        arrays += [c_array("double", f"weights_{k}", layer.W.T.ravel()),
-                   c_array("double", f"biases_{k}", bias)]  # fmt: skip
+        arrays += [
+            c_array("double", f"weights_{k}", layer.W.T.ravel()),
+            c_array("double", f"biases_{k}", bias),
+        ]
         target = "out" if k == len(layers) else f"a{k}"
         if k < len(layers):
             body.append(f"    double {target}[{m}];")

@@ -60,10 +60,12 @@ def python_trees(parts: Parts) -> str:
     cell = "x[FEATURE[i]]"
     if parts.places:
         sets = {
-            i: sum(int(np.uint64(np.int64(word))) << (64 * k) for k, word in enumerate(
-                trees.sets[trees.category[i]].tolist()))
+            i: sum(
+                int(np.uint64(np.int64(word))) << (64 * k)
+                for k, word in enumerate(trees.sets[trees.category[i]].tolist())
+            )
             for i in np.flatnonzero(trees.category >= 0).tolist()
-        }  # fmt: skip
+        }
         lines += [f"PLACES = {parts.places}", f"LEFT_PLACES = {sets}"]
         ask = (
             "            if i in LEFT_PLACES:\n"

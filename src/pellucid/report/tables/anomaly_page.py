@@ -80,14 +80,26 @@ def anomaly_page(r: dict[str, Any]) -> Page:
     text = () if len(rows) <= LISTED else (f"{len(rows) - LISTED} more rows are in anomalies.csv.",)
     sections = (
         Section("The oddest rows", lead, (), ((("row", "score", "why"), listed_rows),), text),
-        Section("How far out", "Every row by its score; the line is the threshold.",
-                (drawn_scores(r),),
-                ((("column", "odd cells"), [(name, c) for name, c in counts]),)),
-    )  # fmt: skip
+        Section(
+            "How far out",
+            "Every row by its score; the line is the threshold.",
+            (drawn_scores(r),),
+            ((("column", "odd cells"), [(name, c) for name, c in counts]),),
+        ),
+    )
     details = (("method", r["method"]), *row_words(n, r["left_out"]))
     subtitle = f"{r['source']}: {n:,} rows, {len(r['columns'])} columns"
-    return Page("Which rows are unlike the others?", subtitle, "", tuple(r["verdict"]), facts,
-                sections, (), r["command"], details)  # fmt: skip
+    return Page(
+        "Which rows are unlike the others?",
+        subtitle,
+        "",
+        tuple(r["verdict"]),
+        facts,
+        sections,
+        (),
+        r["command"],
+        details,
+    )
 
 
 def drawn_scores(r: dict[str, Any]) -> Picture:

@@ -101,11 +101,12 @@ def group_rows(r: dict[str, Any], most: int = 5) -> list[tuple[str, str, str]]:
     n = r["rows"]
     found = [
         (
-            f"group {g['group']}", f"{g['rows']:,} ({g['rows'] / n:.0%})",
+            f"group {g['group']}",
+            f"{g['rows']:,} ({g['rows'] / n:.0%})",
             "; ".join(trait_words(t) for t in g["traits"][:most]) or "nothing in particular",
         )
         for g in r["groups"]
-    ]  # fmt: skip
+    ]
     if r["noise"]:
         found.append(("none (-1)", f"{r['noise']:,} ({r['noise'] / n:.0%})", "in no dense part"))
     return found
@@ -135,9 +136,13 @@ def cluster_page(r: dict[str, Any]) -> Page:
         (number(share), "of the spread", "lies between the groups"),
     )
     sections = [
-        Section("The groups", "What sets each group apart from all rows, the strongest first.",
-                (drawn_map(r),), ((("group", "rows", "what sets it apart"), group_rows(r)),)),
-    ]  # fmt: skip
+        Section(
+            "The groups",
+            "What sets each group apart from all rows, the strongest first.",
+            (drawn_map(r),),
+            ((("group", "rows", "what sets it apart"), group_rows(r)),),
+        )
+    ]
     if len(r["tried"]) > 1:
         lead = "Each criterion has its favourite. Where they agree, the number is no accident."
         sections.append(Section("How many groups", lead, tuple(criteria(r))))
@@ -149,9 +154,14 @@ def cluster_page(r: dict[str, Any]) -> Page:
     return Page(
         "Do the rows form groups?",
         f"{r['source']}: {r['rows']:,} rows, {len(r['columns'])} columns",
-        "inconclusive" if none else "", tuple(r["verdict"]), facts, tuple(sections),
-        tuple(r["findings"]), r["command"], details,
-    )  # fmt: skip
+        "inconclusive" if none else "",
+        tuple(r["verdict"]),
+        facts,
+        tuple(sections),
+        tuple(r["findings"]),
+        r["command"],
+        details,
+    )
 
 
 def criteria(r: dict[str, Any]) -> list[Picture]:
@@ -166,9 +176,17 @@ def criteria(r: dict[str, Any]) -> list[Picture]:
         "several": f"It bends at {listed([str(k) for k in elbow['candidates']])}.",
         "none": "It falls smoothly: there is no elbow.",
     }[elbow["kind"]]
-    pictures = [curve(xs, ys, "error within the groups", elbow["n_clusters"],
-                      "More groups always lower the error; an elbow is where that stops paying. "
-                      f"{bend if consecutive else ''}", base=True)]  # fmt: skip
+    pictures = [
+        curve(
+            xs,
+            ys,
+            "error within the groups",
+            elbow["n_clusters"],
+            "More groups always lower the error; an elbow is where that stops paying. "
+            f"{bend if consecutive else ''}",
+            base=True,
+        )
+    ]
     says = {
         "silhouette": "How much nearer a row is to its own group than to the next one.",
         "calinski_harabasz": "Spread between the groups against spread within them.",
@@ -180,22 +198,39 @@ def criteria(r: dict[str, Any]) -> list[Picture]:
     if r["gap"]:
         gaps, errors = r["gap"]["gap"], r["gap"]["error"]
         pictures.append(
-            curve(list(range(1, len(gaps) + 1)), gaps, "gap", choices.get("gap"),
-                  "How much better than rows without groups; the first k that the next one does "
-                  "not beat is chosen. One group means none.", errors=errors)
-        )  # fmt: skip
+            curve(
+                list(range(1, len(gaps) + 1)),
+                gaps,
+                "gap",
+                choices.get("gap"),
+                "How much better than rows without groups; the first k that the next one does "
+                "not beat is chosen. One group means none.",
+                errors=errors,
+            )
+        )
     return pictures
 
 
 def curve(
-    xs: list[int], ys: list[float | None], label: str, best: int | None, caption: str, *,
-    base: bool = False, errors: list[float] | None = None,
-) -> Picture:  # fmt: skip
+    xs: list[int],
+    ys: list[float | None],
+    label: str,
+    best: int | None,
+    caption: str,
+    *,
+    base: bool = False,
+    errors: list[float] | None = None,
+) -> Picture:
     """A criterion against the number of groups, its favourite marked."""
     reach = [y + s for y, s in zip(ys, errors, strict=True) if y is not None] if errors else []
     low, high = limits([*ys, *reach, 0.0] if base else [*ys, *reach])
-    f = Frame((xs[0] - 0.3, xs[-1] + 0.3), (max(low, 0.0) if base else low, high),
-              width=400, height=250, left=62)  # fmt: skip
+    f = Frame(
+        (xs[0] - 0.3, xs[-1] + 0.3),
+        (max(low, 0.0) if base else low, high),
+        width=400,
+        height=250,
+        left=62,
+    )
     f.axes("number of groups", label)
     if errors:
         for x, y, s in zip(xs, ys, errors, strict=True):

@@ -32,23 +32,39 @@ def comparison_page(r: dict[str, Any]) -> Page:
     )
     rows = [(r["names"][i], *interval(r, i, places)) for i in order]
     sections = [
-        Section("Scores", f"Mean {metric} over the folds with its 95 % interval.",
-                (drawn_scores(r, order, metric),),
-                ((("model", metric, "95 % interval"), rows),)),
-        Section("Which differences are more than chance",
-                f"p-values of the {words(r['test'])} test, corrected for the number of pairs; a "
-                "star where the model of the row is significantly better.", (),
-                (significance(r, order),)),
-    ]  # fmt: skip
+        Section(
+            "Scores",
+            f"Mean {metric} over the folds with its 95 % interval.",
+            (drawn_scores(r, order, metric),),
+            ((("model", metric, "95 % interval"), rows),),
+        ),
+        Section(
+            "Which differences are more than chance",
+            f"p-values of the {words(r['test'])} test, corrected for the number of pairs; a "
+            "star where the model of the row is significantly better.",
+            (),
+            (significance(r, order),),
+        ),
+    ]
     if r["rope"]:
         sections.append(practical(r, metric))
-    details = (("test", f"{words(r['test'])}, {words(r['correction'])}"), ("folds", runs),
-               *split_row(r), *row_words(r["rows"], r["left_out"]))  # fmt: skip
+    details = (
+        ("test", f"{words(r['test'])}, {words(r['correction'])}"),
+        ("folds", runs),
+        *split_row(r),
+        *row_words(r["rows"], r["left_out"]),
+    )
     return Page(
-        "Which model is better?", f"{r['source']}: {r['rows']:,} rows, target {r['target']}",
-        "" if level else "inconclusive", (r["sentence"],), facts, tuple(sections), (),
-        r["command"], details,
-    )  # fmt: skip
+        "Which model is better?",
+        f"{r['source']}: {r['rows']:,} rows, target {r['target']}",
+        "" if level else "inconclusive",
+        (r["sentence"],),
+        facts,
+        tuple(sections),
+        (),
+        r["command"],
+        details,
+    )
 
 
 def interval(r: dict[str, Any], i: int, places: int) -> tuple[str, str]:
@@ -64,10 +80,14 @@ def drawn_scores(r: dict[str, Any], order: list[int], metric: str) -> Picture:
     some = [r["summaries"][i] for i in order]
     names = [r["names"][i] for i in order]
     svg = whiskers(
-        names, [s["mean"] for s in some], [s["low"] for s in some], [s["high"] for s in some],
-        label=f"{metric}, 95 % interval", alt=f"{metric} of {len(names)} models, best first",
+        names,
+        [s["mean"] for s in some],
+        [s["low"] for s in some],
+        [s["high"] for s in some],
+        label=f"{metric}, 95 % interval",
+        alt=f"{metric} of {len(names)} models, best first",
         zero=False,
-    )  # fmt: skip
+    )
     columns = ("model", *(f"fold {k + 1}" for k in range(len(r["scores"][0]))))
     rows = [(r["names"][i], *r["scores"][i]) for i in order]
     caption = "Intervals that overlap may still differ: the tests below compare fold by fold."
@@ -86,8 +106,10 @@ def significance(r: dict[str, Any], order: list[int]) -> tuple[tuple[str, ...], 
 
 
 def practical(r: dict[str, Any], metric: str) -> Section:
-    rows = [(one["model"], one["against"], *(fixed(one[k]) for k in ("worse", "equal", "better")))
-            for one in r["rope"]]  # fmt: skip
+    rows = [
+        (one["model"], one["against"], *(fixed(one[k]) for k in ("worse", "equal", "better")))
+        for one in r["rope"]
+    ]
     lead = (
         f"The probability that the difference is beyond {number(r['rope'][0]['rope'])} of "
         f"{metric}, or within it and so of no account."
@@ -108,24 +130,40 @@ def sweep_page(r: dict[str, Any]) -> Page:
         (str(len(values)), f"values of {r['parameter']}", f"{r['folds']} folds each"),
     )
     curve = {
-        "parameter": r["parameter"], "values": [v if is_number(v) else shown(v) for v in values],
+        "parameter": r["parameter"],
+        "values": [v if is_number(v) else shown(v) for v in values],
         "train": [s["mean"] for s in r["train_summary"]],
         "test": [s["mean"] for s in r["test_summary"]],
         "test_se": [s["standard_error"] for s in r["test_summary"]],
         "chosen": values[simple] if is_number(values[simple]) else shown(values[simple]),
-    }  # fmt: skip
-    sections = [Section("The curve", "Too simple on one side, too flexible on the other; the mark "
-                        "is the simplest value within one standard error of the best.",
-                        (complexity_curve(curve, metric),))]  # fmt: skip
+    }
+    sections = [
+        Section(
+            "The curve",
+            "Too simple on one side, too flexible on the other; the mark "
+            "is the simplest value within one standard error of the best.",
+            (complexity_curve(curve, metric),),
+        )
+    ]
     if r["bias_variance"]:
         sections.append(error_parts(r))
-    details = (("model", r["model"]), ("folds", str(r["folds"])), *split_row(r),
-               *row_words(r["rows"], r["left_out"]))  # fmt: skip
+    details = (
+        ("model", r["model"]),
+        ("folds", str(r["folds"])),
+        *split_row(r),
+        *row_words(r["rows"], r["left_out"]),
+    )
     return Page(
         f"How does {r['model']} depend on {r['parameter']}?",
-        f"{r['source']}: {r['rows']:,} rows, target {r['target']}", "", (sweep_words(r),), facts,
-        tuple(sections), (), r["command"], details,
-    )  # fmt: skip
+        f"{r['source']}: {r['rows']:,} rows, target {r['target']}",
+        "",
+        (sweep_words(r),),
+        facts,
+        tuple(sections),
+        (),
+        r["command"],
+        details,
+    )
 
 
 def sweep_words(r: dict[str, Any]) -> str:
@@ -141,8 +179,10 @@ def sweep_words(r: dict[str, Any]) -> str:
 
 
 def error_parts(r: dict[str, Any]) -> Section:
-    rows = [(shown(one["value"]), *(number(one[k]) for k in ("bias2", "variance", "total")))
-            for one in r["bias_variance"]]  # fmt: skip
+    rows = [
+        (shown(one["value"]), *(number(one[k]) for k in ("bias2", "variance", "total")))
+        for one in r["bias_variance"]
+    ]
     notes = dict.fromkeys(n for one in r["bias_variance"] for n in one["notes"])
     lead = "Off on average (bias), and off by the accident of the training rows (variance)."
     columns = (r["parameter"], "bias²", "variance", "total")

@@ -118,8 +118,11 @@ def render_page(page: Page) -> str:
     """The page as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters |= {
-        "show": shown, "sides": sides, "listed": listed, "evidence": evidence_words,
-    }  # fmt: skip
+        "show": shown,
+        "sides": sides,
+        "listed": listed,
+        "evidence": evidence_words,
+    }
     style = Markup(files("pellucid.report").joinpath("style.css").read_text("utf-8"))
     template = environment.from_string(TEMPLATE)
     return template.render(page=page, style=style, more=Markup(GROUPS), version=__version__)

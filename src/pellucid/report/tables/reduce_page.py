@@ -58,17 +58,33 @@ def reduce_page(r: dict[str, Any]) -> Page:
         for name, row in zip(r["features"], r["loadings"], strict=True)
     ]
     sections = (
-        Section("How many directions", "Each bar is the share of one component; the line is what "
-                "shuffled columns reach.", (scree(r), cumulative(r))),
-        Section("What they mean", "The correlation of every feature with every component: near 1 "
-                "or -1 the component says the same as the feature, near 0 it says nothing of it.",
-                (drawn_map(r),), ((columns, loadings),)),
-    )  # fmt: skip
+        Section(
+            "How many directions",
+            "Each bar is the share of one component; the line is what shuffled columns reach.",
+            (scree(r), cumulative(r)),
+        ),
+        Section(
+            "What they mean",
+            "The correlation of every feature with every component: near 1 "
+            "or -1 the component says the same as the feature, near 0 it says nothing of it.",
+            (drawn_map(r),),
+            ((columns, loadings),),
+        ),
+    )
     details = (("method", r["card"]), ("error", r["error"]), *row_words(r["rows"], r["left_out"]))
     kind = "inconclusive" if r["suggested"] == 0 else ""
     subtitle = f"{r['source']}: {r['rows']:,} rows, {len(r['columns'])} columns"
-    return Page("In which directions do the rows differ?", subtitle, kind, tuple(r["verdict"]),
-                facts, sections, (), r["command"], details)  # fmt: skip
+    return Page(
+        "In which directions do the rows differ?",
+        subtitle,
+        kind,
+        tuple(r["verdict"]),
+        facts,
+        sections,
+        (),
+        r["command"],
+        details,
+    )
 
 
 def scree(r: dict[str, Any]) -> Picture:
@@ -108,8 +124,9 @@ def cumulative(r: dict[str, Any]) -> Picture:
     f.mark(r["components"], "warn", f"{kept[min(r['components'], len(kept) - 1)]:.0%}")
     rows = [(x, k, max(0.0, 1 - k)) for x, k in zip(xs, kept, strict=True)]
     caption = "The share of the spread that so many components keep; the rest is the error."
-    return Picture(f.svg("share kept against components"), caption,
-                   ("components", "kept", "lost"), rows)  # fmt: skip
+    return Picture(
+        f.svg("share kept against components"), caption, ("components", "kept", "lost"), rows
+    )
 
 
 def drawn_map(r: dict[str, Any]) -> Picture:
@@ -126,12 +143,21 @@ def drawn_map(r: dict[str, Any]) -> Picture:
         name, (a, b) = r["features"][j], (reach * v for v in arrows[j])
         f.line([0.0, a], [0.0, b], "accent")
         f.shapes.append(circle(f.x(a), f.y(b), 3, "accent"))
-        f.text(f.x(a) + (5 if a >= 0 else -5), f.y(b) - 4, short(name, 24),
-               "start" if a >= 0 else "end", "name")  # fmt: skip
+        f.text(
+            f.x(a) + (5 if a >= 0 else -5),
+            f.y(b) - 4,
+            short(name, 24),
+            "start" if a >= 0 else "end",
+            "name",
+        )
         rows.append((name, *arrows[j]))
     caption = (
         "Dots are rows. A line points to where its feature is large; long lines are well told by "
         "these two components, and lines in one direction go together."
     )
-    return Picture(f.svg("biplot of the first two components"), caption,
-                   ("feature", "component 1", "component 2"), rows)  # fmt: skip
+    return Picture(
+        f.svg("biplot of the first two components"),
+        caption,
+        ("feature", "component 1", "component 2"),
+        rows,
+    )

@@ -52,8 +52,9 @@ class GuessClassifier(Classifier):
     def card(self) -> Card:
         check_is_fitted(self)
         said = ", ".join(f"{share:.3g}" for share in self.share_)
-        return Card("the same answer for every row", "share of wrong answers", "counting",
-                    {"shares": said})  # fmt: skip
+        return Card(
+            "the same answer for every row", "share of wrong answers", "counting", {"shares": said}
+        )
 
 
 class GuessRegressor(Regressor):
@@ -77,5 +78,9 @@ class GuessRegressor(Regressor):
 
     def card(self) -> Card:
         check_is_fitted(self)
-        return Card("the same number for every row", "squared error", "the mean",
-                    {"mean": float(np.mean(self.mean_))})  # fmt: skip
+        return Card(
+            "the same number for every row",
+            "squared error",
+            "the mean",
+            {"mean": float(np.mean(self.mean_))},
+        )

@@ -42,9 +42,15 @@ def compare_outcomes(shop: Workshop, outcomes: list[Outcome], alpha: float) -> C
     ordered = sorted(outcomes, key=lambda o: (-sign * o.scores.mean(), o.complexity))
     found = {o.name: [FoldScore(float(s), None, None) for s in o.scores] for o in ordered}
     return compare_folds(
-        found, shop.y, shop.judged(), test="corrected_t", correction="holm", alpha=alpha,
-        metric=task.metric, greater_is_better=task.greater_is_better,
-    )  # fmt: skip
+        found,
+        shop.y,
+        shop.judged(),
+        test="corrected_t",
+        correction="holm",
+        alpha=alpha,
+        metric=task.metric,
+        greater_is_better=task.greater_is_better,
+    )
 
 
 def usual_parameters(params: list[dict[str, Any]]) -> dict[str, Any]:

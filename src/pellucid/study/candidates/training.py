@@ -136,8 +136,11 @@ class Workshop:
             splitter = TimeSeriesSplit(k)
         elif groups is not None and len(np.unique(groups)) >= 2:
             splitter = GroupKFold(min(k, len(np.unique(groups))))
-        elif self.kind == "stratified" and y.ndim == 1 and np.unique(
-            y, return_counts=True)[1].min() >= k:  # fmt: skip
+        elif (
+            self.kind == "stratified"
+            and y.ndim == 1
+            and np.unique(y, return_counts=True)[1].min() >= k
+        ):
             splitter = StratifiedKFold(k, shuffle=True, random_state=self.seed)
         else:
             splitter = KFold(k, shuffle=True, random_state=self.seed)
@@ -249,9 +252,9 @@ def goes_on(estimator: Any, before: dict[str, Any], now: dict[str, Any]) -> bool
 
 
 def _train_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array:
-    return np.array([
-        shop.score(fit_model(shop, tried, one, part), part.Z_learn, part.learn) for one in params
-    ])  # fmt: skip
+    return np.array(
+        [shop.score(fit_model(shop, tried, one, part), part.Z_learn, part.learn) for one in params]
+    )
 
 
 def _closed(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array | None:
@@ -264,8 +267,11 @@ def _closed(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Pa
         tried.candidate.estimator,
         np.vstack([part.Z_learn, part.Z_judge]),
         np.concatenate([part.y_learn, part.y_judge]),
-        None, params, [(np.arange(a), np.arange(a, a + b))], resolve_metric(name),
-    )  # fmt: skip
+        None,
+        params,
+        [(np.arange(a), np.arange(a, a + b))],
+        resolve_metric(name),
+    )
     if found is None:
         return None
     return np.sqrt(found[:, 0]) if shop.scorer.metric.name == "rmse" else found[:, 0]
@@ -345,9 +351,16 @@ def run_candidate(
     if len(shop.folds) == 1:
         scores, inside = _cut(shop, models[0], tried)
     return Outcome(
-        tried, np.array(scores), np.array(inside), params, models,
-        time.perf_counter() - began, unconverged, sampled, frozenset(heard),
-    )  # fmt: skip
+        tried,
+        np.array(scores),
+        np.array(inside),
+        params,
+        models,
+        time.perf_counter() - began,
+        unconverged,
+        sampled,
+        frozenset(heard),
+    )
 
 
 def _has_choice(tried: Tried) -> bool:
@@ -466,8 +479,7 @@ def choose_outcome(
     if not signal:
         return Choice(best, guess, p_worse, p_better, False)
     level = [
-        i for i in models
-        if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
-    ]  # fmt: skip
+        i for i in models if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
+    ]
     chosen = min(level, key=lambda i: (complexity[i], -mean[i]))
     return Choice(best, chosen, p_worse, p_better, True)

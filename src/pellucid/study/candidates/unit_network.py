@@ -27,9 +27,13 @@ class UnitNetwork(Regressor):
     """
 
     def __init__(
-        self, hidden_layer_sizes: Any = (100,), *, max_iter: int = 200,
-        early_stopping: bool = False, random_state: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        hidden_layer_sizes: Any = (100,),
+        *,
+        max_iter: int = 200,
+        early_stopping: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_iter = max_iter
         self.early_stopping = early_stopping

@@ -17,20 +17,9 @@ from pellucid.data import load
 from pellucid.data.loader import describe, known_columns, name_list
 from pellucid.study.checks.data import Sheet, check_data, identifiers, is_constant, time_form
 from pellucid.study.checks.findings import code_set, sorted_findings
-from pellucid.study.checks.leaks import (
-    Sum,
-    exact_sum,
-    single_columns,
-    single_finding,
-    sum_finding,
-)
+from pellucid.study.checks.leaks import Sum, exact_sum, single_columns, single_finding, sum_finding
 from pellucid.study.checks.split import split_findings
-from pellucid.study.checks.target import (
-    Target,
-    check_target,
-    contradictions,
-    read_targets,
-)
+from pellucid.study.checks.target import Target, check_target, contradictions, read_targets
 from pellucid.study.reading.equality import Copies, digest, without_names
 from pellucid.study.reading.profiles import Column, profiles, read_columns
 from pellucid.study.reading.tasks import detect_task
@@ -68,9 +57,11 @@ def audit(data: Any, target: Any = None, *, ignore: Any = ()) -> Audit:
     known_columns(names, dict(frame.schema), describe(data))
     if not frame.height:
         raise ValueError("the table has no rows")
-    task = detect_task(frame[target] if isinstance(target, str) else frame[names]) if names else (
-        detect_task()
-    )  # fmt: skip
+    task = (
+        detect_task(frame[target] if isinstance(target, str) else frame[names])
+        if names
+        else (detect_task())
+    )
     return audit_table(frame, task, ignore=ignore, bare=True)[0]
 
 
@@ -133,9 +124,12 @@ def audit_table(
         if getattr(plan, role):
             roles[getattr(plan, role)] = role
     record = Audit(
-        sorted_findings(found, ignored), profiles(columns.values(), roles, left.why),
-        frame.height, frame.width, digest(columns.values()),
-    )  # fmt: skip
+        sorted_findings(found, ignored),
+        profiles(columns.values(), roles, left.why),
+        frame.height,
+        frame.width,
+        digest(columns.values()),
+    )
     return record, tuple(left.why.items())
 
 

@@ -103,11 +103,15 @@ def repeated(sheet: Sheet) -> list[Finding]:
     first = np.flatnonzero(copies.first != np.arange(sheet.n_rows))[:5]
     return [
         finding(
-            "PEL104", severity="warning" if grave else "info", rows=copies.surplus, share=share,
-            expected_by_chance=copies.expected, by_chance=copies.by_chance,
+            "PEL104",
+            severity="warning" if grave else "info",
+            rows=copies.surplus,
+            share=share,
+            expected_by_chance=copies.expected,
+            by_chance=copies.by_chance,
             examples=[[int(copies.first[row]), int(row)] for row in first],
         )
-    ]  # fmt: skip
+    ]
 
 
 def identifiers(sheet: Sheet) -> list[str]:
@@ -169,9 +173,10 @@ def levels(sheet: Sheet) -> list[Finding]:
     many = {
         name: sheet.columns[name].distinct
         for name in sheet.inputs
-        if sheet.columns[name].kind == "category" and sheet.columns[name].distinct > MANY_LEVELS
+        if sheet.columns[name].kind == "category"
+        and sheet.columns[name].distinct > MANY_LEVELS
         and name not in named
-    }  # fmt: skip
+    }
     return [finding("PEL106", many, levels=many)] if many else []
 
 
@@ -205,12 +210,13 @@ def mixed(sheet: Sheet) -> list[Finding]:
         return []
     return [
         finding(
-            "PEL113", some,
+            "PEL113",
+            some,
             numeric_share={name: s.numeric_share for name, s in some.items() if s},
             cells={name: s.cells for name, s in some.items() if s},
             examples={name: list(s.examples) for name, s in some.items() if s},
         )
-    ]  # fmt: skip
+    ]
 
 
 def dates(sheet: Sheet) -> list[Finding]:
@@ -224,9 +230,7 @@ def dates(sheet: Sheet) -> list[Finding]:
         high: Any = column.order.high
         if column.kind == "date":
             low, high = (str(cell) for cell in (column.cells.min(), column.cells.max()))
-        some[name] = {
-            "form": form, "low": low, "high": high, "in_row_order": in_row_order(column)
-        }  # fmt: skip
+        some[name] = {"form": form, "low": low, "high": high, "in_row_order": in_row_order(column)}
     return [finding("PEL114", some, columns=some)] if some else []
 
 

@@ -449,7 +449,7 @@ FINDINGS: dict[str, Rule] = {
         "Distances depend on units.",
         "Decide which units are comparable, and standardise the rest.",
     ),
-}  # fmt: skip
+}
 
 
 def finding(

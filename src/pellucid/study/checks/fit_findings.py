@@ -37,10 +37,25 @@ class Facts(NamedTuple):
 def fit_findings(facts: Facts) -> list[Finding]:
     """Every finding that holds, in order of code."""
     rules = (
-        _bound, _diagnosed, _linear, _separated, _guessing, _constant, _unconverged, _networks,
-        _residuals, _informative, _classes, _zero_counts, _singular, _ties, _calibration,
-        _threshold, _spread, _outside,
-    )  # fmt: skip
+        _bound,
+        _diagnosed,
+        _linear,
+        _separated,
+        _guessing,
+        _constant,
+        _unconverged,
+        _networks,
+        _residuals,
+        _informative,
+        _classes,
+        _zero_counts,
+        _singular,
+        _ties,
+        _calibration,
+        _threshold,
+        _spread,
+        _outside,
+    )
     found: list[Finding] = []
     for rule in rules:
         found += rule(facts)
@@ -62,8 +77,9 @@ def _diagnosed(facts: Facts) -> list[Finding]:
     code = {"underfit": "PEL401", "overfit": "PEL402"}.get(facts.diagnosis.kind)
     if code is None or not facts.choice.signal:
         return []
-    return [finding(code, _chosen(facts).name, gap=facts.diagnosis.gap,
-                    said=facts.diagnosis.sentence)]  # fmt: skip
+    return [
+        finding(code, _chosen(facts).name, gap=facts.diagnosis.gap, said=facts.diagnosis.sentence)
+    ]
 
 
 def _linear(facts: Facts) -> list[Finding]:
@@ -145,9 +161,10 @@ def _classes(facts: Facts) -> list[Finding]:
     never = [str(one["label"]) for one in by_class if str(one["label"]) not in said and one["n"]]
     found = [finding("PEL412", never, test_rows=facts.evaluation.final.n)] if never else []
     missed = {
-        str(one["label"]): one["recall"] for one in by_class
+        str(one["label"]): one["recall"]
+        for one in by_class
         if one["n"] and one["recall"] < RECALL and str(one["label"]) not in never
-    }  # fmt: skip
+    }
     return found + ([finding("PEL506", list(missed), recall=missed)] if missed else [])
 
 
@@ -176,17 +193,19 @@ def _singular(facts: Facts) -> list[Finding]:
     if not few and not singular:
         return []
     severity = None if singular else "info"  # shared or shrunk matrices have coped
-    return [finding("PEL415", list(few)[:20], severity=severity, rows=few, features=p,
-                    said=singular)]  # fmt: skip
+    return [
+        finding("PEL415", list(few)[:20], severity=severity, rows=few, features=p, said=singular)
+    ]
 
 
 def _ties(facts: Facts) -> list[Finding]:
     if not facts.choice.signal:
         return []
     level = [
-        row.name for row in facts.rows
+        row.name
+        for row in facts.rows
         if row.complexity > 0 and (row.best or row.p_value >= facts.alpha)
-    ]  # fmt: skip
+    ]
     return [finding("PEL501", level, models=len(level))] if len(level) > 1 else []
 
 
@@ -200,8 +219,14 @@ def _calibration(facts: Facts) -> list[Finding]:
 def _threshold(facts: Facts) -> list[Finding]:
     if facts.cut is None or not facts.cut.moved:
         return []
-    return [finding("PEL503", str(facts.task.positive), threshold=facts.cut.threshold,
-                    said=facts.cut.curve["why"])]  # fmt: skip
+    return [
+        finding(
+            "PEL503",
+            str(facts.task.positive),
+            threshold=facts.cut.threshold,
+            said=facts.cut.curve["why"],
+        )
+    ]
 
 
 def _spread(facts: Facts) -> list[Finding]:
@@ -210,8 +235,9 @@ def _spread(facts: Facts) -> list[Finding]:
         return []
     if not one.standard_error > SPREAD * abs(one.estimate):
         return []
-    return [finding("PEL504", _chosen(facts).name, mean=one.estimate,
-                    standard_error=one.standard_error)]  # fmt: skip
+    return [
+        finding("PEL504", _chosen(facts).name, mean=one.estimate, standard_error=one.standard_error)
+    ]
 
 
 def _outside(facts: Facts) -> list[Finding]:

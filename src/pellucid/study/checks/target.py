@@ -180,8 +180,11 @@ def contradictions(columns: Sequence[Column], target: Target) -> list[Finding]:
     all_squares = float(((target.values - target.values.mean()) ** 2).sum())  # type: ignore[union-attr]
     within = float(squares[differs].sum())
     share = within / all_squares if all_squares > 0 else 0.0
-    evidence = {"rows": int(size[differs].sum()), "least_rmse": float(np.sqrt(within / n)),
-                "greatest_r2": 1 - share}  # fmt: skip
+    evidence = {
+        "rows": int(size[differs].sum()),
+        "least_rmse": float(np.sqrt(within / n)),
+        "greatest_r2": 1 - share,
+    }
     grave = "warning" if share >= GRAVE else "info"
     return [finding("PEL208", target.name, severity=grave, **evidence)]
 

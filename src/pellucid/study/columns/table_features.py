@@ -346,9 +346,14 @@ class TableFeatures(Transformer):
             unseen.append(_count_into(any_unseen, found.unseen))
             outside.append(_count_into(any_outside, found.outside))
         return Drift(
-            tuple(map(str, names)), tuple(unseen), tuple(outside), n,
-            int((any_unseen | any_outside).sum()), int(any_unseen.sum()), int(any_outside.sum()),
-        )  # fmt: skip
+            tuple(map(str, names)),
+            tuple(unseen),
+            tuple(outside),
+            n,
+            int((any_unseen | any_outside).sum()),
+            int(any_unseen.sum()),
+            int(any_outside.sum()),
+        )
 
     def describe(self) -> list[tuple[str, str, str, int]]:
         """(column, kind, what becomes of it, how many features) for every column."""
@@ -372,8 +377,9 @@ class TableFeatures(Transformer):
         if isinstance(one, Levels):
             pooled = sum(place == one.other for place in one.known.values())
             said += f", {pooled} rare levels pooled" if one.other >= 0 and pooled else ""
-            said += ", missing cells a level of their own" if one.missing not in (
-                -1, one.other) else ""  # fmt: skip
+            said += (
+                ", missing cells a level of their own" if one.missing not in (-1, one.other) else ""
+            )
         if kind == "empty":
             return "left out: it holds nothing"
         return said

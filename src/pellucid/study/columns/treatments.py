@@ -325,13 +325,15 @@ def date_parts(moments: Any, start: float) -> Array:
     safe = np.where(absent, np.datetime64(0, "us"), moments)
     day = safe.astype("M8[D]")
     month = safe.astype("M8[M]").astype(np.int64)
-    table = np.column_stack([
-        (safe.astype(np.int64) - start) / DAY,
-        1970 + np.floor_divide(month, 12),
-        1 + month % 12,
-        1 + (day.astype(np.int64) + 3) % 7,  # Monday is 1
-        (safe - day).astype("m8[h]").astype(np.int64),
-    ]).astype(np.float64)  # fmt: skip
+    table = np.column_stack(
+        [
+            (safe.astype(np.int64) - start) / DAY,
+            1970 + np.floor_divide(month, 12),
+            1 + month % 12,
+            1 + (day.astype(np.int64) + 3) % 7,  # Monday is 1
+            (safe - day).astype("m8[h]").astype(np.int64),
+        ]
+    ).astype(np.float64)
     table[absent] = np.nan
     return table
 

@@ -18,12 +18,15 @@ def logistic() -> list[Line]:
     model = LogisticRegression(C=np.inf).fit(*SIX)
     s = model.summary()
     return [
-        Line("intercept and slope", [model.intercept_[0], model.coef_[0, 0]],
-             [-3.0350689646, 1.2140275859]),
+        Line(
+            "intercept and slope",
+            [model.intercept_[0], model.coef_[0, 0]],
+            [-3.0350689646, 1.2140275859],
+        ),
         Line("log-likelihood", model.log_likelihood_, -2.4779868350),
         Line("standard errors", s.standard_error, [2.5457130028, 0.9125855599]),
         Line("p-values", s.p_value, [0.2331720663, 0.1834140282]),
-    ]  # fmt: skip
+    ]
 
 
 def softmax() -> list[Line]:
@@ -33,9 +36,12 @@ def softmax() -> list[Line]:
     model = LogisticRegression(C=np.inf).fit(np.arange(12.0)[:, None], y)
     return [
         Line("log-likelihood", model.log_likelihood_, -9.7021596210),
-        Line("probabilities at 5", model.predict_proba([[5.0]])[0],
-             [0.3307975570, 0.4778763474, 0.1913260956]),
-    ]  # fmt: skip
+        Line(
+            "probabilities at 5",
+            model.predict_proba([[5.0]])[0],
+            [0.3307975570, 0.4778763474, 0.1913260956],
+        ),
+    ]
 
 
 def bayesian_logistic() -> list[Line]:
@@ -44,9 +50,12 @@ def bayesian_logistic() -> list[Line]:
     model = BayesianLogisticRegression(prior=1.0).fit(*SIX)
     return [
         Line("most probable weights", model.map_, [-0.5869746091, 0.4123753392]),
-        Line("posterior covariance", model.posterior_covariance_,
-             [0.6602776628, -0.1747123171, -0.1747123171, 0.1362854648]),
-    ]  # fmt: skip
+        Line(
+            "posterior covariance",
+            model.posterior_covariance_,
+            [0.6602776628, -0.1747123171, -0.1747123171, 0.1362854648],
+        ),
+    ]
 
 
 def perceptron() -> list[Line]:
@@ -68,10 +77,11 @@ def masking() -> list[Line]:
     lda = LinearDiscriminantAnalysis().fit(x, y)
     return [
         Line("least squares never says 1", model.predict(x), [0, 0, 0, 2, 2, 2]),
-        Line("its values at 20", model.fitted_values([[20.0]]),
-             [-1.5597964377, 1 / 3, 2.2264631043]),
+        Line(
+            "its values at 20", model.fitted_values([[20.0]]), [-1.5597964377, 1 / 3, 2.2264631043]
+        ),
         Line("discriminant analysis", lda.predict(x), y),
-    ]  # fmt: skip
+    ]
 
 
 def discriminant() -> list[Line]:
@@ -103,10 +113,13 @@ def hyperplane() -> list[Line]:
     plane = Hyperplane((3, 4), -5)
     point = [[3, 4]]
     return [
-        Line("score, distance, origin",
-             [plane.score(point)[0], plane.distance(point)[0], plane.origin_distance], [20, 4, 1]),
+        Line(
+            "score, distance, origin",
+            [plane.score(point)[0], plane.distance(point)[0], plane.origin_distance],
+            [20, 4, 1],
+        ),
         Line("projection", plane.project(point), [0.6, 0.8]),
-    ]  # fmt: skip
+    ]
 
 
 def gaussian_bayes() -> list[Line]:
@@ -129,8 +142,11 @@ def play_ball() -> list[Line]:
     X, y = load_play_ball()
     query = pl.DataFrame([QUERY])
     found = [CategoricalNB(alpha=a).fit(X, y).predict_proba(query)[0, 1] for a in (0, 1)]
-    return [Line("P(play | sunny, hot, normal, weak), alpha 0 and 1", found,
-                 [0.6729475101, 0.6649127665])]  # fmt: skip
+    return [
+        Line(
+            "P(play | sunny, hot, normal, weak), alpha 0 and 1", found, [0.6729475101, 0.6649127665]
+        )
+    ]
 
 
 def spam() -> list[Line]:
@@ -209,31 +225,82 @@ def regression_tree() -> list[Line]:
 
 
 DEMOS = (
-    Demo("logistic", "classification", "six points, with standard errors",
-         ("LogisticRegression",), logistic),
+    Demo(
+        "logistic",
+        "classification",
+        "six points, with standard errors",
+        ("LogisticRegression",),
+        logistic,
+    ),
     Demo("softmax", "classification", "three classes on a line", ("LogisticRegression",), softmax),
-    Demo("bayesian-logistic", "classification", "six points with a prior",
-         ("BayesianLogisticRegression",), bayesian_logistic),
+    Demo(
+        "bayesian-logistic",
+        "classification",
+        "six points with a prior",
+        ("BayesianLogisticRegression",),
+        bayesian_logistic,
+    ),
     Demo("perceptron", "classification", "AND, row by row", ("Perceptron",), perceptron),
-    Demo("masking", "classification", "least squares hides the middle class",
-         ("LeastSquaresClassifier", "LinearDiscriminantAnalysis"), masking),
-    Demo("discriminant", "classification", "two clouds, one covariance",
-         ("LinearDiscriminantAnalysis",), discriminant),
-    Demo("regularised-discriminant", "classification", "between linear and quadratic",
-         ("RegularizedDiscriminantAnalysis",), between),
-    Demo("hyperplane", "classification", "score, distance, projection",
-         ("discriminant.Hyperplane",), hyperplane),
+    Demo(
+        "masking",
+        "classification",
+        "least squares hides the middle class",
+        ("LeastSquaresClassifier", "LinearDiscriminantAnalysis"),
+        masking,
+    ),
+    Demo(
+        "discriminant",
+        "classification",
+        "two clouds, one covariance",
+        ("LinearDiscriminantAnalysis",),
+        discriminant,
+    ),
+    Demo(
+        "regularised-discriminant",
+        "classification",
+        "between linear and quadratic",
+        ("RegularizedDiscriminantAnalysis",),
+        between,
+    ),
+    Demo(
+        "hyperplane",
+        "classification",
+        "score, distance, projection",
+        ("discriminant.Hyperplane",),
+        hyperplane,
+    ),
     Demo("naive-bayes", "classification", "1 2 3 against 6 7 8", ("GaussianNB",), gaussian_bayes),
-    Demo("play-ball", "classification", "fourteen days, naive Bayes", ("CategoricalNB",),
-         play_ball),
+    Demo(
+        "play-ball", "classification", "fourteen days, naive Bayes", ("CategoricalNB",), play_ball
+    ),
     Demo("spam", "classification", "three messages", ("TextNB",), spam),
-    Demo("bayes-error", "classification", "two normal classes",
-         ("inference.BayesClassifier", "inference.Normal"), bayes_error),
-    Demo("decision", "classification", "a loss for every mistake", ("inference.bayes_decision",),
-         decision),
+    Demo(
+        "bayes-error",
+        "classification",
+        "two normal classes",
+        ("inference.BayesClassifier", "inference.Normal"),
+        bayes_error,
+    ),
+    Demo(
+        "decision",
+        "classification",
+        "a loss for every mistake",
+        ("inference.bayes_decision",),
+        decision,
+    ),
     Demo("split-gains", "trees", "which question first", ("tree.information_gain",), split_gains),
-    Demo("decision-tree", "trees", "the play table as a tree and a formula",
-         ("MultiwayTreeClassifier", "tree.export_dnf"), multiway_tree),
-    Demo("regression-tree", "trees", "six numbers, split and pruned",
-         ("DecisionTreeRegressor", "tree.best_split"), regression_tree),
-)  # fmt: skip
+    Demo(
+        "decision-tree",
+        "trees",
+        "the play table as a tree and a formula",
+        ("MultiwayTreeClassifier", "tree.export_dnf"),
+        multiway_tree,
+    ),
+    Demo(
+        "regression-tree",
+        "trees",
+        "six numbers, split and pruned",
+        ("DecisionTreeRegressor", "tree.best_split"),
+        regression_tree,
+    ),
+)

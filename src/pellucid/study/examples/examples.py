@@ -58,8 +58,13 @@ class Outcome(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         rows = [line._asdict() | {"agrees": line.agrees} for line in self.lines]
         d = self.demo
-        return {"name": d.name, "family": d.family, "what": d.what, "agrees": self.agrees,
-                "lines": rows}  # fmt: skip
+        return {
+            "name": d.name,
+            "family": d.family,
+            "what": d.what,
+            "agrees": self.agrees,
+            "lines": rows,
+        }
 
 
 def exists(name: str) -> bool:

@@ -39,12 +39,14 @@ def foods() -> list[Line]:
     alice = model.inverse_transform(model.transform(X))[0]
     hand = PCA.from_components([[3, -3, -3, 3], [1, -1, 1, -1]], mean=(5.5, 4.5, 5, 5.5))
     return [
-        Line("singular values", PCA(standardize=True).fit(X).singular_values_[:3],
-             [3.7640325888, 1.2114803013, 0.6036341191]),
-        Line("Alice from two components", alice,
-             [9.54625869, 0.49353959, 2.53930347, 7.42342464]),
+        Line(
+            "singular values",
+            PCA(standardize=True).fit(X).singular_values_[:3],
+            [3.7640325888, 1.2114803013, 0.6036341191],
+        ),
+        Line("Alice from two components", alice, [9.54625869, 0.49353959, 2.53930347, 7.42342464]),
         Line("by hand-chosen directions", hand.inverse_transform([[1, 1]]), [9.5, 0.5, 3, 7.5]),
-    ]  # fmt: skip
+    ]
 
 
 def components() -> list[Line]:
@@ -67,12 +69,16 @@ def rates() -> list[Line]:
     found = count(8, 2, 30, 60)
     interval = proportion_interval(68, 100)
     return [
-        Line("accuracy, precision, recall",
-             [found.accuracy, found.precision, found.recall], [0.68, 0.2105263158, 0.8]),
+        Line(
+            "accuracy, precision, recall",
+            [found.accuracy, found.precision, found.recall],
+            [0.68, 0.2105263158, 0.8],
+        ),
         Line("F1", found.f_beta, 1 / 3),
-        Line("interval of the accuracy", [interval.low, interval.high],
-             [0.5833738139, 0.7633085268]),
-    ]  # fmt: skip
+        Line(
+            "interval of the accuracy", [interval.low, interval.high], [0.5833738139, 0.7633085268]
+        ),
+    ]
 
 
 def paired_tests() -> list[Line]:
@@ -105,9 +111,10 @@ def many_tests() -> list[Line]:
     return [
         Line("Holm", adjust_p_values(p, "holm"), [0.03, 0.06, 0.06, 0.02]),
         Line("Bonferroni", adjust_p_values(p, "bonferroni"), [0.04, 0.16, 0.12, 0.02]),
-        Line("Benjamini-Hochberg", adjust_p_values(p, "benjamini_hochberg"),
-             [0.02, 0.04, 0.04, 0.02]),
-    ]  # fmt: skip
+        Line(
+            "Benjamini-Hochberg", adjust_p_values(p, "benjamini_hochberg"), [0.02, 0.04, 0.04, 0.02]
+        ),
+    ]
 
 
 def one_standard_error() -> list[Line]:
@@ -133,8 +140,13 @@ def bias_and_variance() -> list[Line]:
     from pellucid.evaluation import decompose_squared
 
     parts = decompose_squared([[1, 2], [3, 2], [2, 5]], [2, 2])
-    return [Line("bias squared, variance, total", [parts.bias2, parts.variance, parts.total],
-                 [0.5, 4 / 3, 11 / 6])]  # fmt: skip
+    return [
+        Line(
+            "bias squared, variance, total",
+            [parts.bias2, parts.variance, parts.total],
+            [0.5, 4 / 3, 11 / 6],
+        )
+    ]
 
 
 def newton() -> list[Line]:
@@ -171,21 +183,55 @@ DEMOS = (
     Demo("pca", "components", "four and five points", ("PCA",), components),
     Demo("foods", "components", "what four people like to eat", ("PCA",), foods),
     Demo("rates", "evaluation", "a test for a rare thing", ("evaluation.rates",), rates),
-    Demo("paired-tests", "evaluation", "five folds, two models: plain and corrected",
-         ("evaluation.corrected_t_test",), paired_tests),
-    Demo("mcnemar", "evaluation", "only A right 9 times, only B 3", ("evaluation.mcnemar_test",),
-         mcnemar),
-    Demo("many-tests", "evaluation", "four p-values at once", ("evaluation.adjust_p_values",),
-         many_tests),
-    Demo("one-standard-error", "evaluation", "the simplest that will do",
-         ("evaluation.one_standard_error",), one_standard_error),
-    Demo("bounds", "evaluation", "what a validation set can promise",
-         ("evaluation.validation_bound", "maths.hoeffding"), bounds),
-    Demo("bias-variance", "evaluation", "three models at two points",
-         ("evaluation.decompose_squared",), bias_and_variance),
+    Demo(
+        "paired-tests",
+        "evaluation",
+        "five folds, two models: plain and corrected",
+        ("evaluation.corrected_t_test",),
+        paired_tests,
+    ),
+    Demo(
+        "mcnemar",
+        "evaluation",
+        "only A right 9 times, only B 3",
+        ("evaluation.mcnemar_test",),
+        mcnemar,
+    ),
+    Demo(
+        "many-tests",
+        "evaluation",
+        "four p-values at once",
+        ("evaluation.adjust_p_values",),
+        many_tests,
+    ),
+    Demo(
+        "one-standard-error",
+        "evaluation",
+        "the simplest that will do",
+        ("evaluation.one_standard_error",),
+        one_standard_error,
+    ),
+    Demo(
+        "bounds",
+        "evaluation",
+        "what a validation set can promise",
+        ("evaluation.validation_bound", "maths.hoeffding"),
+        bounds,
+    ),
+    Demo(
+        "bias-variance",
+        "evaluation",
+        "three models at two points",
+        ("evaluation.decompose_squared",),
+        bias_and_variance,
+    ),
     Demo("newton", "numerics", "a square root", ("solvers.newton_root",), newton),
-    Demo("natural-spline", "numerics", "straight beyond the last knots",
-         ("features.NaturalSplineBasis",), natural_spline),
-    Demo("conditioning", "numerics", "units spoil a matrix", ("maths.conditioning",),
-         conditioning),
-)  # fmt: skip
+    Demo(
+        "natural-spline",
+        "numerics",
+        "straight beyond the last knots",
+        ("features.NaturalSplineBasis",),
+        natural_spline,
+    ),
+    Demo("conditioning", "numerics", "units spoil a matrix", ("maths.conditioning",), conditioning),
+)

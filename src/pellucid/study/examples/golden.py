@@ -10,9 +10,15 @@ from typing import Any, NamedTuple
 
 # A check that stops with one of these is a finding of the doctor, not a crash of it.
 BROKEN = (
-    ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError,
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
     ValueError,
-)  # fmt: skip
+)
 
 
 class Case(NamedTuple):
@@ -73,13 +79,7 @@ def cases() -> list[Case]:
             1e-12,
             fit_two_groups,
         ),
-        Case(
-            "save and load",
-            "the same predictions, bit by bit",
-            (0.0,),
-            0.0,
-            save_and_load,
-        ),
+        Case("save and load", "the same predictions, bit by bit", (0.0,), 0.0, save_and_load),
     ]
 
 

@@ -14,10 +14,21 @@ from pellucid.study.judging.decision import least_cost
 from pellucid.study.records import Task
 
 SHARES = (
-    "accuracy", "error", "balanced_accuracy", "rebalanced_accuracy", "precision", "recall",
-    "specificity", "f1", "roc_auc", "average_precision", "pr_area", "ndcg", "subset_accuracy",
+    "accuracy",
+    "error",
+    "balanced_accuracy",
+    "rebalanced_accuracy",
+    "precision",
+    "recall",
+    "specificity",
+    "f1",
+    "roc_auc",
+    "average_precision",
+    "pr_area",
+    "ndcg",
+    "subset_accuracy",
     "hamming",
-)  # fmt: skip
+)
 POSITIVE = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "log_loss", "brier")
 BOUNDS = dict.fromkeys(SHARES, (0.0, 1.0)) | dict.fromkeys(POSITIVE, (0.0, math.inf))
 BOUNDS |= {"mcc": (-1.0, 1.0), "kappa": (-1.0, 1.0), "r2": (-math.inf, 1.0)}

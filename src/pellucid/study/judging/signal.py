@@ -39,9 +39,17 @@ from pellucid.evaluation.metrics.metrics import predictions_for, resolve_metric
 from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.reading.targets import CLASSES
 
-ADDITIVE = {"accuracy": "accuracy", "error": "error", "mean_cost": "mean_cost", "rmse": "mse",
-            "mse": "mse", "r2": "mse", "mae": "mae", "log_loss": "log_loss",
-            "brier": "brier"}  # fmt: skip
+ADDITIVE = {
+    "accuracy": "accuracy",
+    "error": "error",
+    "mean_cost": "mean_cost",
+    "rmse": "mse",
+    "mse": "mse",
+    "r2": "mse",
+    "mae": "mae",
+    "log_loss": "log_loss",
+    "brier": "brier",
+}
 CURVES = ("average_precision", "pr_area", "roc_auc")
 BALANCED = ("balanced_accuracy", "rebalanced_accuracy")
 
@@ -91,8 +99,9 @@ def long_run_variance(centred: Array) -> tuple[float, float]:
     n = len(centred)
     v = max(1, int(0.41 * n ** (2 / 3)))
     angle = np.pi * (np.arange(n) + 0.5) / n
-    weights = np.array([math.sqrt(2 / n) * float(np.cos(j * angle) @ centred)
-                        for j in range(1, v + 1)])  # fmt: skip
+    weights = np.array(
+        [math.sqrt(2 / n) * float(np.cos(j * angle) @ centred) for j in range(1, v + 1)]
+    )
     return float(weights @ weights) / v, float(v)
 
 
@@ -191,9 +200,11 @@ def _additive(shop: Workshop, outcome: Outcome, guess: Outcome, name: str) -> fl
         parts.append(sign * (both[0] - both[1]))
     rows: IntArray = np.concatenate([judge for _, judge in shop.folds])
     return mean_p_value(
-        np.concatenate(parts), groups=None if shop.groups is None else shop.groups[rows],
-        ordered=shop.kind == "sequential", inflation=variance_inflation(shop),
-    )  # fmt: skip
+        np.concatenate(parts),
+        groups=None if shop.groups is None else shop.groups[rows],
+        ordered=shop.kind == "sequential",
+        inflation=variance_inflation(shop),
+    )
 
 
 def _row_values(shop: Workshop, one: Outcome, i: int, metric: Any) -> Array | None:

@@ -69,9 +69,13 @@ def score_table(scorer: Scorer, model: Any, said: Said, X: Any, y: Any, query: A
         scores = said.probability if len(labels) == len(model.classes_) else None
         seen = len(np.unique(y)) == len(labels)  # curves need every class among the test rows
         table = classification_metrics(
-            y, said.prediction, scores if seen else None, positive=positive,
-            cost_matrix=scorer.cost_matrix, labels=labels,
-        )  # fmt: skip
+            y,
+            said.prediction,
+            scores if seen else None,
+            positive=positive,
+            cost_matrix=scorer.cost_matrix,
+            labels=labels,
+        )
     else:
         table = regression_metrics(y, said.prediction)
     if task.metric in table:
@@ -128,8 +132,13 @@ def assess(
         warnings.simplefilter("ignore")
         told = say(guess, X, shop.scorer.task)
         baseline = score_table(shop.scorer, guess, told, X, y, query)
-    final = Final(table, len(y), baseline, worst=worst_rows(shop, model, said, y, test, cells),
-                  predictions=prediction_rows(shop.scorer.task, model, said, y, test))  # fmt: skip
+    final = Final(
+        table,
+        len(y),
+        baseline,
+        worst=worst_rows(shop, model, said, y, test, cells),
+        predictions=prediction_rows(shop.scorer.task, model, said, y, test),
+    )
     if shop.scorer.task.kind in CLASSES:
         final = _add_classes(final, shop.scorer.task, model, said, y, cut)
     elif shop.scorer.task.kind != "multilabel":
@@ -149,10 +158,16 @@ def _add_classes(final: Final, task: Task, model: Any, said: Said, y: Any, cut: 
     by_class = []
     for label, one in table.per_class.items():
         recall, precision = one["recall"], one["precision"]
-        by_class.append({
-            "label": _label(label), "n": float(recall.n), "precision": precision.estimate,
-            "recall": recall.estimate, "recall_low": recall.low, "recall_high": recall.high,
-        })  # fmt: skip
+        by_class.append(
+            {
+                "label": _label(label),
+                "n": float(recall.n),
+                "precision": precision.estimate,
+                "recall": recall.estimate,
+                "recall_low": recall.low,
+                "recall_high": recall.high,
+            }
+        )
     return final._replace(
         wrong=int((said.prediction != y).sum()),
         confusion={"labels": labels, "counts": table.confusion.counts.tolist()},
@@ -189,10 +204,14 @@ def reliability_data(task: Task, model: Any, said: Said, y: Any) -> dict[str, An
             eces.append(reliability(fake, p, n_bins=bins).ece)
     band = float(np.quantile(eces, 0.95)) if eces else float("nan")
     return {
-        "predicted": found.probability.tolist(), "observed": found.observed.tolist(),
-        "low": found.low.tolist(), "high": found.high.tolist(), "counts": found.counts.tolist(),
-        "ece": found.ece, "band": band,
-    }  # fmt: skip
+        "predicted": found.probability.tolist(),
+        "observed": found.observed.tolist(),
+        "low": found.low.tolist(),
+        "high": found.high.tolist(),
+        "counts": found.counts.tolist(),
+        "ece": found.ece,
+        "band": band,
+    }
 
 
 def row_losses(task: Task, model: Any, said: Said, y: Any) -> Array:
@@ -221,11 +240,15 @@ def worst_rows(
         if loss[i] <= 0 or (task.kind in CLASSES and said.prediction[i] == y[i]):
             continue
         row = cells.row(int(test[i]))
-        found.append({
-            "row": int(test[i]), "actual": _told(task, y[i]),
-            "predicted": _told(task, said.prediction[i]),
-            "loss": float(loss[i]), "cells": dict(zip(names, map(_label, row), strict=True)),
-        })  # fmt: skip
+        found.append(
+            {
+                "row": int(test[i]),
+                "actual": _told(task, y[i]),
+                "predicted": _told(task, said.prediction[i]),
+                "loss": float(loss[i]),
+                "cells": dict(zip(names, map(_label, row), strict=True)),
+            }
+        )
     return found
 
 
@@ -269,9 +292,10 @@ def curve_of(tuning: Tuning, name: str) -> dict[str, Any] | None:
     """Scores against the first parameter of a tuning, the others at their chosen values."""
     chosen = tuning.params[tuning.chosen]
     at = [
-        i for i, one in enumerate(tuning.params)
+        i
+        for i, one in enumerate(tuning.params)
         if all(one[key] == chosen[key] for key in chosen if key != name)
-    ]  # fmt: skip
+    ]
     if len(at) < 2:
         return None
     k = tuning.scores.shape[1]

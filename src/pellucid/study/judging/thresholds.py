@@ -14,9 +14,15 @@ from pellucid.evaluation.metrics.thresholds import best_threshold, threshold_cur
 from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.records import Task
 
-RULES = {"average_precision": "f_beta", "f1": "f_beta", "pr_area": "f_beta",
-         "precision": "f_beta", "recall": "f_beta", "balanced_accuracy": "youden",
-         "rebalanced_accuracy": "youden"}  # fmt: skip
+RULES = {
+    "average_precision": "f_beta",
+    "f1": "f_beta",
+    "pr_area": "f_beta",
+    "precision": "f_beta",
+    "recall": "f_beta",
+    "balanced_accuracy": "youden",
+    "rebalanced_accuracy": "youden",
+}
 WORDS = {"f_beta": "F1", "youden": "recall + specificity", "cost": "expected cost"}
 POINTS = 200
 

@@ -16,11 +16,19 @@ from pellucid.study.reading.numeric import Ordered
 
 SHARE = 0.95  # of the cells must be dates
 FORMS = {
-    "D.M.Y": "%d.%m.%Y", "D/M/Y": "%d/%m/%Y", "M/D/Y": "%m/%d/%Y", "D-M-Y": "%d-%m-%Y",
-    "D Mon Y": "%d %b %Y", "D Month Y": "%d %B %Y", "D-Mon-Y": "%d-%b-%Y",
-    "Mon D, Y": "%b %d, %Y", "Month D, Y": "%B %d, %Y",
-    "M/D/y": "%m/%d/%y", "D.M.y": "%d.%m.%y", "D-Mon-y": "%d-%b-%y",
-}  # fmt: skip
+    "D.M.Y": "%d.%m.%Y",
+    "D/M/Y": "%d/%m/%Y",
+    "M/D/Y": "%m/%d/%Y",
+    "D-M-Y": "%d-%m-%Y",
+    "D Mon Y": "%d %b %Y",
+    "D Month Y": "%d %B %Y",
+    "D-Mon-Y": "%d-%b-%Y",
+    "Mon D, Y": "%b %d, %Y",
+    "Month D, Y": "%B %d, %Y",
+    "M/D/y": "%m/%d/%y",
+    "D.M.y": "%d.%m.%y",
+    "D-Mon-y": "%d-%b-%y",
+}
 TIMES = ("", " %H:%M", " %H:%M:%S")
 _DATE_LIKE = (
     r"^(\d{4}[-/]\d{1,2}([-/]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"

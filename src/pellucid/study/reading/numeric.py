@@ -23,9 +23,26 @@ BINS = 12
 FEW = 10  # whole numbers with no more values than this are codes: none of them is an outlier
 ISOLATED = 5.0  # a code stands apart if it is this many scales from the nearest other value
 CODES = (
-    -9.0, -99.0, -999.0, -9999.0, -99999.0, -999999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0,
-    9999999.0, -32768.0, -2147483648.0, 2147483647.0, 1e20, 1e30, -1e20, -1e30,
-)  # fmt: skip
+    -9.0,
+    -99.0,
+    -999.0,
+    -9999.0,
+    -99999.0,
+    -999999.0,
+    99.0,
+    999.0,
+    9999.0,
+    99999.0,
+    999999.0,
+    9999999.0,
+    -32768.0,
+    -2147483648.0,
+    2147483647.0,
+    1e20,
+    1e30,
+    -1e20,
+    -1e30,
+)
 
 
 class Ordered(NamedTuple):
@@ -67,8 +84,9 @@ def ordered(x: Array) -> Ordered:
     n = len(s)
     if n == 0:
         nan = float("nan")
-        return Ordered(0, missing, infinite, kinds, 0, False, nan, nan, nan, nan, nan, 0, 0,
-                       nan, nan, (), ())  # fmt: skip
+        return Ordered(
+            0, missing, infinite, kinds, 0, False, nan, nan, nan, nan, nan, 0, 0, nan, nan, (), ()
+        )
     distinct = int(np.count_nonzero(s[1:] != s[:-1])) + 1
     low, high = float(s[0]), float(s[-1])
     whole = low.is_integer() and high.is_integer() and bool((s == np.rint(s)).all())
@@ -80,9 +98,24 @@ def ordered(x: Array) -> Ordered:
     codes = sentinels(s) if distinct > 1 else ()
     far, far_low, far_high = outliers(s, whole and distinct <= FEW, codes)
     return Ordered(
-        n, missing, infinite, kinds, distinct, whole, low, high, median, centre, sd,
-        top if 2 * top > n else 0, far, far_low, far_high, codes, histogram(s, whole, distinct),
-    )  # fmt: skip
+        n,
+        missing,
+        infinite,
+        kinds,
+        distinct,
+        whole,
+        low,
+        high,
+        median,
+        centre,
+        sd,
+        top if 2 * top > n else 0,
+        far,
+        far_low,
+        far_high,
+        codes,
+        histogram(s, whole, distinct),
+    )
 
 
 def middle(s: Array) -> float:

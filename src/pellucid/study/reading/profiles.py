@@ -145,9 +145,16 @@ def _dates(series: pl.Series, form: str, strays: Strays | None = None) -> Column
         x = x * {"ns": 1e-3, "ms": 1e3}[unit]
     order = ordered(x)
     return Column(
-        series.name, "date", series, order.missing, order.distinct, x, order, strays=strays,
+        series.name,
+        "date",
+        series,
+        order.missing,
+        order.distinct,
+        x,
+        order,
+        strays=strays,
         form=form,
-    )  # fmt: skip
+    )
 
 
 def _lists(series: pl.Series) -> Column:
@@ -207,9 +214,15 @@ def _text(series: pl.Series, coded: bool = False) -> Column:
         kind = "text"
     top = commonest_labels(counts) if kind == "list" else ranked(counts)
     return Column(
-        series.name, kind, series, series.null_count(), counts.height, counts=top, strays=strays,
+        series.name,
+        kind,
+        series,
+        series.null_count(),
+        counts.height,
+        counts=top,
+        strays=strays,
         words=words,
-    )  # fmt: skip
+    )
 
 
 def _some(series: pl.Series) -> pl.DataFrame:
@@ -324,9 +337,18 @@ def _profile(column: Column, role: str, note: str) -> ColumnProfile:
     elif column.kind == "date":
         low, high = (_iso(cell) for cell in (column.cells.min(), column.cells.max()))
     return ColumnProfile(
-        column.name, column.kind, role, column.missing, column.distinct, low, high, middle, spread,
-        column.counts, note,
-    )  # fmt: skip
+        column.name,
+        column.kind,
+        role,
+        column.missing,
+        column.distinct,
+        low,
+        high,
+        middle,
+        spread,
+        column.counts,
+        note,
+    )
 
 
 def _iso(cell: Any) -> str:

@@ -33,9 +33,11 @@ MEASURES = {
 
 _CLASSES = ("classes", "scores", "probabilities")
 JUDGED_BY = {  # what a measure compares, by the kind of task; the others are not looked at
-    "binary": _CLASSES, "multiclass": _CLASSES, "regression": ("numbers",),
+    "binary": _CLASSES,
+    "multiclass": _CLASSES,
+    "regression": ("numbers",),
     "multi_output_regression": ("numbers",),
-}  # fmt: skip
+}
 
 
 def detect_task(

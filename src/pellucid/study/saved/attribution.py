@@ -41,9 +41,13 @@ class Parts(NamedTuple):
 
 
 def shapley(
-    predict: Predict, z: Array, background: Array, origin: IntArray, n_columns: int,
+    predict: Predict,
+    z: Array,
+    background: Array,
+    origin: IntArray,
+    n_columns: int,
     rng: np.random.Generator,
-) -> Parts:  # fmt: skip
+) -> Parts:
     """Divide ``predict(z) - mean predict(background)`` among the columns.
 
     Parameters

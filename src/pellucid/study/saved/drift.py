@@ -163,10 +163,20 @@ def drift_report(
             new = sketch_all(column, kind, name)
             before, now = missing_share(old), missing_share(new)
             distance, p, test = compare_columns(old, new)
-        found.append(ColumnDrift(
-            name, kind, before, now, strange.unseen[j], strange.outside[j], distance, p,
-            float("nan"), test,
-        ))  # fmt: skip
+        found.append(
+            ColumnDrift(
+                name,
+                kind,
+                before,
+                now,
+                strange.unseen[j],
+                strange.outside[j],
+                distance,
+                p,
+                float("nan"),
+                test,
+            )
+        )
     return DriftReport(adjusted(found), strange.n, strange.rows_unseen, strange.rows_outside, alpha)
 
 

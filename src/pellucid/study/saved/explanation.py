@@ -161,10 +161,16 @@ def explain_model(
         curves = dependences(machine, X, strongest, feature is not None, rng)
         return Explained(
             {k: v for k, v in machine.parts.about.items() if k not in ("training", "calibration")},
-            card_of(machine), summary_of(machine), found, metric, own, curves,
+            card_of(machine),
+            summary_of(machine),
+            found,
+            metric,
+            own,
+            curves,
             None if row is None else contributions(machine, frame, row, rng),
-            rules_of(machine), 0 if frame is None else frame.height,
-        )  # fmt: skip
+            rules_of(machine),
+            0 if frame is None else frame.height,
+        )
 
 
 def sampled(frame: pl.DataFrame, most: int, rng: np.random.Generator) -> pl.DataFrame:
@@ -193,10 +199,15 @@ def summary_of(machine: Machine) -> dict[str, Any] | None:
     found = last.summary()
     plain_names = {f"x{j}": name for j, name in enumerate(machine.names)}
     rows = [[_named(row[0], plain_names), *row[1:]] for row in found.rows]
-    return plain({
-        "columns": list(found.columns), "rows": rows, "valid": bool(found.valid),
-        "reason": found.reason, "notes": list(found.notes),
-    })  # fmt: skip
+    return plain(
+        {
+            "columns": list(found.columns),
+            "rows": rows,
+            "valid": bool(found.valid),
+            "reason": found.reason,
+            "notes": list(found.notes),
+        }
+    )
 
 
 def _named(text: str, names: dict[str, str]) -> str:
@@ -312,9 +323,12 @@ def order_of(machine: Machine, found: Any, own: Any) -> list[str]:
 
 
 def dependences(
-    machine: Machine, X: pl.DataFrame | None, wanted: list[str], asked: bool,
+    machine: Machine,
+    X: pl.DataFrame | None,
+    wanted: list[str],
+    asked: bool,
     rng: np.random.Generator,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """A curve for every wanted column (and, with several classes, for those that move most)."""
     sketches = machine.parts.about.get("training")
     if X is not None and (sketches is None or any(n not in sketches for n in wanted)):
@@ -362,11 +376,17 @@ def curve_records(
     found = []
     for k in shown_outputs(machine, mean):
         low, high = np.quantile(said[:, :, k], [0.1, 0.9], axis=1)
-        found.append({
-            "name": name, "values": shown, "mean": mean[:, k].tolist(),
-            "low": low.tolist() if m > 1 else None, "high": high.tolist() if m > 1 else None,
-            "kind": {"whole": "number", "truth": "category"}.get(kind, kind), "output": names[k],
-        })  # fmt: skip
+        found.append(
+            {
+                "name": name,
+                "values": shown,
+                "mean": mean[:, k].tolist(),
+                "low": low.tolist() if m > 1 else None,
+                "high": high.tolist() if m > 1 else None,
+                "kind": {"whole": "number", "truth": "category"}.get(kind, kind),
+                "output": names[k],
+            }
+        )
     return found
 
 
@@ -413,6 +433,10 @@ def contributions(
     ]
     parts.sort(key=lambda p: (-abs(p["part"]), p["name"]))
     return {
-        "row": row, "output": machine.output_names()[k], "base": found.base,
-        "prediction": float(said[k]), "parts": parts, "background": len(B),
-    }  # fmt: skip
+        "row": row,
+        "output": machine.output_names()[k],
+        "base": found.base,
+        "prediction": float(said[k]),
+        "parts": parts,
+        "background": len(B),
+    }

@@ -137,17 +137,26 @@ def judge(
     answers, unknown = ask(model, rows, task, cost_matrix)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is undefined is a dash in the table
-        table = score_table(answers.scorer, model, answers.said, answers.X, answers.y,
-                            answers.query)  # fmt: skip
+        table = score_table(
+            answers.scorer, model, answers.said, answers.X, answers.y, answers.query
+        )
         groups = () if by is None else group_scores(answers, group_labels(rows[by]))
     about = take_apart(model).about
     before = about.get("score") if about.get("metric") == task.metric else None
     return Judgement(
-        task, table, rows.height, unlabelled, unknown, before,
+        task,
+        table,
+        rows.height,
+        unlabelled,
+        unknown,
+        before,
         change_of(before, table[task.metric], task.greater_is_better),
-        None if cost_matrix is None else cost_record(answers, cost_matrix), by, groups,
-        drift_of(model, rows, alpha), is_same_table(about, frame),
-    )  # fmt: skip
+        None if cost_matrix is None else cost_record(answers, cost_matrix),
+        by,
+        groups,
+        drift_of(model, rows, alpha),
+        is_same_table(about, frame),
+    )
 
 
 def known_rows(model: Any, frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, int, Task]:
@@ -307,10 +316,12 @@ def one_group(answers: Answers, name: str, inside: Any, said: Array) -> GroupSco
     task = answers.task
     try:
         interval = metric_interval(
-            answers.scorer.metric, answers.y[inside], said[inside],
+            answers.scorer.metric,
+            answers.y[inside],
+            said[inside],
             labels=classes_of(answers.model),
             positive=task.positive if task.kind == "binary" else None,
-        )  # fmt: skip
+        )
     except ValueError as error:  # one class only, one row only: said, not hidden
         return GroupScore(name, n, None, str(error))
     return GroupScore(name, n, interval)

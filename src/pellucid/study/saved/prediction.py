@@ -152,9 +152,11 @@ class Application:
         elif self.several:
             raise QuestionError(f"{self._name()} predicts several labels; it has no intervals")
         elif not self._has_interval():
-            kind = "predicts classes; --sets gives sets of classes" if self.is_classifier else (
-                "has neither calibration rows nor intervals of its own"
-            )  # fmt: skip
+            kind = (
+                "predicts classes; --sets gives sets of classes"
+                if self.is_classifier
+                else ("has neither calibration rows nor intervals of its own")
+            )
             raise QuestionError(f"{self._name()} {kind}")
 
     def _has_interval(self) -> bool:

@@ -245,9 +245,13 @@ def _forward(train: IntArray, at: IntArray) -> Folds:
 
 
 def _by_groups(
-    rows: IntArray, units: IntArray, y: IntArray | None, plan: Plan,
-    rng: np.random.Generator, owner: str,
-) -> SplitRecord:  # fmt: skip
+    rows: IntArray,
+    units: IntArray,
+    y: IntArray | None,
+    plan: Plan,
+    rng: np.random.Generator,
+    owner: str,
+) -> SplitRecord:
     """Whole units on one side, of several draws the one nearest to the plan."""
     m = int(units.max()) + 1
     if m < 3:
@@ -325,9 +329,13 @@ def _lacks_a_class(pairs: Folds, train: IntArray, y: IntArray) -> bool:
 
 
 def _at_random(
-    rows: IntArray, units: IntArray, y: IntArray | None, plan: Plan,
-    rng: np.random.Generator, seed: int,
-) -> SplitRecord:  # fmt: skip
+    rows: IntArray,
+    units: IntArray,
+    y: IntArray | None,
+    plan: Plan,
+    rng: np.random.Generator,
+    seed: int,
+) -> SplitRecord:
     """Units at random, each class by its share."""
     first = np.unique(units, return_index=True)[1]  # a row that stands for each unit
     m = len(first)

@@ -97,16 +97,24 @@ class Unusual(NamedTuple):
     def to_dict(self, numeric: dict[str, bool]) -> dict[str, Any]:
         """Plain data; ``numeric`` says which features are numbers in units of their own."""
         rows = [
-            {"row": int(i), "score": float(self.scores[i]),
-             "reasons": [r._asdict() | {"is_number": numeric[r.feature]} for r in why]}
+            {
+                "row": int(i),
+                "score": float(self.scores[i]),
+                "reasons": [r._asdict() | {"is_number": numeric[r.feature]} for r in why],
+            }
             for i, why in zip(self.flagged, self.reasons, strict=True)
-        ]  # fmt: skip
+        ]
         some = np.sort(np.random.default_rng(0).permutation(len(self.scores))[:SHOWN_ROWS])
-        return plain({
-            "method": self.method, "share": self.share, "threshold": self.threshold,
-            "flagged": rows, "bulk_rows": self.bulk.rows,
-            "some_rows": {"row": some, "score": self.scores[some].round(6)},
-        })  # fmt: skip
+        return plain(
+            {
+                "method": self.method,
+                "share": self.share,
+                "threshold": self.threshold,
+                "flagged": rows,
+                "bulk_rows": self.bulk.rows,
+                "some_rows": {"row": some, "score": self.scores[some].round(6)},
+            }
+        )
 
 
 def find_unusual(inputs: Inputs, name: str, share: float, seed: int) -> Unusual:
@@ -218,10 +226,14 @@ def explain(inputs: Inputs, bulk: Bulk, row: int, z: Array) -> list[Reason]:
     top = max(SURPRISE, SMEAR * abs(surprise[order[0]]))  # one wild cell makes the others look odd
     odd = [j for j in order if abs(surprise[j]) >= top] or list(order[:1])
     return [
-        Reason(inputs.names[j], float(inputs.plain[row, j]), in_units(inputs, j, expected[j]),
-               float(surprise[j]))
+        Reason(
+            inputs.names[j],
+            float(inputs.plain[row, j]),
+            in_units(inputs, j, expected[j]),
+            float(surprise[j]),
+        )
         for j in odd
-    ]  # fmt: skip
+    ]
 
 
 def in_units(inputs: Inputs, j: int, value: float) -> float:

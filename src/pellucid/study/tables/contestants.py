@@ -68,9 +68,16 @@ class Table(NamedTuple):
 
 
 def open_table(
-    frame: Any, target: str, *, task: str, metric: str, drop: Sequence[str], seed: int,
-    groups: str | None = None, time: str | None = None,
-) -> Table:  # fmt: skip
+    frame: Any,
+    target: str,
+    *,
+    task: str,
+    metric: str,
+    drop: Sequence[str],
+    seed: int,
+    groups: str | None = None,
+    time: str | None = None,
+) -> Table:
     """Read the task off the target and leave out what the audit leaves out."""
     plan = Plan(drop=tuple(drop), groups=groups, time=time)
     study = Study(frame, target, task=task, metric=metric, plan=plan, random_state=seed)
@@ -168,8 +175,11 @@ def _tuned(table: Table, one: Tried) -> Any:
         )
     if one.candidate.space:
         tuned = TunedEstimator(
-            one.candidate.estimator, one.candidate.space, metric=table.task.metric,
-            cv=INNER_FOLDS, random_state=seed,
-        )  # fmt: skip
+            one.candidate.estimator,
+            one.candidate.space,
+            metric=table.task.metric,
+            cv=INNER_FOLDS,
+            random_state=seed,
+        )
         pipeline.set_params(model=tuned)
     return pipeline

@@ -227,15 +227,23 @@ class Grouping(NamedTuple):
         rows = [{key: getattr(m, key) for key in keep} for m in self.tried]
         labels = self.chosen.labels
         dense = METHODS[self.method].dense is not None
-        return plain({
-            "answer": self.answer, "k": self.chosen.k, "method": self.method,
-            "distance": self.distance, "tried": rows, "error_of_one_group": self.single,
-            "elbow": self.elbow._asdict(), "gap": self.gap, "choices": self.choices,
-            "agreement_with_other_scaling": self.other_scale,
-            "sizes": np.bincount(labels[labels >= 0], minlength=self.chosen.k).tolist(),
-            "noise": int((labels < 0).sum()) if dense else None,
-            "findings": [f.to_dict() for f in self.findings],
-        })  # fmt: skip
+        return plain(
+            {
+                "answer": self.answer,
+                "k": self.chosen.k,
+                "method": self.method,
+                "distance": self.distance,
+                "tried": rows,
+                "error_of_one_group": self.single,
+                "elbow": self.elbow._asdict(),
+                "gap": self.gap,
+                "choices": self.choices,
+                "agreement_with_other_scaling": self.other_scale,
+                "sizes": np.bincount(labels[labels >= 0], minlength=self.chosen.k).tolist(),
+                "noise": int((labels < 0).sum()) if dense else None,
+                "findings": [f.to_dict() for f in self.findings],
+            }
+        )
 
 
 class Space(NamedTuple):
@@ -274,9 +282,17 @@ def squares_within(Z: Array, labels: IntArray) -> float:
 
 
 def group_rows(
-    inputs: Inputs, other: Array, counts: list[int], *, name: str, distance: str,
-    restarts: int, seed: int, free: bool, say: Callable[[str], None],
-) -> Grouping:  # fmt: skip
+    inputs: Inputs,
+    other: Array,
+    counts: list[int],
+    *,
+    name: str,
+    distance: str,
+    restarts: int,
+    seed: int,
+    free: bool,
+    say: Callable[[str], None],
+) -> Grouping:
     """Try every k and answer; ``free`` when the number was left open, ``other`` scales otherwise.
 
     ``say(text)`` is told what is being done.
@@ -328,9 +344,18 @@ def dense_parts(
     findings = judge(found, None, {}, agreement, inputs, False) if found.k > 1 else ()
     answer = "groups" if found.k > 1 else "none"
     return Grouping(
-        answer, found, [found], squares_within(inputs.Z, kept), ElbowResult(None, (), "none"), {},
-        {}, findings, agreement, name, space.distance,
-    )  # fmt: skip
+        answer,
+        found,
+        [found],
+        squares_within(inputs.Z, kept),
+        ElbowResult(None, (), "none"),
+        {},
+        {},
+        findings,
+        agreement,
+        name,
+        space.distance,
+    )
 
 
 def measure(space: Space, Z: Array, k: int, rng: np.random.Generator) -> Measures:
@@ -382,9 +407,9 @@ def gap_statistic(
         return found
 
     own = np.array(logs(X))
-    even = np.array([
-        logs(rng.uniform(low, high, turned.shape) @ V + X.mean(axis=0)) for _ in range(REFERENCES)
-    ])  # fmt: skip
+    even = np.array(
+        [logs(rng.uniform(low, high, turned.shape) @ V + X.mean(axis=0)) for _ in range(REFERENCES)]
+    )
     spread = even.std(axis=0) * np.sqrt(1 + 1 / REFERENCES)
     return {"gap": (even.mean(axis=0) - own).tolist(), "error": spread.tolist()}
 
@@ -427,9 +452,13 @@ def agreed(choices: dict[str, int | None], k: int) -> bool:
 
 
 def judge(
-    chosen: Measures, bend: ElbowResult | None, choices: dict[str, int | None], agreement: float,
-    inputs: Inputs, free: bool,
-) -> tuple[Finding, ...]:  # fmt: skip
+    chosen: Measures,
+    bend: ElbowResult | None,
+    choices: dict[str, int | None],
+    agreement: float,
+    inputs: Inputs,
+    free: bool,
+) -> tuple[Finding, ...]:
     """The findings PEL601 to PEL606."""
     found = []
     if free and bend is not None and bend.kind == "none":
@@ -468,10 +497,13 @@ def traits(inputs: Inputs, labels: IntArray, most: int = 5) -> list[list[Trait]]
         here = inputs.plain[labels == g].mean(axis=0)
         effect = np.divide(here - mean, spread, out=np.zeros(len(mean)), where=spread > 0)
         order = np.argsort(-np.abs(effect), kind="stable")[:most]
-        found.append([
-            Trait(inputs.names[j], float(here[j]), float(mean[j]), float(effect[j]))
-            for j in order if abs(effect[j]) >= 0.3
-        ])  # fmt: skip
+        found.append(
+            [
+                Trait(inputs.names[j], float(here[j]), float(mean[j]), float(effect[j]))
+                for j in order
+                if abs(effect[j]) >= 0.3
+            ]
+        )
     return found
 
 
@@ -494,10 +526,13 @@ def describe(found: Grouping, inputs: Inputs) -> dict[str, Any]:
     sizes = np.bincount(labels[labels >= 0], minlength=found.chosen.k).tolist()
     number = dict(zip(inputs.names, inputs.is_number, strict=True))
     groups = [
-        {"group": g, "rows": size,
-         "traits": [t._asdict() | {"is_number": number[t.feature]} for t in said]}
+        {
+            "group": g,
+            "rows": size,
+            "traits": [t._asdict() | {"is_number": number[t.feature]} for t in said],
+        }
         for g, (size, said) in enumerate(zip(sizes, traits(inputs, labels), strict=True))
-    ]  # fmt: skip
+    ]
     model = found.chosen.model
     card = str(model.card().evaluation) if hasattr(model, "card") else ""
     return plain({"groups": groups, "map": row_map(inputs.Z, labels), "card": card})
@@ -511,7 +546,10 @@ def row_map(Z: Array, labels: IntArray) -> dict[str, Any]:
     scores[:, :d] = model.transform(Z)
     pick = np.random.default_rng(0).permutation(len(Z))[:MAP_ROWS]
     return {
-        "x": scores[pick, 0].round(4), "y": scores[pick, 1].round(4), "group": labels[pick],
+        "x": scores[pick, 0].round(4),
+        "y": scores[pick, 1].round(4),
+        "group": labels[pick],
         "middles": [scores[labels == g].mean(axis=0) for g in range(labels.max() + 1)],
-        "share": model.explained_variance_ratio_.sum(), "directions": d,
-    }  # fmt: skip
+        "share": model.explained_variance_ratio_.sum(),
+        "directions": d,
+    }

@@ -12,10 +12,7 @@ from pellucid.study import TableFeatures, audit
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.refusals import extreme_cell
 
-USELESS = {
-    "PEL102": "it does not vary",
-    "PEL105": "it names the rows",
-}
+USELESS = {"PEL102": "it does not vary", "PEL105": "it names the rows"}
 LEAST_ROWS = 5
 
 

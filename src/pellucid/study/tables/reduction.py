@@ -35,15 +35,24 @@ class Reduced(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         m = self.model
-        return plain({
-            "method": self.method, "components": m.n_components_, "suggested": self.suggested,
-            "eigenvalues": m.eigenvalues_, "eigenvalue_intervals": m.eigenvalue_intervals(),
-            "noise_eigenvalues": self.noise, "share": m.explained_variance_ratio_,
-            "directions": m.components_, "loadings": m.loadings_,
-            "reconstruction_error": m.reconstruction_error_,
-            "error_share": error_share(m), "card": str(m.card().optimisation),
-            "error": str(m.card().evaluation), "map": self._map(),
-        })  # fmt: skip
+        return plain(
+            {
+                "method": self.method,
+                "components": m.n_components_,
+                "suggested": self.suggested,
+                "eigenvalues": m.eigenvalues_,
+                "eigenvalue_intervals": m.eigenvalue_intervals(),
+                "noise_eigenvalues": self.noise,
+                "share": m.explained_variance_ratio_,
+                "directions": m.components_,
+                "loadings": m.loadings_,
+                "reconstruction_error": m.reconstruction_error_,
+                "error_share": error_share(m),
+                "card": str(m.card().optimisation),
+                "error": str(m.card().evaluation),
+                "map": self._map(),
+            }
+        )
 
     def _map(self) -> dict[str, Any]:
         """The first two scores of the rows, or of a sample of them."""
@@ -51,8 +60,11 @@ class Reduced(NamedTuple):
         xy = np.zeros((len(pick), 2))
         d = min(2, self.scores.shape[1])
         xy[:, :d] = self.scores[pick, :d]
-        return {"x": xy[:, 0].round(4), "y": xy[:, 1].round(4),
-                "reach": np.abs(self.scores[:, :d]).max(axis=0)}  # fmt: skip
+        return {
+            "x": xy[:, 0].round(4),
+            "y": xy[:, 1].round(4),
+            "reach": np.abs(self.scores[:, :d]).max(axis=0),
+        }
 
 
 def error_share(model: Any) -> float:

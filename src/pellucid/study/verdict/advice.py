@@ -53,11 +53,16 @@ NEEDS = {
     "combine": ("stacking", "a model learns how far to trust each of several different ones"),
 }
 TOPICS = {
-    "transitive": "similarity", "proximity": "similarity",
-    "known_model": "control", "fixed_policy": "control", "control": "control",
+    "transitive": "similarity",
+    "proximity": "similarity",
+    "known_model": "control",
+    "fixed_policy": "control",
+    "control": "control",
     "large_states": "control",
-    "variance": "ensemble", "bias": "ensemble", "combine": "ensemble",
-}  # fmt: skip
+    "variance": "ensemble",
+    "bias": "ensemble",
+    "combine": "ensemble",
+}
 CUBE = 5_000  # columns whose cubed count of operations is affordable
 MANY_ROWS = 100_000
 MANY_FOR_PAIRS = 10_000  # rows from which K(K-1)/2 small problems beat K large ones

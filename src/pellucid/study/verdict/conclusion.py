@@ -91,8 +91,12 @@ def conclude(ground: Ground) -> Conclusion:
     model.study_ = _about(ground, model, found, cut)
     skipped = [] if tuning is not None else ["tuning on all learning rows"]
     ground.tell("explaining the model")
-    return _explain(ground, Conclusion(model, params, found, Insight(), _diagnosis(ground), [],
-                                       tuple(skipped)), tuning, cut)  # fmt: skip
+    return _explain(
+        ground,
+        Conclusion(model, params, found, Insight(), _diagnosis(ground), [], tuple(skipped)),
+        tuning,
+        cut,
+    )
 
 
 def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
@@ -140,11 +144,15 @@ def _about(ground: Ground, model: Any, found: Evaluation, cut: Any) -> dict[str,
         "digest": ground.digest,
         "rows": ground.cells.height,
         "calibration": calibration_scores(
-            task, getattr(model, "classes_", None), said.prediction, said.probability, found.y,
+            task,
+            getattr(model, "classes_", None),
+            said.prediction,
+            said.probability,
+            found.y,
             split.kind,
         ),
         "training": sketch_columns(shop.frame[split.train], shop.kinds),
-    }  # fmt: skip
+    }
 
 
 def _diagnosis(ground: Ground) -> Diagnosis:
@@ -153,10 +161,13 @@ def _diagnosis(ground: Ground) -> Diagnosis:
     richer = [o for o in ground.trained.outcomes if o.complexity > chosen.complexity]
     rich = max(richer, key=lambda o: sign * o.scores.mean()) if richer else None
     return diagnose_fit(
-        chosen.train_scores, chosen.scores, baseline=_guess(ground).scores,
+        chosen.train_scores,
+        chosen.scores,
+        baseline=_guess(ground).scores,
         richer=None if rich is None or not ground.choice.signal else rich.scores,
-        greater_is_better=task.greater_is_better, alpha=ground.plan.alpha,
-    )  # fmt: skip
+        greater_is_better=task.greater_is_better,
+        alpha=ground.plan.alpha,
+    )
 
 
 def _explain(ground: Ground, found: Conclusion, tuning: Tuning | None, cut: Any) -> Conclusion:
@@ -179,9 +190,19 @@ def _explain(ground: Ground, found: Conclusion, tuning: Tuning | None, cut: Any)
     evaluation = found.evaluation._replace(final=final)
     n = sum(len(judge) for _, judge in shop.folds)
     facts = Facts(
-        shop.scorer.task, trained, ground.choice, ground.rows, evaluation, found.diagnosis,
-        insight, health, cut, n, ground.plan.alpha, shop,
-    )  # fmt: skip
+        shop.scorer.task,
+        trained,
+        ground.choice,
+        ground.rows,
+        evaluation,
+        found.diagnosis,
+        insight,
+        health,
+        cut,
+        n,
+        ground.plan.alpha,
+        shop,
+    )
     return found._replace(
         evaluation=evaluation, insight=insight, findings=fit_findings(facts), skipped=tuple(skipped)
     )
@@ -197,6 +218,8 @@ def _with_hidden(ground: Ground) -> dict[str, Any]:
     n = sum(len(judge) for _, judge in shop.folds)
     one = fold_interval(outcome.scores, shop.ratio(), metric, n)
     return {
-        "columns": list(ground.hidden), "metric": metric, "with": one.to_dict(),
+        "columns": list(ground.hidden),
+        "metric": metric,
+        "with": one.to_dict(),
         "without": fold_interval(chosen.scores, shop.ratio(), metric, n).to_dict(),
-    }  # fmt: skip
+    }

@@ -194,10 +194,17 @@ def _records(
     for place, output in outputs:
         bands = [_band(curves[:, v, place], shop) for v in range(len(values))]
         mean, low, high = (list(column) for column in zip(*bands, strict=True))
-        found.append({
-            "name": name, "values": shown, "mean": mean, "low": low, "high": high,
-            "kind": "number" if kind in ("number", "whole") else kind, "output": output,
-        })  # fmt: skip
+        found.append(
+            {
+                "name": name,
+                "values": shown,
+                "mean": mean,
+                "low": low,
+                "high": high,
+                "kind": "number" if kind in ("number", "whole") else kind,
+                "output": output,
+            }
+        )
     return found
 
 
@@ -273,8 +280,11 @@ def complexity(outcome: Outcome, tuning: Tuning) -> dict[str, Any] | None:
 def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | None:
     """Least squares or logistic coefficients on standardised columns, or why there are none."""
     task = shop.scorer.task
-    name = {"regression": "LinearRegression", "binary": "LogisticRegression",
-            "multiclass": "LogisticRegression"}.get(task.kind)  # fmt: skip
+    name = {
+        "regression": "LinearRegression",
+        "binary": "LogisticRegression",
+        "multiclass": "LogisticRegression",
+    }.get(task.kind)
     if outcome is None or name is None or public(name) is None:
         return None
     learn = np.unique(np.concatenate([np.concatenate(fold) for fold in shop.folds]))
@@ -319,5 +329,9 @@ def summary_data(summary: Summary) -> dict[str, Any]:
     for row in summary.rows:
         cells = dict(zip(columns, row, strict=True))
         rows.append({"name": cells["name"]} | {key: cells.get(key) for key in wanted})
-    return {"rows": rows, "valid": bool(summary.valid), "reason": summary.reason,
-            "notes": list(summary.notes)}  # fmt: skip
+    return {
+        "rows": rows,
+        "valid": bool(summary.valid),
+        "reason": summary.reason,
+        "notes": list(summary.notes),
+    }

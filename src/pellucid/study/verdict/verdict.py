@@ -18,21 +18,39 @@ from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.study.records import Finding, LeaderboardRow, Task, Verdict
 
 FEW_ROWS = 30
-SHARES = {
-    "accuracy": "is right",
-    "subset_accuracy": "gets all labels right",
-}
+SHARES = {"accuracy": "is right", "subset_accuracy": "gets all labels right"}
 NAMED = {
-    "rmse": "rmse, the typical miss", "mae": "the mean absolute miss", "mse": "mse",
-    "r2": "r2, the share of the spread explained", "f1": "F1", "log_loss": "log loss",
+    "rmse": "rmse, the typical miss",
+    "mae": "the mean absolute miss",
+    "mse": "mse",
+    "r2": "r2, the share of the spread explained",
+    "f1": "F1",
+    "log_loss": "log loss",
     "balanced_accuracy": "balanced accuracy, the mean share found of each class",
-    "average_precision": "average precision", "roc_auc": "area under the ROC curve",
-    "mean_cost": "mean cost", "ndcg": "ndcg", "mcc": "Matthews correlation",
-}  # fmt: skip
+    "average_precision": "average precision",
+    "roc_auc": "area under the ROC curve",
+    "mean_cost": "mean cost",
+    "ndcg": "ndcg",
+    "mcc": "Matthews correlation",
+}
 MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend
-LEAVES_NEXT = ("PEL102", "PEL103", "PEL104", "PEL105", "PEL301", "PEL302", "PEL303", "PEL403",
-               "PEL404", "PEL405", "PEL414", "PEL415", "PEL501", "PEL503")  # fmt: skip
+LEAVES_NEXT = (
+    "PEL102",
+    "PEL103",
+    "PEL104",
+    "PEL105",
+    "PEL301",
+    "PEL302",
+    "PEL303",
+    "PEL403",
+    "PEL404",
+    "PEL405",
+    "PEL414",
+    "PEL415",
+    "PEL501",
+    "PEL503",
+)
 LEAKS = ("PEL301", "PEL302")
 
 
@@ -62,8 +80,11 @@ def figure(x: float) -> str:
         return "0"
     digits = 2 - int(np.floor(np.log10(abs(x))))
     rounded = round(x, digits)
-    return f"{rounded:,.{max(digits, 0)}f}".rstrip("0").rstrip(".") if digits > 0 else (
-        f"{rounded:,.0f}")  # fmt: skip
+    return (
+        f"{rounded:,.{max(digits, 0)}f}".rstrip("0").rstrip(".")
+        if digits > 0
+        else (f"{rounded:,.0f}")
+    )
 
 
 def percent(x: float) -> str:
@@ -103,9 +124,14 @@ def reach_verdict(case: Case) -> Verdict:
         sentences += leaks(case)
     sentences += next_step(case, kind)
     return Verdict(
-        kind, tuple(s for s in sentences if s)[:5], case.task.metric, case.score, case.baseline,
-        chosen.name, (reason,),
-    )  # fmt: skip
+        kind,
+        tuple(s for s in sentences if s)[:5],
+        case.task.metric,
+        case.score,
+        case.baseline,
+        chosen.name,
+        (reason,),
+    )
 
 
 def _article(name: str) -> str:
@@ -142,8 +168,11 @@ def achievement(case: Case, chosen: LeaderboardRow, target: str) -> str:
         if len(set(three)) == 1 and s.low < s.high:  # many rows: the interval is finer than that
             three = [f"{100 * value:.1f}" for value in (s.estimate, s.low, s.high)]
         limits = f"95 % interval {three[1]} to {three[2]}"
-        what = "gets all labels of a new row right" if metric == "subset_accuracy" else (
-            f"names the {target} of a new row right")  # fmt: skip
+        what = (
+            "gets all labels of a new row right"
+            if metric == "subset_accuracy"
+            else (f"names the {target} of a new row right")
+        )
         return f"{name} {what} {three[0]} times in 100 ({limits})."
     limits = f"95 % interval {figure(s.low)} to {figure(s.high)}"
     if metric in MISSES:
@@ -199,9 +228,10 @@ def why(case: Case, kind: str, chosen: LeaderboardRow) -> str:
     linear = [row for row in case.leaderboard if row.complexity == 1]
     if chosen.best:
         level = [
-            row.name for row in case.leaderboard
+            row.name
+            for row in case.leaderboard
             if not row.best and row.complexity > 0 and row.p_value >= case.alpha
-        ]  # fmt: skip
+        ]
         if level:
             return (
                 f"{_article(chosen.name)} also has the best mean on the folds; "

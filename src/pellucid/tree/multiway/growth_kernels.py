@@ -225,9 +225,7 @@ def grow_nodes(cells, limits, kept, kept_weight, room):
         row_stack, weight_stack = larger(row_stack, need), larger(weight_stack, need)
         whole, real = larger(whole, n + branches), larger(real, n + branches)
         sums, waiting = larger(sums, n + branches), larger(waiting, n_waiting + branches)
-        deal(
-            rows, w, branch, lost, count, size, start, share, row_stack, weight_stack, begin,
-        )  # fmt: skip
+        deal(rows, w, branch, lost, count, size, start, share, row_stack, weight_stack, begin)
         n, n_waiting = add_children(
             whole, real, waiting, n, depth, node, begin, count, size, lost, share, n_waiting
         )
@@ -274,9 +272,12 @@ def room_for(n: int, q: int, most: int) -> Room:
 def warm() -> None:
     """Compile every kernel by growing a tree on three rows."""
     cells = Cells(
-        np.array([[0, 1, 1], [0, 1, 2]], np.int32), np.array([2, 3]), np.array([1, 0], np.uint8),
-        np.array([0, 1, 1], np.int32), np.arange(3.0),
-    )  # fmt: skip
+        np.array([[0, 1, 1], [0, 1, 2]], np.int32),
+        np.array([2, 3]),
+        np.array([1, 0], np.uint8),
+        np.array([0, 1, 1], np.int32),
+        np.arange(3.0),
+    )
     rows = np.arange(3, dtype=np.int32)
     limits = Limits(ENTROPY, 9, 2, 1, True)
     nodes = grow_nodes(cells, limits, rows, np.ones(3), room_for(3, 2, 2))

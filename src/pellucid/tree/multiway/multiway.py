@@ -102,9 +102,12 @@ def grow_multiway(
     size = np.array([len(values) for _, values in ranked])
     most = int(size[table.categorical].max(initial=2))
     cells = Cells(
-        np.stack([rank for rank, _ in ranked]), size, table.categorical.astype(np.uint8),
-        label.astype(np.int32), y.astype(np.float64, copy=False),
-    )  # fmt: skip
+        np.stack([rank for rank, _ in ranked]),
+        size,
+        table.categorical.astype(np.uint8),
+        label.astype(np.int32),
+        y.astype(np.float64, copy=False),
+    )
     kept = np.flatnonzero(w > 0).astype(np.int32)
     limits = Limits(
         CODES[rules.criterion], rules.max_depth, rules.min_split, rules.min_leaf, rules.fractions
@@ -170,8 +173,12 @@ def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
     start = np.searchsorted(tree.parent[child], np.arange(tree.node_count + 1))
     end_nodes(
         *(np.array(part) for part in (tree.feature, tree.threshold, tree.branch, tree.default)),
-        start, child, np.array(columns, np.float64), fractions, out,
-    )  # fmt: skip
+        start,
+        child,
+        np.array(columns, np.float64),
+        fractions,
+        out,
+    )
     rows = np.flatnonzero(out != SEVERAL)
     whole = Visit(rows, out[rows], np.ones(len(rows)))
     if len(rows) == len(out):

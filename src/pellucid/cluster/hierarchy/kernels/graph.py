@@ -75,9 +75,19 @@ def ward_gap(S: Any, size: Any, a: int, b: int) -> float:
 
 @jit
 def joined_neighbours(
-    i: int, j: int, size: Any, head: Any, to: Any, cost: Any, after: Any, kind: int, cols: Any,
-    seen: Any, joint: Any, k: int,
-) -> int:  # fmt: skip
+    i: int,
+    j: int,
+    size: Any,
+    head: Any,
+    to: Any,
+    cost: Any,
+    after: Any,
+    kind: int,
+    cols: Any,
+    seen: Any,
+    joint: Any,
+    k: int,
+) -> int:
     """The living neighbours of i and j in cols, their values in joint; how many."""
     count = 0
     for part in (i, j):

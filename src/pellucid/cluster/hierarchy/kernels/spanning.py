@@ -24,9 +24,18 @@ from pellucid.core.runtime.jit import jit
 
 @jit
 def nearest_foreign(
-    XT: Any, row: Any, component: Any, first: Any, whole: Any, own: int, home: int, limit: float,
-    q: Any, bounds: Any, tile: Any,
-) -> Any:  # fmt: skip
+    XT: Any,
+    row: Any,
+    component: Any,
+    first: Any,
+    whole: Any,
+    own: int,
+    home: int,
+    limit: float,
+    q: Any,
+    bounds: Any,
+    tile: Any,
+) -> Any:
     """Distance and place of the nearest column of another component within ``limit``, and tiles.
 
     Tiles with whole[j] == own are all of our component.
@@ -53,9 +62,22 @@ def nearest_foreign(
 
 @jit
 def search_places(
-    XT: Any, row: Any, component: Any, first: Any, low: Any, high: Any, whole: Any, home: Any,
-    largest: int, best: Any, gap: Any, other: Any, places: Any, a: int, b: int,
-) -> int:  # fmt: skip
+    XT: Any,
+    row: Any,
+    component: Any,
+    first: Any,
+    low: Any,
+    high: Any,
+    whole: Any,
+    home: Any,
+    largest: int,
+    best: Any,
+    gap: Any,
+    other: Any,
+    places: Any,
+    a: int,
+    b: int,
+) -> int:
     """Renew gap and other, the nearest place elsewhere, of places[a:b] where it may matter.
 
     best[c]: the shortest edge of component c so far. The number of tiles looked at.
@@ -74,7 +96,7 @@ def search_places(
         box_bounds(q, low, high, bounds)
         gap[i], other[i], looked = nearest_foreign(
             XT, row, component, first, whole, c, home[i], best[c], q, bounds, tile
-        )  # fmt: skip
+        )
         total += looked
         if gap[i] < best[c]:
             best[c] = gap[i]
@@ -148,6 +170,6 @@ def warm() -> None:
     whole, home, part = np.full(1, -1), np.zeros(2, np.int64), two.copy()
     search_places(
         XT, two, part, first, box, box.copy(), whole, home, -1, best, gap, other, two, 0, 2
-    )  # fmt: skip
+    )
     join_nearest(two, part, gap, other, -1, 0, np.zeros((1, 2), np.int64), np.zeros(1))
     next_round(part, first, gap, other, best, whole)

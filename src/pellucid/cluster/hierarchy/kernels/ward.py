@@ -70,9 +70,18 @@ def look(
 
 @jit
 def nearest_centre(
-    XT: Any, c: int, size: Any, name: Any, first: Any, home: int, few: Any, limit: float,
-    q: Any, bounds: Any, tile: Any,
-) -> Any:  # fmt: skip
+    XT: Any,
+    c: int,
+    size: Any,
+    name: Any,
+    first: Any,
+    home: int,
+    few: Any,
+    limit: float,
+    q: Any,
+    bounds: Any,
+    tile: Any,
+) -> Any:
     """The nearest centre that is nearer than ``limit`` (else -1): its own tile first."""
     low, at = look(XT, q, c, first[home], first[home + 1], size, name, limit, -1, tile)
     mine = size[c]
@@ -85,9 +94,21 @@ def nearest_centre(
 
 @jit
 def ward_merges(
-    XT: Any, name: Any, size: Any, first: Any, low: Any, high: Any, few: Any, home: Any,
-    where: Any, chain: Any, state: Any, stop: int, ends: Any, heights: Any,
-) -> None:  # fmt: skip
+    XT: Any,
+    name: Any,
+    size: Any,
+    first: Any,
+    low: Any,
+    high: Any,
+    few: Any,
+    home: Any,
+    where: Any,
+    chain: Any,
+    state: Any,
+    stop: int,
+    ends: Any,
+    heights: Any,
+) -> None:
     """Merge until ``stop`` clusters are left; XT (p, places) holds their centres.
 
     name, size, home: of each place, its slot, rows and tile. few: the smallest cluster of each
@@ -108,9 +129,7 @@ def ward_merges(
         previous = where[chain[length - 2]] if length > 1 else -1
         before = ward_pair(XT, c, previous, size) if length > 1 else np.inf
         box_bounds(q, low, high, bounds)
-        d, at = nearest_centre(
-            XT, c, size, name, first, home[c], few, before, q, bounds, tile
-        )  # fmt: skip
+        d, at = nearest_centre(XT, c, size, name, first, home[c], few, before, q, bounds, tile)
         if length > 1 and (at < 0 or before <= d * SAME):
             d, at = before, previous
         if at < 0:  # distances that overflow
@@ -141,7 +160,18 @@ def warm() -> None:
     """Compile the kernels."""
     one, box = np.ones(1), np.zeros((1, 1))
     ward_merges(
-        np.zeros((1, 2)), np.arange(2), np.ones(2), np.array([0, 2]), box, box.copy(), one,
-        np.zeros(2, np.int64), np.arange(2), np.zeros(2, np.int64), np.zeros(3, np.int64), 1,
-        np.zeros((1, 2), np.int64), np.zeros(1),
-    )  # fmt: skip
+        np.zeros((1, 2)),
+        np.arange(2),
+        np.ones(2),
+        np.array([0, 2]),
+        box,
+        box.copy(),
+        one,
+        np.zeros(2, np.int64),
+        np.arange(2),
+        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
+        1,
+        np.zeros((1, 2), np.int64),
+        np.zeros(1),
+    )

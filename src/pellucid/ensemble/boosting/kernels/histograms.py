@@ -225,9 +225,27 @@ def write(found, column, threshold, side, left_g, left_w, is_set):
 
 @jit(counted=False)
 def ordered_split(
-    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, sign, low, high, left_g, left_w, out,
-    bits, places, best, found,
-):  # fmt: skip
+    sums,
+    n_bins,
+    f,
+    g,
+    w,
+    width,
+    units,
+    shift,
+    l2,
+    min_leaf,
+    sign,
+    low,
+    high,
+    left_g,
+    left_w,
+    out,
+    bits,
+    places,
+    best,
+    found,
+):
     """Improve on ``best`` with the splits of an ordered column; missing cells on either side."""
     few = (w & ((np.int64(1) << shift) - 1)) * units[2] < BINS
     missing_g, missing_w = read(sums, MISSING, width, shift)
@@ -257,9 +275,25 @@ def ordered_split(
 
 @jit
 def category_split(
-    sums, n_bins, f, g, w, width, units, shift, l2, min_leaf, low, high, left_g, left_w, out, bits,
-    best, found,
-):  # fmt: skip
+    sums,
+    n_bins,
+    f,
+    g,
+    w,
+    width,
+    units,
+    shift,
+    l2,
+    min_leaf,
+    low,
+    high,
+    left_g,
+    left_w,
+    out,
+    bits,
+    best,
+    found,
+):
     """Improve on ``best`` by sorting the categories; missing is a category of its own."""
     mask = (np.int64(1) << shift) - 1
     mean = (w >> shift) * units[1] / max((w & mask) * units[2], 1e-300)

@@ -158,14 +158,48 @@ def search(table, rules, sums, g, w, low, high, use, begin, end, scratch, found)
             part = sums[width * BINS * f : width * BINS * (f + 1)]
             if categorical[f]:
                 best = category_split(
-                    part, n_bins[f], f, g, w, width, units, rules.shift, rules.l2, rules.min_leaf,
-                    low, high, left_g, left_w, out, bits, best, found,
-                )  # fmt: skip
+                    part,
+                    n_bins[f],
+                    f,
+                    g,
+                    w,
+                    width,
+                    units,
+                    rules.shift,
+                    rules.l2,
+                    rules.min_leaf,
+                    low,
+                    high,
+                    left_g,
+                    left_w,
+                    out,
+                    bits,
+                    best,
+                    found,
+                )
             else:
                 best = ordered_split(
-                    part, n_bins[f], f, g, w, width, units, rules.shift, rules.l2, rules.min_leaf,
-                    monotone[f], low, high, left_g, left_w, out, bits, places, best, found,
-                )  # fmt: skip
+                    part,
+                    n_bins[f],
+                    f,
+                    g,
+                    w,
+                    width,
+                    units,
+                    rules.shift,
+                    rules.l2,
+                    rules.min_leaf,
+                    monotone[f],
+                    low,
+                    high,
+                    left_g,
+                    left_w,
+                    out,
+                    bits,
+                    places,
+                    best,
+                    found,
+                )
     return best
 
 
@@ -317,15 +351,34 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
         usable(rules, whole[STATE], node, use)
         if whole[SLOT] == NO_SUMS:
             work.gains[thread, c] = search_light(
-                table, rules, work.rows[whole[BEGIN] : whole[END]], work.cells, whole[SUM_G],
-                whole[SUM_W], real[LOW], real[HIGH], use, light, scratch, work.found[thread, c],
-            )  # fmt: skip
+                table,
+                rules,
+                work.rows[whole[BEGIN] : whole[END]],
+                work.cells,
+                whole[SUM_G],
+                whole[SUM_W],
+                real[LOW],
+                real[HIGH],
+                use,
+                light,
+                scratch,
+                work.found[thread, c],
+            )
             return
         work.gains[thread, c] = search(
-            table, rules, work.pool[whole[SLOT]], whole[SUM_G], whole[SUM_W], real[LOW],
-            real[HIGH], use, p * thread // n_threads, p * (thread + 1) // n_threads, scratch,
+            table,
+            rules,
+            work.pool[whole[SLOT]],
+            whole[SUM_G],
+            whole[SUM_W],
+            real[LOW],
+            real[HIGH],
+            use,
+            p * thread // n_threads,
+            p * (thread + 1) // n_threads,
+            scratch,
             work.found[thread, c],
-        )  # fmt: skip
+        )
 
 
 @jit(counted=False)
@@ -333,9 +386,16 @@ def decide(rules, work, n_threads, leaves, k, c):
     """Leaf k's best split over all threads; sums that are of no more use are given back."""
     whole, real = leaves.whole[k], leaves.real[k]
     real[GAIN] = settle(
-        rules, work, n_threads, c, whole[SUM_G], whole[SUM_W], real[LOW], real[HIGH],
+        rules,
+        work,
+        n_threads,
+        c,
+        whole[SUM_G],
+        whole[SUM_W],
+        real[LOW],
+        real[HIGH],
         leaves.found[k],
-    )  # fmt: skip
+    )
     useless = leaves.real[k, GAIN] < 0 or leaves.whole[k, SLOT] == len(leaves.free) - 1
     if useless and not rules.keep:
         give_slot(leaves, k)
@@ -459,9 +519,16 @@ def search_children(
         if k == small or parent < 0:
             begin, end = leaves.whole[k, BEGIN], leaves.whole[k, END]
             add_rows(
-                table.by_row, p, work.cells, work.rows, begin, end, near[0], near[1],
+                table.by_row,
+                p,
+                work.cells,
+                work.rows,
+                begin,
+                end,
+                near[0],
+                near[1],
                 work.private[thread],
-            )  # fmt: skip
+            )
             slot = take_slot(leaves.free)
             turn = meet(work.counter, n_threads, turn)
             if parent >= 0:
@@ -491,9 +558,12 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
     use = np.ones(p, np.uint8)
     gains = np.empty(BINS)
     scratch = (  # views are made here: one for every column would cost more than its search
-        np.empty(BINS, np.int64), np.empty(BINS, np.int64), gains, gains.view(np.int64),
         np.empty(BINS, np.int64),
-    )  # fmt: skip
+        np.empty(BINS, np.int64),
+        gains,
+        gains.view(np.int64),
+        np.empty(BINS, np.int64),
+    )
     near, light = near_rows(table.by_row.shape[1], rules.width), light_memory()
     leaves.whole[0, BEGIN] = work.stretch[thread, 0]
     leaves.whole[0, END] = root_rows(thread, n_threads, table, rules, scale, g, h, w, work)
@@ -524,9 +594,20 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
             search_light_children(table, rules, work, leaves, split, new, use, scratch, light)
         else:
             turn = search_children(
-                thread, n_threads, table, rules, work, leaves, split, new, use, scratch, near,
-                light, turn,
-            )  # fmt: skip
+                thread,
+                n_threads,
+                table,
+                rules,
+                work,
+                leaves,
+                split,
+                new,
+                use,
+                scratch,
+                near,
+                light,
+                turn,
+            )
         new += 1
     finish(thread, rules, work, leaves, new, tree)
     if rules.keep:
@@ -580,22 +661,49 @@ def warm() -> None:
     """Compile every kernel by growing a tree on four rows."""
     codes = np.arange(4, dtype=np.uint8)
     table = Table(
-        np.repeat(codes[:, None], 16, axis=1), codes[None].copy(), np.array([4]),
+        np.repeat(codes[:, None], 16, axis=1),
+        codes[None].copy(),
+        np.array([4]),
         np.zeros(1, np.uint8),
-    )  # fmt: skip
+    )
     rules = Rules(
-        np.ones(3), np.zeros(1, np.int64), np.zeros((0, 1), np.int64),
-        8, 2, 2, 1.0, 0.0, 0.0, 1, 0, 2, 1.0, False, False,
-    )  # fmt: skip
+        np.ones(3),
+        np.zeros(1, np.int64),
+        np.zeros((0, 1), np.int64),
+        8,
+        2,
+        2,
+        1.0,
+        0.0,
+        0.0,
+        1,
+        0,
+        2,
+        1.0,
+        False,
+        False,
+    )
     grown = Grown(
-        np.zeros((1, FOUND), np.int64), np.zeros(1, np.uint8), np.zeros(1, np.int32),
-        np.zeros(1, np.int32), np.zeros(1), np.zeros(2), np.zeros(2),
-    )  # fmt: skip
+        np.zeros((1, FOUND), np.int64),
+        np.zeros(1, np.uint8),
+        np.zeros(1, np.int32),
+        np.zeros(1, np.int32),
+        np.zeros(1),
+        np.zeros(2),
+        np.zeros(2),
+    )
     work = Work(
-        np.zeros(8, np.int64), np.zeros((4, 2), np.int64), np.zeros(8, np.int32),
-        np.array([[0, 8]]), np.zeros(4, np.uint16), np.zeros((1, 512), np.int64),
+        np.zeros(8, np.int64),
+        np.zeros((4, 2), np.int64),
+        np.zeros(8, np.int32),
+        np.array([[0, 8]]),
+        np.zeros(4, np.uint16),
+        np.zeros((1, 512), np.int64),
         np.zeros((3, 512), np.int64),
-        np.zeros((1, 2)), np.zeros((1, 2, FOUND), np.int64), np.zeros((1, 2), np.int64),
-        np.zeros(512, np.int64), np.zeros(2, np.int64),
-    )  # fmt: skip
+        np.zeros((1, 2)),
+        np.zeros((1, 2, FOUND), np.int64),
+        np.zeros((1, 2), np.int64),
+        np.zeros(512, np.int64),
+        np.zeros(2, np.int64),
+    )
     grow_tree(0, 1, table, rules, np.ones(3), np.arange(4.0), np.ones(4), np.ones(4), work, grown)

@@ -39,9 +39,11 @@ class Light(NamedTuple):
 def light_memory():
     marks = np.zeros(BINS, np.uint8)
     return Light(
-        np.empty((LIGHT, PAIR), np.int64), np.zeros(BINS * PAIR, np.int64), marks,
+        np.empty((LIGHT, PAIR), np.int64),
+        np.zeros(BINS * PAIR, np.int64),
+        marks,
         marks.view(np.uint64),
-    )  # fmt: skip
+    )
 
 
 @jit(counted=False)
@@ -102,9 +104,25 @@ def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, sc
         fill(codes, f, rows, cells, sums, marks)
         if categorical[f]:
             best = category_split(
-                sums, n_bins[f], f, g, w, PAIR, units, shift, rules.l2, rules.min_leaf, low, high,
-                left_g, left_w, out, bits, best, found,
-            )  # fmt: skip
+                sums,
+                n_bins[f],
+                f,
+                g,
+                w,
+                PAIR,
+                units,
+                shift,
+                rules.l2,
+                rules.min_leaf,
+                low,
+                high,
+                left_g,
+                left_w,
+                out,
+                bits,
+                best,
+                found,
+            )
         missing_g, missing_w = sums[PAIR * MISSING], sums[PAIR * MISSING + 1]
         sums[PAIR * MISSING] = sums[PAIR * MISSING + 1] = 0
         marks[MISSING] = 0
@@ -120,9 +138,21 @@ def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, sc
                     left_g[k] += missing_g
                     left_w[k] += missing_w
             gain, k = best_cut(
-                left_g, left_w, n if absent and side == 0 else inner, g, w, units, shift, rules.l2,
-                rules.min_leaf, monotone[f], low, high, out, bits,
-            )  # fmt: skip
+                left_g,
+                left_w,
+                n if absent and side == 0 else inner,
+                g,
+                w,
+                units,
+                shift,
+                rules.l2,
+                rules.min_leaf,
+                monotone[f],
+                low,
+                high,
+                out,
+                bits,
+            )
             if gain > best:
                 best = gain
                 write(found, f, places[k], side if absent else NO_MISSING, left_g[k], left_w[k], 0)

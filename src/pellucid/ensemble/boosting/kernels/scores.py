@@ -90,9 +90,13 @@ def score_bits(trees, masks, ordered, codes, first, step, out, begin, end):
                 column, c = codes[trees.feature[k], start:stop], trees.category[k]
                 if c < 0:
                     cross_out(
-                        possible, column, trees.threshold[k], trees.missing_left[k], everything,
+                        possible,
+                        column,
+                        trees.threshold[k],
+                        trees.missing_left[k],
+                        everything,
                         masks[k],
-                    )  # fmt: skip
+                    )
                 else:
                     cross_out_sets(possible, column, trees.sets[c], masks[k])
             add_values(out[start:stop], possible, ordered[trees.leaf_start[t] :])

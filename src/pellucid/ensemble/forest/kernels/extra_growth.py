@@ -287,15 +287,42 @@ def grow_random(task, cells, bag, room, block, out):
         if w < 2 * task.min_weight:
             continue
         gain, f, t = best_cut(
-            task, flat, step, jump, rows, weight, stat, first, last, w, key, total, left, columns,
-            x, span, side,
-        )  # fmt: skip
+            task,
+            flat,
+            step,
+            jump,
+            rows,
+            weight,
+            stat,
+            first,
+            last,
+            w,
+            key,
+            total,
+            left,
+            columns,
+            x,
+            span,
+            side,
+        )
         if f < 0 or gain < task.min_decrease:
             continue
         middle = split_rows(
-            flat, step, np.uint64(f) * jump, t, rows, weight, stat, target, first, last, moved,
-            others, stats, x,
-        )  # fmt: skip
+            flat,
+            step,
+            np.uint64(f) * jump,
+            t,
+            rows,
+            weight,
+            stat,
+            target,
+            first,
+            last,
+            moved,
+            others,
+            stats,
+            x,
+        )
         feature[node], threshold[node] = f, t
         missing_left[node] = np.int64(2 * (middle - s) > m)
         stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = middle, e, depth + 1, node

@@ -95,21 +95,33 @@ def make_room(m: int, d: int, bins: int, n_classes: int) -> Room:
     """Scratch for trees of up to m rows."""
     i8 = np.int64
     return Room(
-        np.empty(m, i8), np.empty(m, i8), np.empty(m, np.int32),
-        np.zeros((bins, n_classes + 1), i8), np.zeros(bins, i8), np.empty(bins, i8),
+        np.empty(m, i8),
+        np.empty(m, i8),
+        np.empty(m, np.int32),
+        np.zeros((bins, n_classes + 1), i8),
+        np.zeros(bins, i8),
+        np.empty(bins, i8),
         np.zeros(-(-bins // 64), np.uint64),
-        np.zeros(n_classes + 1, i8), np.zeros(n_classes + 1, i8), np.arange(d, dtype=i8),
-        np.empty((m + 1, 4), i8), np.empty(m + 1, i8),
-    )  # fmt: skip
+        np.zeros(n_classes + 1, i8),
+        np.zeros(n_classes + 1, i8),
+        np.arange(d, dtype=i8),
+        np.empty((m + 1, 4), i8),
+        np.empty(m + 1, i8),
+    )
 
 
 def empty_grown(m: int, n_classes: int) -> Grown:
     """Room for the nodes of a tree of m rows."""
     cap, i4 = max(2 * m - 1, 1), np.int32
     return Grown(
-        np.empty(cap, i4), np.empty(cap, i4), np.empty(cap), np.empty(cap, np.uint8),
-        np.empty(cap, i4), np.empty((cap, n_classes)), np.empty(cap, i4),
-    )  # fmt: skip
+        np.empty(cap, i4),
+        np.empty(cap, i4),
+        np.empty(cap),
+        np.empty(cap, np.uint8),
+        np.empty(cap, i4),
+        np.empty((cap, n_classes)),
+        np.empty(cap, i4),
+    )
 
 
 @jit
@@ -519,6 +531,10 @@ def warm() -> None:
     table = Coded(codes, edge, edge.copy(), 3)
     for k in (2, 3):
         task = Task(GINI, k, 0, 9, 2, 1, 1, 1, -np.inf, int(k == 2), 0, 0)
-        bag = Bag(np.arange(4, dtype=np.int32), np.ones(4, np.int64), np.array([0, 1, 0, 1]),
-                  np.array([0.0, 1.0, 0.0, 1.0]))  # fmt: skip
+        bag = Bag(
+            np.arange(4, dtype=np.int32),
+            np.ones(4, np.int64),
+            np.array([0, 1, 0, 1]),
+            np.array([0.0, 1.0, 0.0, 1.0]),
+        )
         grow_coded(task, table, bag, make_room(4, 1, 4, k), empty_grown(4, k))

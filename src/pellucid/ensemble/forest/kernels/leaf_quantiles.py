@@ -54,6 +54,15 @@ def warm() -> None:
     """Compile the kernel."""
     one, i8 = np.ones(1), np.zeros(1, np.int64)
     leaf_quantiles(
-        np.zeros((1, 1), np.int64), 0, 1, np.array([0, 1]), i8, i8 + 1, i8, one, one, one,
+        np.zeros((1, 1), np.int64),
+        0,
+        1,
+        np.array([0, 1]),
+        i8,
+        i8 + 1,
+        i8,
+        one,
+        one,
+        one,
         np.zeros((1, 1)),
-    )  # fmt: skip
+    )

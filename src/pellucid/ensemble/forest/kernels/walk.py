@@ -12,15 +12,21 @@ BLOCK = 1024  # rows that a thread takes through every tree
 
 
 @jit
-def tree_leaves(
-    X, first, last, a, b, feature, threshold, missing_left, right, levels, sets, out
-):  # fmt: skip
+def tree_leaves(X, first, last, a, b, feature, threshold, missing_left, right, levels, sets, out):
     """out[i] = the leaf of row i in the tree of nodes a..b-1."""
     if len(levels):
         find_mixed(
-            X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], levels,
-            sets, out,
-        )  # fmt: skip
+            X,
+            first,
+            last,
+            feature[a:b],
+            threshold[a:b],
+            missing_left[a:b],
+            right[a:b],
+            levels,
+            sets,
+            out,
+        )
     else:
         find_leaves(
             X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], out
@@ -30,16 +36,26 @@ def tree_leaves(
 @jit
 def add_values(
     X, first, last, start, feature, threshold, missing_left, right, levels, sets, value, out
-):  # fmt: skip
+):
     """out[i] += the values of row i's leaves, tree after tree."""
     leaves = np.empty(last - first, np.int64)
     rows = X[first:last]
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
         tree_leaves(
-            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
+            rows,
+            0,
+            last - first,
+            a,
+            b,
+            feature,
+            threshold,
+            missing_left,
+            right,
+            levels,
+            sets,
             leaves,
-        )  # fmt: skip
+        )
         for i in range(last - first):
             leaf = a + leaves[i]
             for k in range(value.shape[1]):
@@ -49,38 +65,56 @@ def add_values(
 @jit
 def add_votes(
     X, first, last, start, feature, threshold, missing_left, right, levels, sets, label, out
-):  # fmt: skip
+):
     """out[i, label of the leaf] += 1 in every tree; labels are whole numbers as float64."""
     leaves = np.empty(last - first, np.int64)
     rows = X[first:last]
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
         tree_leaves(
-            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
+            rows,
+            0,
+            last - first,
+            a,
+            b,
+            feature,
+            threshold,
+            missing_left,
+            right,
+            levels,
+            sets,
             leaves,
-        )  # fmt: skip
+        )
         for i in range(last - first):
             out[first + i, np.int64(label[a + leaves[i]])] += 1.0
 
 
 @jit
-def all_leaves(
-    X, first, last, start, feature, threshold, missing_left, right, levels, sets, out
-):  # fmt: skip
+def all_leaves(X, first, last, start, feature, threshold, missing_left, right, levels, sets, out):
     """out[t, i] = the leaf of row i in tree t."""
     rows = X[first:last]
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
         tree_leaves(
-            rows, 0, last - first, a, b, feature, threshold, missing_left, right, levels, sets,
+            rows,
+            0,
+            last - first,
+            a,
+            b,
+            feature,
+            threshold,
+            missing_left,
+            right,
+            levels,
+            sets,
             out[t, first:last],
-        )  # fmt: skip
+        )
 
 
 @jit
 def listed_leaves(
     X, rows, feature, threshold, missing_left, right, levels, sets, column, cells, out
-):  # fmt: skip
+):
     """out[i] = the leaf of row rows[i] of one tree, its cell of ``column`` being cells[i]."""
     for i in range(len(rows)):
         r, a = rows[i], np.int64(0)

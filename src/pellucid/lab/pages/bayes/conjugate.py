@@ -43,11 +43,17 @@ def conjugate(rows: Rows, params: dict[str, Any]) -> Story:
         "p = np.where(y == 1, result.mean, 1 - result.mean)\n"
         "objective = float(-np.log(p).mean())  # mean log loss of the next row\n"
     )
-    prior = line(x, np.asarray(start.posterior.density(x)).round(4), colour="quiet", dashed=True,
-                 label="prior")  # fmt: skip
+    prior = line(
+        x,
+        np.asarray(start.posterior.density(x)).round(4),
+        colour="quiet",
+        dashed=True,
+        label="prior",
+    )
     panels = [still(rows, "Rows that have been seen (rings)"), beta_panel([prior], 1.0)]
-    return Story("BetaBernoulli", card, panels, frames,
-                 "mean log loss of the predictive p", verdict, code)  # fmt: skip
+    return Story(
+        "BetaBernoulli", card, panels, frames, "mean log loss of the predictive p", verdict, code
+    )
 
 
 def bernoulli_loss(p: float, y: Any) -> float:
@@ -55,9 +61,15 @@ def bernoulli_loss(p: float, y: Any) -> float:
 
 
 def beta_panel(marks: list[Any], high: float) -> Any:
-    return plane("belief", marks, title="Belief about the share p of class 1", x="p", y="density",
-                 box=(0, 1, 0, max(4.0, 1.1 * high)),
-                 alt="Prior, last and present density of p.")  # fmt: skip
+    return plane(
+        "belief",
+        marks,
+        title="Belief about the share p of class 1",
+        x="p",
+        y="density",
+        box=(0, 1, 0, max(4.0, 1.1 * high)),
+        alt="Prior, last and present density of p.",
+    )
 
 
 def beta_frame(
@@ -71,8 +83,13 @@ def beta_frame(
         f"{number(p)}"
     )
     low, high = (float(v) for v in belief.interval(0.95))
-    numbers = {"rows seen": m, "a": float(a), "b": float(b), "mean": p,
-               "95 % interval": f"{number(low)} to {number(high)}"}  # fmt: skip
+    numbers = {
+        "rows seen": m,
+        "a": float(a),
+        "b": float(b),
+        "mean": p,
+        "95 % interval": f"{number(low)} to {number(high)}",
+    }
     curves = [np.asarray(one.posterior.density(x)).round(4) for one in (before, belief)]
     marks = [
         area(np.r_[0.0, x, 1.0], np.r_[0.0, curves[1], 0.0]),
@@ -82,13 +99,32 @@ def beta_frame(
     ]
     seen, history = rows.X[:m], np.array(past)
     scene = [
-        plane("data", [points(*seen.T, group=rows.y[:m], ring=np.ones(m, bool))], box=rows.box,
-              alt=f"{m} rows have been seen."),
+        plane(
+            "data",
+            [points(*seen.T, group=rows.y[:m], ring=np.ones(m, bool))],
+            box=rows.box,
+            alt=f"{m} rows have been seen.",
+        ),
         beta_panel(marks, float(curves[1].max())),
-        plane("interval", [band(history[:, 0], history[:, 2], history[:, 3]),
-                           line(history[:, 0], history[:, 1], label="mean")],
-              title="Mean and 95 % interval", x="rows seen", y="p",
-              box=(0, len(rows.y), 0, 1), alt="Mean and interval against the rows seen."),
-    ]  # fmt: skip
-    return Frame(step, bernoulli_loss(p, rows.y), None, formula, numbers, {"panels": scene},
-                 bernoulli_loss(p, rows.y_test))  # fmt: skip
+        plane(
+            "interval",
+            [
+                band(history[:, 0], history[:, 2], history[:, 3]),
+                line(history[:, 0], history[:, 1], label="mean"),
+            ],
+            title="Mean and 95 % interval",
+            x="rows seen",
+            y="p",
+            box=(0, len(rows.y), 0, 1),
+            alt="Mean and interval against the rows seen.",
+        ),
+    ]
+    return Frame(
+        step,
+        bernoulli_loss(p, rows.y),
+        None,
+        formula,
+        numbers,
+        {"panels": scene},
+        bernoulli_loss(p, rows.y_test),
+    )

@@ -30,8 +30,9 @@ def counted(rows: Rows, params: dict[str, Any]) -> Story:
                 CategoricalNB(alpha=alpha, min_categories=bins).fit(cells[:, :width], rows.y)
             )
     prior = models[2].class_count_ / models[2].class_count_.sum()
-    like = np.exp([table_[:, v] for table_, v in zip(models[2].feature_log_prob_, place,
-                                                      strict=True)]).T  # fmt: skip
+    like = np.exp(
+        [table_[:, v] for table_, v in zip(models[2].feature_log_prob_, place, strict=True)]
+    ).T
     frames = [count_frame(rows, models, read, place, prior, like, edges, k) for k in (0, 1, 2)]
     frames.append(truth_frame(rows, models, read, place, prior, like, edges, frames[-1]))
     zero = (like == 0.0).any()
@@ -50,9 +51,16 @@ def counted(rows: Rows, params: dict[str, Any]) -> Story:
         f"model = CategoricalNB(alpha={alpha}, min_categories={bins}).fit(X, y)\n"
         "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
     )
-    return Story("CategoricalNB", models[2].card().to_dict(),
-                 [still(rows, "Rows in ranges, and the cell of the query")], frames,
-                 "share of training rows that are wrong", verdict, code, between)  # fmt: skip
+    return Story(
+        "CategoricalNB",
+        models[2].card().to_dict(),
+        [still(rows, "Rows in ranges, and the cell of the query")],
+        frames,
+        "share of training rows that are wrong",
+        verdict,
+        code,
+        between,
+    )
 
 
 def posterior_of(prior: Any, like: Any) -> tuple[Any, str]:
@@ -107,21 +115,37 @@ def count_frame(
     numbers = {
         "evidence used": ", ".join(f"range of {name}" for name in rows.data.names[:k]) or "none",
         "class of the query": int(posterior.argmax()),
-        "its probability": float(posterior.max()), "training error": train, "held-out error": test,
-    }  # fmt: skip
+        "its probability": float(posterior.max()),
+        "training error": train,
+        "held-out error": test,
+    }
     marks = [regions(codes, rows.box), *cell_marks(place, edges, rows.box), asked(rows)]
     product = prior * like[:, :k].prod(axis=1)
-    body = [[c, *(round(float(v), 4) for v in (prior[c], *like[c], product[c], posterior[c]))]
-            for c in range(rows.K)]  # fmt: skip
+    body = [
+        [c, *(round(float(v), 4) for v in (prior[c], *like[c], product[c], posterior[c]))]
+        for c in range(rows.K)
+    ]
     scene = [
         plane("data", marks, box=rows.box, alt="Ranges of the columns and the query's cell."),
-        table("counts", ("c", "P(c)", "P(x₁|c)", "P(x₂|c)", "product", "P(c|x)"), body,
-              title="Bayes' rule, class by class", lit=[(c, k + 1) for c in range(rows.K)],
-              alt="Prior, likelihoods, product and posterior of every class."),
+        table(
+            "counts",
+            ("c", "P(c)", "P(x₁|c)", "P(x₂|c)", "product", "P(c|x)"),
+            body,
+            title="Bayes' rule, class by class",
+            lit=[(c, k + 1) for c in range(rows.K)],
+            alt="Prior, likelihoods, product and posterior of every class.",
+        ),
         belief_panel(prior, posterior),
-    ]  # fmt: skip
-    return Frame(k, train, None, count_words(prior, like, posterior, lost, k), numbers,
-                 {"panels": scene}, test)  # fmt: skip
+    ]
+    return Frame(
+        k,
+        train,
+        None,
+        count_words(prior, like, posterior, lost, k),
+        numbers,
+        {"panels": scene},
+        test,
+    )
 
 
 def truth_frame(
@@ -137,7 +161,10 @@ def truth_frame(
         f" {int(count.max())}/{int(count.sum())}, naive Bayes says P({int(posterior.argmax())} | x)"
         f" = {number(posterior.max())} from {len(rows.y)} rows instead of {int(count.sum())}"
     )
-    numbers = {"rows in the cell": int(count.sum()), "most common class there": int(count.argmax()),
-               "naive Bayes says": int(posterior.argmax()),
-               "its probability": float(posterior.max())}  # fmt: skip
+    numbers = {
+        "rows in the cell": int(count.sum()),
+        "most common class there": int(count.argmax()),
+        "naive Bayes says": int(posterior.argmax()),
+        "its probability": float(posterior.max()),
+    }
     return before._replace(step=3, formula=formula, numbers=numbers)

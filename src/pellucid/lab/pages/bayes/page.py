@@ -17,8 +17,13 @@ from pellucid.lab.pages.bayes.targets import TARGETS
 from pellucid.lab.pages.samples import blobs, labelled
 from pellucid.lab.trace import Trace
 
-METHODS = ("Gaussian naive Bayes", "Bayes rule on counts", "conjugate updates",
-           "Laplace approximation", "Metropolis")  # fmt: skip
+METHODS = (
+    "Gaussian naive Bayes",
+    "Bayes rule on counts",
+    "conjugate updates",
+    "Laplace approximation",
+    "Metropolis",
+)
 WALKS = ("Laplace approximation", "Metropolis")
 NAIVE = ("Gaussian naive Bayes", "Bayes rule on counts")
 
@@ -55,10 +60,12 @@ def gap(rng: Any) -> LabData:
     """Class 1 was never seen with a small x1, however large its x2 is."""
     n = 70
     y = np.arange(n) % 2
-    X = np.column_stack([
-        np.where(y == 1, rng.uniform(3.0, 10.0, n), rng.uniform(0.0, 10.0, n)),
-        np.where(y == 1, rng.uniform(5.0, 10.0, n), 10.0 * rng.beta(1.3, 2.0, n)),
-    ])  # fmt: skip
+    X = np.column_stack(
+        [
+            np.where(y == 1, rng.uniform(3.0, 10.0, n), rng.uniform(0.0, 10.0, n)),
+            np.where(y == 1, rng.uniform(5.0, 10.0, n), 10.0 * rng.beta(1.3, 2.0, n)),
+        ]
+    )
     return labelled(X, y)
 
 
@@ -81,52 +88,126 @@ def far_off(rng: Any) -> LabData:
 
 CONTROLS = (
     Control("method", "Method", "choice", METHODS[0], options=METHODS),
-    Control("query_x", "Query, from left to right", "number", 0.45, 0.0, 1.0, 0.01,
-            only={"method": NAIVE}),
-    Control("query_y", "Query, from bottom to top", "number", 0.6, 0.0, 1.0, 0.01,
-            only={"method": NAIVE}),
-    Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1,
-            only={"method": (METHODS[1],)}),
-    Control("alpha", "Pseudo-counts α (Laplace: 1)", "number", 1.0, 0.0, 5.0, 0.25,
-            only={"method": (METHODS[1],)}),
-    Control("prior_a", "Prior a", "number", 1.0, 0.5, 30.0, 0.5,
-            only={"method": (METHODS[2],)}),
-    Control("prior_b", "Prior b", "number", 1.0, 0.5, 30.0, 0.5,
-            only={"method": (METHODS[2],)}),
-    Control("target", "Posterior of", "choice", "boundary", options=TARGETS,
-            only={"method": WALKS}),
-    Control("step", "Step of the walk", "number", 1.0, 0.02, 5.0, log=True,
-            only={"method": (METHODS[4],)}),
+    Control(
+        "query_x",
+        "Query, from left to right",
+        "number",
+        0.45,
+        0.0,
+        1.0,
+        0.01,
+        only={"method": NAIVE},
+    ),
+    Control(
+        "query_y",
+        "Query, from bottom to top",
+        "number",
+        0.6,
+        0.0,
+        1.0,
+        0.01,
+        only={"method": NAIVE},
+    ),
+    Control(
+        "ranges", "Ranges of each column", "integer", 4, 2, 8, 1, only={"method": (METHODS[1],)}
+    ),
+    Control(
+        "alpha",
+        "Pseudo-counts α (Laplace: 1)",
+        "number",
+        1.0,
+        0.0,
+        5.0,
+        0.25,
+        only={"method": (METHODS[1],)},
+    ),
+    Control("prior_a", "Prior a", "number", 1.0, 0.5, 30.0, 0.5, only={"method": (METHODS[2],)}),
+    Control("prior_b", "Prior b", "number", 1.0, 0.5, 30.0, 0.5, only={"method": (METHODS[2],)}),
+    Control(
+        "target", "Posterior of", "choice", "boundary", options=TARGETS, only={"method": WALKS}
+    ),
+    Control(
+        "step",
+        "Step of the walk",
+        "number",
+        1.0,
+        0.02,
+        5.0,
+        log=True,
+        only={"method": (METHODS[4],)},
+    ),
     Control("draws", "Moves", "integer", 400, 20, 2000, 20, only={"method": (METHODS[4],)}),
-)  # fmt: skip
+)
 PRESETS = (
-    Preset("Gaussian naive Bayes", "Each class has a normal density for each column; their "
-           "product with the prior is the posterior.", {}, blobs),
-    Preset("Bayes' rule", "Columns in ranges: the prior, then one piece of evidence after the "
-           "other. α = 1 is Laplace's smoothing.", {"method": METHODS[1]}, blobs),
-    Preset("Conjugate updates", "The share of class 1: a Beta belief that narrows with every "
-           "row.", {"method": METHODS[2], "prior_a": 2.0, "prior_b": 6.0}, blobs),
-    Preset("Laplace's approximation", "Newton climbs to the peak of the posterior of a "
-           "boundary; the curvature there gives a normal density.",
-           {"method": METHODS[3]}, near),
-    Preset("Metropolis and boundaries", "A walk over the posterior; every draw is a boundary, "
-           "and together they show how sure it is.", {"method": METHODS[4]}, near),
-    Preset("Zero count", "Class 1 was never seen with x1 this small. Without pseudo-counts one "
-           "empty cell makes its posterior 0, although x2 speaks clearly for it. α = 1 "
-           "keeps it in play.", {"method": METHODS[1], "alpha": 0.0, "query_x": 0.17,
-                           "query_y": 0.85}, gap, broken=True),
-    Preset("Bimodal: Laplace", "Exchanging the two means changes nothing, so the posterior has "
-           "two peaks. The normal density sits on one of them and does not know of the other.",
-           {"method": METHODS[3], "target": "two means"}, two_groups, broken=True),
-    Preset("Bimodal: Metropolis", "Small steps never cross the valley between the two peaks: "
-           "the chain looks settled and has seen half of the posterior.",
-           {"method": METHODS[4], "target": "two means", "step": 0.35}, two_groups,
-           broken=True),
-    Preset("Correlated target", "x1 is far from 0, so intercept and slope can hardly be told "
-           "apart: the posterior is a thin ridge. Round steps either leave it and are refused "
-           "or creep along it.", {"method": METHODS[4], "target": "line"}, far_off,
-           broken=True),
-)  # fmt: skip
+    Preset(
+        "Gaussian naive Bayes",
+        "Each class has a normal density for each column; their "
+        "product with the prior is the posterior.",
+        {},
+        blobs,
+    ),
+    Preset(
+        "Bayes' rule",
+        "Columns in ranges: the prior, then one piece of evidence after the "
+        "other. α = 1 is Laplace's smoothing.",
+        {"method": METHODS[1]},
+        blobs,
+    ),
+    Preset(
+        "Conjugate updates",
+        "The share of class 1: a Beta belief that narrows with every row.",
+        {"method": METHODS[2], "prior_a": 2.0, "prior_b": 6.0},
+        blobs,
+    ),
+    Preset(
+        "Laplace's approximation",
+        "Newton climbs to the peak of the posterior of a "
+        "boundary; the curvature there gives a normal density.",
+        {"method": METHODS[3]},
+        near,
+    ),
+    Preset(
+        "Metropolis and boundaries",
+        "A walk over the posterior; every draw is a boundary, "
+        "and together they show how sure it is.",
+        {"method": METHODS[4]},
+        near,
+    ),
+    Preset(
+        "Zero count",
+        "Class 1 was never seen with x1 this small. Without pseudo-counts one "
+        "empty cell makes its posterior 0, although x2 speaks clearly for it. α = 1 "
+        "keeps it in play.",
+        {"method": METHODS[1], "alpha": 0.0, "query_x": 0.17, "query_y": 0.85},
+        gap,
+        broken=True,
+    ),
+    Preset(
+        "Bimodal: Laplace",
+        "Exchanging the two means changes nothing, so the posterior has "
+        "two peaks. The normal density sits on one of them and does not know of the other.",
+        {"method": METHODS[3], "target": "two means"},
+        two_groups,
+        broken=True,
+    ),
+    Preset(
+        "Bimodal: Metropolis",
+        "Small steps never cross the valley between the two peaks: "
+        "the chain looks settled and has seen half of the posterior.",
+        {"method": METHODS[4], "target": "two means", "step": 0.35},
+        two_groups,
+        broken=True,
+    ),
+    Preset(
+        "Correlated target",
+        "x1 is far from 0, so intercept and slope can hardly be told "
+        "apart: the posterior is a thin ridge. Round steps either leave it and are refused "
+        "or creep along it.",
+        {"method": METHODS[4], "target": "line"},
+        far_off,
+        broken=True,
+    ),
+)
 PAGE = Page(
     name="bayes",
     title="Naive Bayes, Bayes' rule, posteriors, Metropolis",

@@ -6,14 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid import GaussianNB
-from pellucid.lab.drawing import (
-    LEAST,
-    class_regions,
-    held_rows,
-    log_loss,
-    number,
-    row_points,
-)
+from pellucid.lab.drawing import LEAST, class_regions, held_rows, log_loss, number, row_points
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import area, around, bars, ellipse, line, plane, points, rule
 from pellucid.lab.trace import Frame
@@ -52,19 +45,31 @@ def make_rows(data: LabData, params: dict[str, Any]) -> Rows:
     held = held_rows(data)
     test = held if held.any() else ~held
     box = around(data.X)
-    query = np.array([box[0] + params["query_x"] * (box[1] - box[0]),
-                      box[2] + params["query_y"] * (box[3] - box[2])])  # fmt: skip
+    query = np.array(
+        [
+            box[0] + params["query_x"] * (box[1] - box[0]),
+            box[2] + params["query_y"] * (box[3] - box[2]),
+        ]
+    )
     y = data.y[~held]
     if len(np.unique(y)) < int(data.y.max()) + 1:
         raise ValueError("every class needs a row that is not held out; draw more rows")
-    return Rows(data, data.X[~held], y, data.X[test], data.y[test], int(data.y.max()) + 1, box,
-                query)  # fmt: skip
+    return Rows(
+        data, data.X[~held], y, data.X[test], data.y[test], int(data.y.max()) + 1, box, query
+    )
 
 
 def still(rows: Rows, title: str) -> Any:
     names = rows.data.names
-    return plane("data", [row_points(rows.data)], title=title, x=names[0], y=names[1],
-                 box=rows.box, alt="Rows of the table by class.")  # fmt: skip
+    return plane(
+        "data",
+        [row_points(rows.data)],
+        title=title,
+        x=names[0],
+        y=names[1],
+        box=rows.box,
+        alt="Rows of the table by class.",
+    )
 
 
 def asked(rows: Rows) -> Any:
@@ -78,9 +83,15 @@ def belief_panel(prior: Any, posterior: Any) -> Any:
         bars(k - 0.18, prior, colour="quiet", width=0.32, label="prior"),
         bars(k + 0.18, posterior, colour=k.tolist(), width=0.32, label="posterior of the query"),
     ]
-    return plane("belief", marks, title="Prior and posterior at the query", x="class",
-                 y="probability", box=(-0.6, len(prior) - 0.4, 0, 1.05),
-                 alt="Prior and posterior probability of every class at the query.")  # fmt: skip
+    return plane(
+        "belief",
+        marks,
+        title="Prior and posterior at the query",
+        x="class",
+        y="probability",
+        box=(-0.6, len(prior) - 0.4, 0, 1.05),
+        alt="Prior and posterior probability of every class at the query.",
+    )
 
 
 def gaussian(rows: Rows) -> Story:
@@ -106,8 +117,15 @@ def gaussian(rows: Rows) -> Story:
         "p = model.predict_proba(X)[np.arange(len(y)), y]\n"
         "objective = float(-np.log(np.maximum(p, 1e-12)).mean())  # mean log loss\n"
     )
-    return Story("GaussianNB", model.card().to_dict(), [still(rows, "Rows, regions, densities")],
-                 frames, "mean log loss", verdict, code)  # fmt: skip
+    return Story(
+        "GaussianNB",
+        model.card().to_dict(),
+        [still(rows, "Rows, regions, densities")],
+        frames,
+        "mean log loss",
+        verdict,
+        code,
+    )
 
 
 def gaussian_frame(rows: Rows, model: Any, step: int, m: int) -> Frame:
@@ -125,10 +143,12 @@ def gaussian_frame(rows: Rows, model: Any, step: int, m: int) -> Frame:
         f"{number(product / max(float(p[best]), LEAST))} = {number(p[best])}"
     )
     numbers = {
-        "rows so far": m, "class of the query": best, "its probability": float(p[best]),
+        "rows so far": m,
+        "class of the query": best,
+        "its probability": float(p[best]),
         "training error": float((model.predict(rows.X) != rows.y).mean()),
         "held-out error": float((model.predict(rows.X_test) != rows.y_test).mean()),
-    }  # fmt: skip
+    }
     marks = [class_regions(model, rows.box, CELLS)]
     for c in range(rows.K):
         marks += ellipse(model.theta_[c], np.diag(model.var_[c]), colour=c)
@@ -150,11 +170,18 @@ def density_panel(rows: Rows, model: Any) -> Any:
         prior * np.exp(-0.5 * ((x - mean) / s) ** 2) / (s * np.sqrt(2 * np.pi))
         for prior, mean, s in zip(model.class_prior_, model.theta_[:, 0], spread, strict=True)
     ]
-    marks = [area(np.r_[x[0], x, x[-1]], np.r_[0.0, c, 0.0], colour=k)
-             for k, c in enumerate(curves)]  # fmt: skip
+    marks = [
+        area(np.r_[x[0], x, x[-1]], np.r_[0.0, c, 0.0], colour=k) for k, c in enumerate(curves)
+    ]
     marks += [line(x, c, colour=k, label=f"class {k}") for k, c in enumerate(curves)]
     marks.append(rule(x=float(rows.query[0]), colour="accent", label="query"))
     top = float(np.max(curves))
-    return plane("densities", marks, title="P(c) p(x₁ | c)", x=rows.data.names[0], y="density",
-                 box=(rows.box[0], rows.box[1], 0, 1.1 * max(top, 1e-12)),
-                 alt="Density of the first column in every class.")  # fmt: skip
+    return plane(
+        "densities",
+        marks,
+        title="P(c) p(x₁ | c)",
+        x=rows.data.names[0],
+        y="density",
+        box=(rows.box[0], rows.box[1], 0, 1.1 * max(top, 1e-12)),
+        alt="Density of the first column in every class.",
+    )

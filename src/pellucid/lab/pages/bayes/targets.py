@@ -58,8 +58,12 @@ def near_peak(log_density: Any, guess: Any) -> tuple[Any, Any]:
 
 
 def box_of(mode: Any, spread: Any, scale: float = 4.5) -> Any:
-    return (mode[0] - scale * spread[0], mode[0] + scale * spread[0],
-            mode[1] - scale * spread[1], mode[1] + scale * spread[1])  # fmt: skip
+    return (
+        mode[0] - scale * spread[0],
+        mode[0] + scale * spread[0],
+        mode[1] - scale * spread[1],
+        mode[1] + scale * spread[1],
+    )
 
 
 def boundary(rows: Rows) -> Target:
@@ -78,8 +82,12 @@ def boundary(rows: Rows) -> Target:
 
     mode, spread = near_peak(log_density, np.zeros(2))
     box = box_of(mode, spread)
-    box = (min(box[0], -spread[0]), max(box[1], spread[0]),
-           min(box[2], -spread[1]), max(box[3], spread[1]))  # fmt: skip
+    box = (
+        min(box[0], -spread[0]),
+        max(box[1], spread[0]),
+        min(box[2], -spread[1]),
+        max(box[3], spread[1]),
+    )
 
     def draw(W: Any) -> list[Mark]:
         far = np.hypot(rows.box[1] - rows.box[0], rows.box[3] - rows.box[2])
@@ -88,8 +96,9 @@ def boundary(rows: Rows) -> Target:
         a, b = centre - along, centre + along
         return [segments(*a.T, *b.T, colour="accent", width=1.0)]
 
-    return Target(log_density, held_out, np.zeros(2), box, ("w₁", "w₂"), draw,
-                  BOUNDARY.format(prior=PRIOR))  # fmt: skip
+    return Target(
+        log_density, held_out, np.zeros(2), box, ("w₁", "w₂"), draw, BOUNDARY.format(prior=PRIOR)
+    )
 
 
 def two_means(rows: Rows) -> Target:
@@ -140,12 +149,27 @@ def slope(rows: Rows) -> Target:
 
     def draw(T: Any) -> list[Mark]:
         ends = np.full(len(T), rows.box[0]), np.full(len(T), rows.box[1])
-        return [segments(ends[0], T[:, 0] + T[:, 1] * ends[0], ends[1],
-                         T[:, 0] + T[:, 1] * ends[1], colour="accent", width=1.0)]  # fmt: skip
+        return [
+            segments(
+                ends[0],
+                T[:, 0] + T[:, 1] * ends[0],
+                ends[1],
+                T[:, 0] + T[:, 1] * ends[1],
+                colour="accent",
+                width=1.0,
+            )
+        ]
 
     start = mode + np.array([-2.5, 2.5]) * size
-    return Target(log_density, held_out, start, box_of(mode, size, 4.0), ("intercept", "slope"),
-                  draw, LINE.format(spread=spread))  # fmt: skip
+    return Target(
+        log_density,
+        held_out,
+        start,
+        box_of(mode, size, 4.0),
+        ("intercept", "slope"),
+        draw,
+        LINE.format(spread=spread),
+    )
 
 
 def landscape(target: Target) -> tuple[list[Mark], Any, Any]:
@@ -153,8 +177,10 @@ def landscape(target: Target) -> tuple[list[Mark], Any, Any]:
     x, y, cells = lattice(target.box, CELLS)
     values = np.array([target.log_density(cell) for cell in cells]).reshape(CELLS, CELLS)
     rise = values - values.max()
-    marks = [heat(np.exp(rise), target.box, low=0.0, high=1.0),
-             contours(x, y, rise, [-4.5, -2.0, -0.5], colour="quiet")]  # fmt: skip
+    marks = [
+        heat(np.exp(rise), target.box, low=0.0, high=1.0),
+        contours(x, y, rise, [-4.5, -2.0, -0.5], colour="quiet"),
+    ]
     return marks, x, rise
 
 

@@ -17,13 +17,23 @@ MOST_FRAMES = 55
 ONE_BY_ONE = 25  # moves that have a frame of their own
 SHOWN = 150  # draws that stay in the picture
 LINES = 25  # of these, drawn among the rows
-TITLE = {"boundary": "Rows and boundaries w·(x − x̄) = 0", "two means": "Rows and means of x1",
-         "line": "Rows and lines x2 = t₁ + t₂ x1"}  # fmt: skip
+TITLE = {
+    "boundary": "Rows and boundaries w·(x − x̄) = 0",
+    "two means": "Rows and means of x1",
+    "line": "Rows and lines x2 = t₁ + t₂ x1",
+}
 
 
 def parameter_plane(target: Target, marks: list[Any], alt: str) -> Any:
-    return plane("parameters", marks, title="Posterior of the parameters", x=target.names[0],
-                 y=target.names[1], box=target.box, alt=alt)  # fmt: skip
+    return plane(
+        "parameters",
+        marks,
+        title="Posterior of the parameters",
+        x=target.names[0],
+        y=target.names[1],
+        box=target.box,
+        alt=alt,
+    )
 
 
 # Laplace ----------------------------------------------------------------------------------------
@@ -60,8 +70,15 @@ def laplace(rows: Rows, params: dict[str, Any]) -> Story:
         "optimisation": f"Newton's method with halved steps, {result.n_iter} steps",
     }
     panels = [still(rows, TITLE[params["target"]]), parameter_plane(target, ground, "Density.")]
-    return Story("laplace_approximation", card, panels, drawn(frames, target, rows, path),
-                 "−log g(θ)", verdict, code)  # fmt: skip
+    return Story(
+        "laplace_approximation",
+        card,
+        panels,
+        drawn(frames, target, rows, path),
+        "−log g(θ)",
+        verdict,
+        code,
+    )
 
 
 def drawn(frames: list[Frame], target: Target, rows: Rows, path: Any) -> list[Frame]:
@@ -85,9 +102,11 @@ def climb_frame(
     value, gradient = calculus.value(at), calculus.gradient(at)
     A = -calculus.hessian(at)
     peaked = bool(np.linalg.eigvalsh(A)[0] > 0)
-    marks = [line(path[: i + 1, 0], path[: i + 1, 1], width=1.6),
-             points(path[: i + 1, 0], path[: i + 1, 1], group="accent", size=0.8),
-             points(at[:1], at[1:], group="accent", size=1.7)]  # fmt: skip
+    marks = [
+        line(path[: i + 1, 0], path[: i + 1, 1], width=1.6),
+        points(path[: i + 1, 0], path[: i + 1, 1], group="accent", size=0.8),
+        points(at[:1], at[1:], group="accent", size=1.7),
+    ]
     curves = [line(x, truth, colour="quiet", label="true marginal"), rule_at(float(at[0]))]
     top = float(truth.max())
     if peaked:
@@ -102,16 +121,24 @@ def climb_frame(
     if i + 1 < len(path):
         formula += f" → {vector(path[i + 1])}"
     numbers = {
-        "log g": float(value), "|gradient|": float(np.hypot(*gradient)),
-        target.names[0]: float(at[0]), target.names[1]: float(at[1]),
+        "log g": float(value),
+        "|gradient|": float(np.hypot(*gradient)),
+        target.names[0]: float(at[0]),
+        target.names[1]: float(at[1]),
         "curved down everywhere": "yes" if peaked else "no",
-    }  # fmt: skip
+    }
     scene = [
         parameter_plane(target, marks, f"The climb after {i} steps."),
-        plane("marginal", curves, title=f"Density of {target.names[0]}", x=target.names[0],
-              y="density", box=(target.box[0], target.box[1], 0, 1.1 * top),
-              alt="True marginal density and the normal one."),
-    ]  # fmt: skip
+        plane(
+            "marginal",
+            curves,
+            title=f"Density of {target.names[0]}",
+            x=target.names[0],
+            y="density",
+            box=(target.box[0], target.box[1], 0, 1.1 * top),
+            alt="True marginal density and the normal one.",
+        ),
+    ]
     return Frame(i, -float(value), None, formula, numbers, {"panels": scene}, target.held_out(at))
 
 
@@ -133,9 +160,15 @@ def metropolis(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     wide = np.array([target.box[1] - target.box[0], target.box[3] - target.box[2]])
     scale = (params["step"] * wide / 9.0).tolist()  # 1: about a standard deviation of the target
     chains = metropolis_hastings(
-        target.log_density, target.start, n_draws=params["draws"], n_burn=0, n_chains=1,
-        proposal=GaussianWalk(scale), keep_proposals=True, random_state=seed,
-    )  # fmt: skip
+        target.log_density,
+        target.start,
+        n_draws=params["draws"],
+        n_burn=0,
+        n_chains=1,
+        proposal=GaussianWalk(scale),
+        keep_proposals=True,
+        random_state=seed,
+    )
     ground, _, _ = landscape(target)
     moments = chosen(params["draws"])
     frames = [start_frame(rows, target)]
@@ -154,8 +187,15 @@ def metropolis(rows: Rows, params: dict[str, Any], seed: int) -> Story:
         "min(1, g(θ′)/g(θ))",
     }
     panels = [still(rows, TITLE[params["target"]]), parameter_plane(target, ground, "Density.")]
-    return Story("metropolis_hastings", card, panels, frames, "−log g(θ) of the present draw",
-                 verdict(target, chains), code)  # fmt: skip
+    return Story(
+        "metropolis_hastings",
+        card,
+        panels,
+        frames,
+        "−log g(θ) of the present draw",
+        verdict(target, chains),
+        code,
+    )
 
 
 def chosen(n: int) -> list[int]:
@@ -169,14 +209,21 @@ def start_frame(rows: Rows, target: Target) -> Frame:
     value = target.log_density(target.start)
     scene = [
         plane("data", target.draw(target.start[None]), box=rows.box, alt="The start."),
-        parameter_plane(target, [points(target.start[:1], target.start[1:], group="accent",
-                                        size=1.7)], "The start."),
-    ]  # fmt: skip
-    numbers = {"moves": 0, target.names[0]: float(target.start[0]),
-               target.names[1]: float(target.start[1])}  # fmt: skip
+        parameter_plane(
+            target,
+            [points(target.start[:1], target.start[1:], group="accent", size=1.7)],
+            "The start.",
+        ),
+    ]
+    numbers = {
+        "moves": 0,
+        target.names[0]: float(target.start[0]),
+        target.names[1]: float(target.start[1]),
+    }
     words = f"start θ = {vector(target.start)}, log g(θ) = {number(value)}"
-    return Frame(0, -float(value), None, words, numbers, {"panels": scene},
-                 target.held_out(target.start))  # fmt: skip
+    return Frame(
+        0, -float(value), None, words, numbers, {"panels": scene}, target.held_out(target.start)
+    )
 
 
 def walk_frame(rows: Rows, target: Target, chains: Any, t: int, step: int) -> Frame:
@@ -194,31 +241,57 @@ def walk_frame(rows: Rows, target: Target, chains: Any, t: int, step: int) -> Fr
         line(*draws[-ONE_BY_ONE:].T, colour="quiet", width=0.8),
         points(*recent.T, group=0, size=0.6, label="accepted"),
         points(*refused.T, group="warn", size=0.6, label="rejected"),
-        segments(before[:1], before[1:], tried[-1][:1], tried[-1][1:], arrow=True, width=1.6,
-                 colour="accent" if yes[-1] else "warn", dashed=not yes[-1]),
+        segments(
+            before[:1],
+            before[1:],
+            tried[-1][:1],
+            tried[-1][1:],
+            arrow=True,
+            width=1.6,
+            colour="accent" if yes[-1] else "warn",
+            dashed=not yes[-1],
+        ),
         points(draws[-1][:1], draws[-1][1:], group="accent", size=1.7, label="now"),
-    ]  # fmt: skip
+    ]
     numbers = {
-        "moves": t, "accepted": f"{int(yes.sum())} of {t}", "log r": float(max(new - old, -1e6)),
+        "moves": t,
+        "accepted": f"{int(yes.sum())} of {t}",
+        "log r": float(max(new - old, -1e6)),
         f"mean {target.names[0]}": float(draws[:, 0].mean()),
         f"mean {target.names[1]}": float(draws[:, 1].mean()),
-    }  # fmt: skip
+    }
     scene = [
-        plane("data", target.draw(draws[-LINES:]), box=rows.box,
-              alt="The rows and the last draws of the parameters."),
+        plane(
+            "data",
+            target.draw(draws[-LINES:]),
+            box=rows.box,
+            alt="The rows and the last draws of the parameters.",
+        ),
         parameter_plane(target, marks, f"The walk after {t} moves."),
         trace_panel(target, draws, chains.draws.shape[1]),
-    ]  # fmt: skip
-    return Frame(step, -float(chains.log_density[0, t - 1]), None, formula, numbers,
-                 {"panels": scene}, target.held_out(draws[-1]))  # fmt: skip
+    ]
+    return Frame(
+        step,
+        -float(chains.log_density[0, t - 1]),
+        None,
+        formula,
+        numbers,
+        {"panels": scene},
+        target.held_out(draws[-1]),
+    )
 
 
 def trace_panel(target: Target, draws: Any, n: int) -> Any:
     kept = np.unique(np.linspace(0, len(draws) - 1, 300).round().astype(int))
-    return plane("trace", [line(kept + 1, draws[kept, 0], width=1.0)],
-                 title=f"{target.names[0]}, move by move", x="move", y=target.names[0],
-                 box=(0, n, target.box[0], target.box[1]),
-                 alt="The first parameter against the number of moves.")  # fmt: skip
+    return plane(
+        "trace",
+        [line(kept + 1, draws[kept, 0], width=1.0)],
+        title=f"{target.names[0]}, move by move",
+        x="move",
+        y=target.names[0],
+        box=(0, n, target.box[0], target.box[1]),
+        alt="The first parameter against the number of moves.",
+    )
 
 
 def verdict(target: Target, chains: Any) -> str:

@@ -22,8 +22,9 @@ def evidence_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     """First the prior of every variable, causes first; then the evidence, effects first."""
     network = case.network
     prior = beliefs(network, {})
-    frames = [_prior(case, name, prior, i) for i, name in
-              enumerate(network.dag_.topological_order())]  # fmt: skip
+    frames = [
+        _prior(case, name, prior, i) for i, name in enumerate(network.dag_.topological_order())
+    ]
     told: dict[str, Any] = {}
     for name, state in case.evidence.items():
         frames.append(_told(case, told, name, state, len(frames)))
@@ -38,13 +39,13 @@ def evidence_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
         title=f"Evidence in the network {case.name}",
         objective="log-probability of the evidence",
         verdict=f"P({case.query} = {case.yes(case.query)}) was {number(prior[case.query])} before "
-                f"any evidence and is {number(last)} now.",
+        f"any evidence and is {number(last)} now.",
         code=(
             f"import numpy as np\n\n{case.code}model = network\nevidence = {told!r}\n"
             f"answer = model.query({case.query!r}, evidence)\n"
             "objective = float(np.log(model.probability(evidence)))\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
@@ -63,11 +64,16 @@ def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
             f"{' + '.join(terms)} = {number(prior[name])}"
         )
     panels = [
-        net_panel(case, {n: shown.get(n, 0.0) for n in prior}, {}, path=(name,),
-                  title="Prior, from causes to effects"),
+        net_panel(
+            case,
+            {n: shown.get(n, 0.0) for n in prior},
+            {},
+            path=(name,),
+            title="Prior, from causes to effects",
+        ),
         cpt_panel(case, name, {}),
         belief_panel(case, prior, prior),
-    ]  # fmt: skip
+    ]
     numbers = {"variable": name, f"P({yes})": float(f"{prior[name]:.4g}"), "parents": len(parents)}
     return Frame(i, 0.0, None, formula, numbers, {"panels": panels})
 
@@ -85,14 +91,18 @@ def _told(case: Case, told: dict[str, Any], name: str, state: Any, i: int) -> Fr
         f"{number(after[query])}"
     )
     panels = [
-        net_panel(case, after, now, path=path,
-                  title=f"{name} = {state} is told; lit: the path to {query}"),
+        net_panel(
+            case, after, now, path=path, title=f"{name} = {state} is told; lit: the path to {query}"
+        ),
         belief_panel(case, before, after),
         cpt_panel(case, name, now),
-    ]  # fmt: skip
-    numbers = {"told": f"{name} = {state}", "P(evidence)": float(f"{p:.4g}"),
-               f"P({query}) before": float(f"{before[query]:.4g}"),
-               f"P({query}) now": float(f"{after[query]:.4g}")}  # fmt: skip
+    ]
+    numbers = {
+        "told": f"{name} = {state}",
+        "P(evidence)": float(f"{p:.4g}"),
+        f"P({query}) before": float(f"{before[query]:.4g}"),
+        f"P({query}) now": float(f"{after[query]:.4g}"),
+    }
     return Frame(i, float(np.log(p)), None, formula, numbers, {"panels": panels})
 
 
@@ -113,8 +123,9 @@ def separation_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     for name in [None, *evidence]:
         if name is not None:
             told = {**told, name: evidence[name]}
-        frames += [_path(case, a, b, path, paths, told, len(frames) + j)
-                   for j, path in enumerate(paths)]  # fmt: skip
+        frames += [
+            _path(case, a, b, path, paths, told, len(frames) + j) for j, path in enumerate(paths)
+        ]
         frames.append(_judged(case, a, b, paths, told, len(frames)))
     frames = frames[:MOST]
     free = case.network.dag_.d_separated(a, b, list(told))
@@ -139,7 +150,7 @@ def separation_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
             f"for s in network.states_[{a!r}]]\n"
             "objective = float(abs(p[0] - p[1]))\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _paths(dag: Any, so_far: list[str], end: str) -> Any:
@@ -179,19 +190,30 @@ def _path(
     blocks = _blocks(case.network.dag_, path, told)
     open_ = not any(blocked for _, _, blocked in blocks)
     first, second = _apart(case, a, b, told)
-    rows = [[node, kind, "yes" if node in told else "no", "blocks" if blocked else "open"]
-            for node, kind, blocked in blocks]  # fmt: skip
-    said = "; ".join(f"{node} ({kind}) {'blocks' if blocked else 'is open'}"
-                     for node, kind, blocked in blocks)  # fmt: skip
+    rows = [
+        [node, kind, "yes" if node in told else "no", "blocks" if blocked else "open"]
+        for node, kind, blocked in blocks
+    ]
+    said = "; ".join(
+        f"{node} ({kind}) {'blocks' if blocked else 'is open'}" for node, kind, blocked in blocks
+    )
     formula = f"path {paths.index(path) + 1} of {len(paths)}, {' – '.join(path)}: "
     formula += f"{said or 'an edge is always open'} → {'open' if open_ else 'blocked'}"
     panels = [
         net_panel(case, None, told, path=path, title=f"Given {', '.join(told) or 'nothing'}"),
-        table("table", ["node", "edges meet", "observed", "so it"], rows or [["–", "–", "–", "–"]],
-              title="The nodes between", alt="Every node of the path and whether it blocks it."),
-    ]  # fmt: skip
-    numbers = {"path": paths.index(path) + 1, "observed": len(told),
-               "open": "yes" if open_ else "no"}  # fmt: skip
+        table(
+            "table",
+            ["node", "edges meet", "observed", "so it"],
+            rows or [["–", "–", "–", "–"]],
+            title="The nodes between",
+            alt="Every node of the path and whether it blocks it.",
+        ),
+    ]
+    numbers = {
+        "path": paths.index(path) + 1,
+        "observed": len(told),
+        "open": "yes" if open_ else "no",
+    }
     return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})
 
 
@@ -207,15 +229,25 @@ def _judged(case: Case, a: str, b: str, paths: Any, told: dict[str, Any], i: int
         f"P({b} = {yes} | {a} = {states[1]}{given}) = {number(second)}: "
         f"{'no path is open, they are equal' if path is None else 'a path is open'}"
     )
-    rows = [[" – ".join(p), "blocked" if any(x[2] for x in _blocks(dag, p, told)) else "open"]
-            for p in paths]  # fmt: skip
+    rows = [
+        [" – ".join(p), "blocked" if any(x[2] for x in _blocks(dag, p, told)) else "open"]
+        for p in paths
+    ]
     panels = [
         net_panel(case, None, told, path=path or (), title=f"Given {', '.join(told) or 'nothing'}"),
-        table("table", ["path", "state"], rows, title="All paths",
-              lit_rows=[j for j, row in enumerate(rows) if row[1] == "open"],
-              alt="Every path between the two variables, open or blocked."),
-    ]  # fmt: skip
-    numbers = {"observed": len(told), "open paths": sum(row[1] == "open" for row in rows),
-               "d-separated": "yes" if path is None else "no",
-               "difference": float(f"{abs(first - second):.4g}")}  # fmt: skip
+        table(
+            "table",
+            ["path", "state"],
+            rows,
+            title="All paths",
+            lit_rows=[j for j, row in enumerate(rows) if row[1] == "open"],
+            alt="Every path between the two variables, open or blocked.",
+        ),
+    ]
+    numbers = {
+        "observed": len(told),
+        "open paths": sum(row[1] == "open" for row in rows),
+        "d-separated": "yes" if path is None else "no",
+        "difference": float(f"{abs(first - second):.4g}"),
+    }
     return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})

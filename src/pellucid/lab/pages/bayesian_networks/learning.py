@@ -52,10 +52,10 @@ def counts_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
             f"prior = {_prior_code(params)}\n"
             "model = BayesianNetwork(network.dag_, states=network.states_, prior=prior)\n"
             "with warnings.catch_warnings():  # parents never seen together are warned of\n"
-            "    warnings.simplefilter(\"ignore\")\n    model.fit(rows)\n"
+            '    warnings.simplefilter("ignore")\n    model.fit(rows)\n'
             "objective = model.score(rows)\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _prior_code(params: dict[str, Any]) -> str:
@@ -116,10 +116,12 @@ def _counted(case: Case, model: Any, rows: Any, test: Any, params: dict[str, Any
         _cells(case, model),
     ]
     numbers = {
-        "rows": len(rows), "cells that are 0": zeros_of(model),
-        "new rows impossible": int(lost.sum()), "answer": _answer(case, model)[1],
+        "rows": len(rows),
+        "cells that are 0": zeros_of(model),
+        "new rows impossible": int(lost.sum()),
+        "answer": _answer(case, model)[1],
         "true answer": number(beliefs(case.network, case.evidence)[focus]),
-    }  # fmt: skip
+    }
     held = None if lost.any() else float(score.mean())
     return Frame(i, float(model.score(rows)), None, formula, numbers, {"panels": panels}, held)
 
@@ -141,10 +143,15 @@ def _static(case: Case) -> list[Panel]:
 
 
 def _truth_panel() -> Panel:
-    return plane("truth", [line([0.0, 1.0], [0.0, 1.0], colour="quiet", dashed=True, width=1.0)],
-                 title="Cells of all tables: learned against true", x="true probability",
-                 y="learned", box=(-0.04, 1.04, -0.04, 1.04),
-                 alt="One point per cell of the tables; on the line it is right.")  # fmt: skip
+    return plane(
+        "truth",
+        [line([0.0, 1.0], [0.0, 1.0], colour="quiet", dashed=True, width=1.0)],
+        title="Cells of all tables: learned against true",
+        x="true probability",
+        y="learned",
+        box=(-0.04, 1.04, -0.04, 1.04),
+        alt="One point per cell of the tables; on the line it is right.",
+    )
 
 
 def _cells(case: Case, model: Any) -> Panel:
@@ -186,7 +193,7 @@ def em_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
         objective="log-likelihood per row" if prior is None else "log-posterior per row",
         verdict=_em_verdict(fitted, values, hidden),
         code=_em_code(case, params, seed, prior),
-    )  # fmt: skip
+    )
 
 
 def _em_verdict(fitted: Any, values: Any, hidden: str | None) -> str:
@@ -236,10 +243,15 @@ def _em_start(case: Case, values: Any, rows: Any, params: dict[str, Any]) -> Fra
         f"tables drawn at random; {missing} of {cells} cells are missing: "
         f"log-{'posterior' if params['alpha'] > 0 else 'likelihood'} per row {number(values[0])}"
     )
-    panels = [net_panel(case, None, {}, title="Before the first round"),
-              cpt_panel(case, case.query, {})]  # fmt: skip
-    numbers = {"rows": rows.height, "missing cells": missing,
-               "objective per row": round(float(values[0]), 4)}  # fmt: skip
+    panels = [
+        net_panel(case, None, {}, title="Before the first round"),
+        cpt_panel(case, case.query, {}),
+    ]
+    numbers = {
+        "rows": rows.height,
+        "missing cells": missing,
+        "objective per row": round(float(values[0]), 4),
+    }
     return Frame(0, float(values[0]), None, formula, numbers, {"panels": panels})
 
 
@@ -270,9 +282,13 @@ def _em_round(
         _counts_panel(case, model, focus),
         _cells(case, model),
     ]
-    numbers = {"round": i + 1, "objective per row": round(float(values[i + 1]), 5),
-               f"{focus} observed in": seen, f"E[N({focus})]": float(f"{N[:, 0].sum():.4g}"),
-               "cells that are 0": zeros_of(model)}  # fmt: skip
+    numbers = {
+        "round": i + 1,
+        "objective per row": round(float(values[i + 1]), 5),
+        f"{focus} observed in": seen,
+        f"E[N({focus})]": float(f"{N[:, 0].sum():.4g}"),
+        "cells that are 0": zeros_of(model),
+    }
     held = float(score.mean()) if np.isfinite(score).all() else None
     gap = float(values[i + 1] - values[i])
     return Frame(i + 1, float(values[i + 1]), gap, formula, numbers, {"panels": panels}, held)

@@ -34,15 +34,32 @@ def _controls() -> tuple[Control, ...]:
     for name, places in PLACES.items():
         only = {"network": (name,)}
         nodes = tuple(places)
-        found.append(Control(f"{name}_query", "Question about", "choice", ASKED[name],
-                             options=nodes, only=only))  # fmt: skip
-        found.append(Control(f"{name}_from", "Other end of the paths", "choice", FROM[name],
-                             options=nodes, only=only | {"method": ("d-separation",)}))  # fmt: skip
+        found.append(
+            Control(
+                f"{name}_query", "Question about", "choice", ASKED[name], options=nodes, only=only
+            )
+        )
+        found.append(
+            Control(
+                f"{name}_from",
+                "Other end of the paths",
+                "choice",
+                FROM[name],
+                options=nodes,
+                only=only | {"method": ("d-separation",)},
+            )
+        )
         found += [
-            Control(f"{name}_{node}", node, "choice", "unknown", options=("unknown", "yes", "no"),
-                    only={**only, "method": ("evidence", "d-separation", "counts")})
+            Control(
+                f"{name}_{node}",
+                node,
+                "choice",
+                "unknown",
+                options=("unknown", "yes", "no"),
+                only={**only, "method": ("evidence", "d-separation", "counts")},
+            )
             for node in nodes
-        ]  # fmt: skip
+        ]
     return tuple(found)
 
 
@@ -58,40 +75,102 @@ PAGE = Page(
         Control("method", "View", "choice", "evidence", options=tuple(METHODS)),
         Control("network", "Network", "choice", "sprinkler", options=tuple(PLACES)),
         *_controls(),
-        Control("rows", "Rows to learn from", "integer", 80, low=10, high=200, step=10,
-                only={"method": LEARNED}),
-        Control("alpha", "Imaginary rows per cell α", "number", 1.0, low=0.0, high=5.0, step=0.1,
-                only={"method": LEARNED}),
-        Control("share", "Share of cells missing", "number", 0.3, low=0.05, high=0.5, step=0.05,
-                only={"method": ("EM",)}),
+        Control(
+            "rows",
+            "Rows to learn from",
+            "integer",
+            80,
+            low=10,
+            high=200,
+            step=10,
+            only={"method": LEARNED},
+        ),
+        Control(
+            "alpha",
+            "Imaginary rows per cell α",
+            "number",
+            1.0,
+            low=0.0,
+            high=5.0,
+            step=0.1,
+            only={"method": LEARNED},
+        ),
+        Control(
+            "share",
+            "Share of cells missing",
+            "number",
+            0.3,
+            low=0.05,
+            high=0.5,
+            step=0.05,
+            only={"method": ("EM",)},
+        ),
         Control("hidden", "One variable is never seen", "switch", False, only={"method": ("EM",)}),
     ),
     presets=(
-        Preset("Evidence", "The grass is wet, then it turns out that it rained: the sprinkler is "
-               "explained away.", {"sprinkler_Wet": "yes", "sprinkler_Rain": "yes"}, None),
-        Preset("Alarm", "John calls, Mary calls, and how likely is a burglary after each?",
-               {"network": "earthquake", "earthquake_JohnCalls": "yes",
-                "earthquake_MaryCalls": "yes"}, None),
-        Preset("d-separation", "Two paths join a visit to Asia and shortness of breath. "
-               "Observing that there is either disease closes the short one and opens the detour "
-               "over smoking.",
-               {"method": "d-separation", "network": "asia", "asia_query": "dysp",
-                "asia_from": "asia", "asia_either": "yes"}, None),
-        Preset("Counts", "Tables from more and more rows, with one imaginary row in every cell.",
-               {"method": "counts", "rows": 200, "sprinkler_Wet": "yes"}, None),
-        Preset("EM", "A third of the cells is missing: expected counts instead of counts.",
-               {"method": "EM", "rows": 150, "alpha": 0.0, "sprinkler_query": "Rain"}, None),
-        Preset("Break it: collider observed", "Burglary and earthquake are independent: the only "
-               "path meets head to head in the alarm and is blocked. Observing the alarm opens "
-               "it, and each of them now speaks against the other.",
-               {"method": "d-separation", "network": "earthquake", "earthquake_Alarm": "yes"},
-               None, broken=True),
-        Preset("Break it: zero CPT cell", "Counts without imaginary rows: what was never seen gets "
-               "probability 0, and no evidence can revive it, since 0 times anything is 0. New "
-               "rows become impossible. Give α > 0.",
-               {"method": "counts", "network": "earthquake", "alpha": 0.0, "rows": 80,
-                "earthquake_JohnCalls": "yes", "earthquake_MaryCalls": "yes"},
-               None, broken=True),
+        Preset(
+            "Evidence",
+            "The grass is wet, then it turns out that it rained: the sprinkler is explained away.",
+            {"sprinkler_Wet": "yes", "sprinkler_Rain": "yes"},
+            None,
+        ),
+        Preset(
+            "Alarm",
+            "John calls, Mary calls, and how likely is a burglary after each?",
+            {"network": "earthquake", "earthquake_JohnCalls": "yes", "earthquake_MaryCalls": "yes"},
+            None,
+        ),
+        Preset(
+            "d-separation",
+            "Two paths join a visit to Asia and shortness of breath. "
+            "Observing that there is either disease closes the short one and opens the detour "
+            "over smoking.",
+            {
+                "method": "d-separation",
+                "network": "asia",
+                "asia_query": "dysp",
+                "asia_from": "asia",
+                "asia_either": "yes",
+            },
+            None,
+        ),
+        Preset(
+            "Counts",
+            "Tables from more and more rows, with one imaginary row in every cell.",
+            {"method": "counts", "rows": 200, "sprinkler_Wet": "yes"},
+            None,
+        ),
+        Preset(
+            "EM",
+            "A third of the cells is missing: expected counts instead of counts.",
+            {"method": "EM", "rows": 150, "alpha": 0.0, "sprinkler_query": "Rain"},
+            None,
+        ),
+        Preset(
+            "Break it: collider observed",
+            "Burglary and earthquake are independent: the only "
+            "path meets head to head in the alarm and is blocked. Observing the alarm opens "
+            "it, and each of them now speaks against the other.",
+            {"method": "d-separation", "network": "earthquake", "earthquake_Alarm": "yes"},
+            None,
+            broken=True,
+        ),
+        Preset(
+            "Break it: zero CPT cell",
+            "Counts without imaginary rows: what was never seen gets "
+            "probability 0, and no evidence can revive it, since 0 times anything is 0. New "
+            "rows become impossible. Give α > 0.",
+            {
+                "method": "counts",
+                "network": "earthquake",
+                "alpha": 0.0,
+                "rows": 80,
+                "earthquake_JohnCalls": "yes",
+                "earthquake_MaryCalls": "yes",
+            },
+            None,
+            broken=True,
+        ),
     ),
     questions=(
         Question(
@@ -112,4 +191,4 @@ PAGE = Page(
         ),
     ),
     run=run,
-)  # fmt: skip
+)

@@ -15,14 +15,23 @@ from pellucid.lab.scene import Panel, graph, table
 PLACES = {
     "sprinkler": {"Cloudy": (1, 2), "Sprinkler": (0, 1), "Rain": (2, 1), "Wet": (1, 0)},
     "earthquake": {
-        "Burglary": (0, 2), "Earthquake": (2, 2), "Alarm": (1, 1), "JohnCalls": (0, 0),
+        "Burglary": (0, 2),
+        "Earthquake": (2, 2),
+        "Alarm": (1, 1),
+        "JohnCalls": (0, 0),
         "MaryCalls": (2, 0),
     },
     "asia": {
-        "asia": (0, 3), "smoke": (3, 3), "tub": (0, 2), "lung": (2, 2), "bronc": (4, 2),
-        "either": (1, 1), "xray": (0, 0), "dysp": (3, 0),
+        "asia": (0, 3),
+        "smoke": (3, 3),
+        "tub": (0, 2),
+        "lung": (2, 2),
+        "bronc": (4, 2),
+        "either": (1, 1),
+        "xray": (0, 0),
+        "dysp": (3, 0),
     },
-}  # fmt: skip
+}
 SPRINKLER = (  # variable, table, parents
     ("Cloudy", [0.5, 0.5], ()),
     ("Sprinkler", [[0.1, 0.9], [0.5, 0.5]], ("Cloudy",)),
@@ -112,16 +121,27 @@ def net_panel(
             said = f"= {evidence[name]}"
         else:
             said = "" if known is None else f"{yes} {number(known[name])}"
-        nodes.append({"x": float(x), "y": float(y), "label": f"{name}\n{said}" if said else name,
-                      "lit": name in path, "colour": "warn" if name in evidence else None,
-                      "shade": _shade(name, known, evidence)})  # fmt: skip
+        nodes.append(
+            {
+                "x": float(x),
+                "y": float(y),
+                "label": f"{name}\n{said}" if said else name,
+                "lit": name in path,
+                "colour": "warn" if name in evidence else None,
+                "shade": _shade(name, known, evidence),
+            }
+        )
     edges = [
         {"source": names.index(a), "target": names.index(b), "lit": frozenset((a, b)) in steps}
         for a, b in case.network.dag_.sorted_edges
     ]
-    return graph("graph", nodes, edges, title=title,
-                 alt="The network: a box for every variable, arrows from causes to effects.",
-                 )  # fmt: skip
+    return graph(
+        "graph",
+        nodes,
+        edges,
+        title=title,
+        alt="The network: a box for every variable, arrows from causes to effects.",
+    )
 
 
 def _shade(name: str, known: dict[str, float] | None, evidence: Any) -> float:
@@ -141,16 +161,27 @@ def cpt_panel(case: Case, variable: str, evidence: dict[str, Any], network: Any 
             lit.append(i)
     columns = [*cpt.parents, *(f"= {s}" for s in cpt.states)]
     given = f" | {', '.join(cpt.parents)}" if cpt.parents else ""
-    return table("table", columns, rows, title=f"P({variable}{given})",
-                 lit_rows=lit if len(lit) < len(rows) else [],
-                 alt=f"The conditional probabilities of {variable}.")  # fmt: skip
+    return table(
+        "table",
+        columns,
+        rows,
+        title=f"P({variable}{given})",
+        lit_rows=lit if len(lit) < len(rows) else [],
+        alt=f"The conditional probabilities of {variable}.",
+    )
 
 
 def belief_panel(case: Case, before: dict[str, float], now: dict[str, float]) -> Panel:
     rows = [[name, number(before[name]), number(now[name])] for name in PLACES[case.name]]
     at = list(PLACES[case.name]).index(case.query)
-    return table("beliefs", ["P(first state)", "before", "now"], rows, title="Beliefs",
-                 lit_rows=[at], alt="Probability of every variable before and now.")  # fmt: skip
+    return table(
+        "beliefs",
+        ["P(first state)", "before", "now"],
+        rows,
+        title="Beliefs",
+        lit_rows=[at],
+        alt="Probability of every variable before and now.",
+    )
 
 
 def zeros_of(network: Any) -> int:

@@ -32,25 +32,38 @@ def density_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="DBSCAN",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Core rows (joined), borders, noise (grey)", held=False,
-                       alt="Rows coloured by cluster with the circle of one core row."),
-            plane("reach", [line(np.arange(1, len(X) + 1), reach, colour="quiet")],
-                  title=f"Distance to neighbour number {enough - 1}, sorted", x="rows",
-                  y="distance", alt="Sorted distances; where they bend up rows stop being dense."),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(
+                    data,
+                    "Core rows (joined), borders, noise (grey)",
+                    held=False,
+                    alt="Rows coloured by cluster with the circle of one core row.",
+                ),
+                plane(
+                    "reach",
+                    [line(np.arange(1, len(X) + 1), reach, colour="quiet")],
+                    title=f"Distance to neighbour number {enough - 1}, sorted",
+                    x="rows",
+                    y="distance",
+                    alt="Sorted distances; where they bend up rows stop being dense.",
+                ),
+            ],
+        ),
         card=last.card().to_dict(),
         frames=frames,
         title="DBSCAN",
         objective="share of rows that are noise",
         verdict=f"Dense regions: {found}, rows of noise: {noise}, at ε = {number(params['eps'])}; "
-                "no number of clusters was asked for.",
+        "no number of clusters was asked for.",
         code=(
             f"import numpy as np\n\nfrom pellucid import DBSCAN\n\nX = {literal(X)}\n"
             f"model = DBSCAN({params['eps']!r}, min_samples={enough}).fit(X)\n"
             "objective = float((model.labels_ == -1).mean())\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _grown(data: LabData, model: Any, i: int, enough: int) -> Frame:
@@ -75,9 +88,13 @@ def _grown(data: LabData, model: Any, i: int, enough: int) -> Frame:
         f"{vector(X[s])}, the densest"
     )
     noise = labels < 0
-    numbers = {"ε": float(f"{model.eps:.4g}"), "clusters": int(labels.max()) + 1,
-               "core": int(core.sum()), "border": int((~core & ~noise).sum()),
-               "noise": int(noise.sum())}  # fmt: skip
+    numbers = {
+        "ε": float(f"{model.eps:.4g}"),
+        "clusters": int(labels.max()) + 1,
+        "core": int(core.sum()),
+        "border": int((~core & ~noise).sum()),
+        "noise": int(noise.sum()),
+    }
     panels = [plane("rows", marks), plane("reach", [rule(y=model.eps, colour="accent", label="ε")])]
     return Frame(i, float(noise.mean()), None, formula, numbers, {"panels": panels})
 
@@ -88,15 +105,23 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     enough_rows(X, k)
     near = min(params["neighbours"], len(X))
     settings: dict[str, Any] = {
-        "affinity": "nearest_neighbors", "n_neighbors": near, "random_state": seed
-    }  # fmt: skip
+        "affinity": "nearest_neighbors",
+        "n_neighbors": near,
+        "random_state": seed,
+    }
     model = SpectralClustering(k, **settings).fit(X)
     H = model.embedding_
     inner = KMeans(k, n_init=10, stop="labels", random_state=generator(seed)).fit(H)
     W = np.triu(np.asarray(model.affinity_matrix_.todense()), 1)
     link = np.argwhere(W > 0)
-    edges = segments(X[link[:, 0], 0], X[link[:, 0], 1], X[link[:, 1], 0], X[link[:, 1], 1],
-                     width=0.8, label="edges of the graph")  # fmt: skip
+    edges = segments(
+        X[link[:, 0], 0],
+        X[link[:, 0], 1],
+        X[link[:, 1], 0],
+        X[link[:, 1], 1],
+        width=0.8,
+        label="edges of the graph",
+    )
     cost = _cost(H, model.labels_)
     frames = _stages(data, model, W, edges)
     for row in inner.history_:
@@ -110,17 +135,37 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="SpectralClustering",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows and graph", held=False,
-                       alt="Rows, edges between near neighbours, colours of the clusters."),
-            plane("embedding", [points(*_two(H), group="quiet", size=0.8)],
-                  title="Embedding: rows of the first eigenvectors", x="u1",
-                  y="u2" if H.shape[1] > 1 else "", alt="Each row of the table in the embedding."),
-            plane("spectrum", [points(np.arange(1, len(values) + 1), values, group=0),
-                               rule(x=k + 0.5, colour="accent", label=f"k = {k}")],
-                  title="Smallest eigenvalues of the Laplacian", x="number", y="λ",
-                  alt="The smallest eigenvalues; a gap after k speaks for k clusters."),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(
+                    data,
+                    "Rows and graph",
+                    held=False,
+                    alt="Rows, edges between near neighbours, colours of the clusters.",
+                ),
+                plane(
+                    "embedding",
+                    [points(*_two(H), group="quiet", size=0.8)],
+                    title="Embedding: rows of the first eigenvectors",
+                    x="u1",
+                    y="u2" if H.shape[1] > 1 else "",
+                    alt="Each row of the table in the embedding.",
+                ),
+                plane(
+                    "spectrum",
+                    [
+                        points(np.arange(1, len(values) + 1), values, group=0),
+                        rule(x=k + 0.5, colour="accent", label=f"k = {k}"),
+                    ],
+                    title="Smallest eigenvalues of the Laplacian",
+                    x="number",
+                    y="λ",
+                    alt="The smallest eigenvalues; a gap after k speaks for k clusters.",
+                ),
+            ],
+        ),
         card=model.card().to_dict(),
         frames=tuple(frames),
         title="Spectral clustering",
@@ -132,7 +177,7 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             "groups = [H[model.labels_ == j] for j in np.unique(model.labels_)]\n"
             "objective = float(sum(((g - g.mean(axis=0)) ** 2).sum() for g in groups) / len(H))\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _cut_words(model: Any) -> str:
@@ -163,16 +208,33 @@ def _stages(data: LabData, model: Any, W: Any, edges: Mark) -> list[Frame]:
     H, values = model.embedding_, model.eigenvalues_
     shown = ", ".join(number(v) for v in values[:4])
     base = {"edges": int((W > 0).sum()), "parts": int(model.n_parts_)}
-    first = Frame(0, None, None, (
-        f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i + 1} has degree "
-        f"d = Σ_j W_ij = {number(degree[i])}, the least"
-    ), base | {"least degree": float(degree[i])}, {"panels": [plane("rows", [edges])]})  # fmt: skip
-    second = Frame(1, None, None, (
-        f"L = I − D^(−½) W D^(−½): λ = {shown}, …; the row {i + 1} goes to (u1, u2, …) = "
-        f"{vector(H[i])}"
-    ), {**base, "eigengap after": int(model.eigengap_)},
-        {"panels": [plane("rows", [edges]),
-                    plane("embedding", [points(*_two(H), group=None, size=0.8)])]})  # fmt: skip
+    first = Frame(
+        0,
+        None,
+        None,
+        (
+            f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i + 1} has degree "
+            f"d = Σ_j W_ij = {number(degree[i])}, the least"
+        ),
+        base | {"least degree": float(degree[i])},
+        {"panels": [plane("rows", [edges])]},
+    )
+    second = Frame(
+        1,
+        None,
+        None,
+        (
+            f"L = I − D^(−½) W D^(−½): λ = {shown}, …; the row {i + 1} goes to (u1, u2, …) = "
+            f"{vector(H[i])}"
+        ),
+        {**base, "eigengap after": int(model.eigengap_)},
+        {
+            "panels": [
+                plane("rows", [edges]),
+                plane("embedding", [points(*_two(H), group=None, size=0.8)]),
+            ]
+        },
+    )
     return [first, second]
 
 
@@ -183,15 +245,21 @@ def _placed(data: LabData, model: Any, edges: Mark, row: Any, step: int) -> Fram
     size = np.bincount(labels)
     panels = [
         plane("rows", [edges, points(X[:, 0], X[:, 1], group=labels)]),
-        plane("embedding", [
-            points(*_two(H), group=labels, size=0.8),
-            points(*_two(C), group=np.unique(labels), size=1.8, ring=np.ones(len(C), bool)),
-        ]),
-    ]  # fmt: skip
+        plane(
+            "embedding",
+            [
+                points(*_two(H), group=labels, size=0.8),
+                points(*_two(C), group=np.unique(labels), size=1.8, ring=np.ones(len(C), bool)),
+            ],
+        ),
+    ]
     formula = (
         f"k-means on the rows of U: c₁ = mean of {size[size > 0][0]} rows = {vector(C[0])}; "
         f"Σ |u − c|² / n = {number(cost)}"
     )
-    numbers = {"round": step - 1, "J per row": float(f"{cost:.4g}"),
-               "sizes": ", ".join(map(str, size.tolist()))}  # fmt: skip
+    numbers = {
+        "round": step - 1,
+        "J per row": float(f"{cost:.4g}"),
+        "sizes": ", ".join(map(str, size.tolist())),
+    }
     return Frame(step, cost, None, formula, numbers, {"panels": panels})

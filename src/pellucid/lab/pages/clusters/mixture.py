@@ -22,9 +22,12 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     k = params["k"]
     enough_rows(X, k)
     settings: dict[str, Any] = {
-        "covariance_type": params["covariance"], "init_params": "k-means++", "max_iter": EM_ROUNDS,
-        "tol": 1e-4, "random_state": seed,
-    }  # fmt: skip
+        "covariance_type": params["covariance"],
+        "init_params": "k-means++",
+        "max_iter": EM_ROUNDS,
+        "tol": 1e-4,
+        "random_state": seed,
+    }
     said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     given = ""
     if params["start"] == "one corner":
@@ -39,14 +42,32 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="GaussianMixture",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows and components (1 and 2 deviations)", held=True,
-                       alt="Rows coloured by the likeliest component, components as ellipses."),
-            plane("bound", [], title="Log-likelihood and the bound that M lifts", x="round",
-                  y="per row", alt="Log-likelihood per row and the bound after each M step."),
-            table("components", ["component", "weight π", "N = Σ r", "mean μ"], [],
-                  title="Components"),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(
+                    data,
+                    "Rows and components (1 and 2 deviations)",
+                    held=True,
+                    alt="Rows coloured by the likeliest component, components as ellipses.",
+                ),
+                plane(
+                    "bound",
+                    [],
+                    title="Log-likelihood and the bound that M lifts",
+                    x="round",
+                    y="per row",
+                    alt="Log-likelihood per row and the bound after each M step.",
+                ),
+                table(
+                    "components",
+                    ["component", "weight π", "N = Σ r", "mean μ"],
+                    [],
+                    title="Components",
+                ),
+            ],
+        ),
         card=fitted.card().to_dict(),
         frames=frames,
         title="Gaussian mixture by EM",
@@ -58,7 +79,7 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             f"{fit if fitted.converged_ else quietly(fit, 'EM is not done')}"
             "objective = model.score(X)\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _climb(values: Any) -> str:
@@ -82,18 +103,42 @@ def _round(data: LabData, models: Any, values: Any, bound: Any, i: int) -> Frame
     model = models[i]
     R = model.predict_proba(X)
     labels, sure = R.argmax(axis=1), R.max(axis=1)
-    marks: list[Mark] = [points(X[:, 0], X[:, 1], group=labels, ring=sure < 0.8,
-                                label="rows (ring: no share reaches 0.8)")]  # fmt: skip
+    marks: list[Mark] = [
+        points(
+            X[:, 0],
+            X[:, 1],
+            group=labels,
+            ring=sure < 0.8,
+            label="rows (ring: no share reaches 0.8)",
+        )
+    ]
     for j, mean in enumerate(model.means_):
         marks += ellipse(mean, _covariance(model, j), colour=j)
-    marks.append(points(model.means_[:, 0], model.means_[:, 1], group=np.arange(R.shape[1]),
-                        size=1.8, ring=np.ones(R.shape[1], bool)))  # fmt: skip
+    marks.append(
+        points(
+            model.means_[:, 0],
+            model.means_[:, 1],
+            group=np.arange(R.shape[1]),
+            size=1.8,
+            ring=np.ones(R.shape[1], bool),
+        )
+    )
     N = R.sum(axis=0)
-    rows = [[j + 1, number(model.weights_[j]), number(N[j]), vector(model.means_[j])]
-            for j in range(len(N))]  # fmt: skip
-    panels = [plane("rows", marks), _bound(values, bound, i),
-              table("components", ["component", "weight π", "N = Σ r", "mean μ"], rows,
-                    title="Components", alt="Weight, size and mean of each.")]  # fmt: skip
+    rows = [
+        [j + 1, number(model.weights_[j]), number(N[j]), vector(model.means_[j])]
+        for j in range(len(N))
+    ]
+    panels = [
+        plane("rows", marks),
+        _bound(values, bound, i),
+        table(
+            "components",
+            ["component", "weight π", "N = Σ r", "mean μ"],
+            rows,
+            title="Components",
+            alt="Weight, size and mean of each.",
+        ),
+    ]
     unsure = int(sure.argmin())
     if i == 0:
         formula = f"start: μ₁ = {vector(model.means_[0])}, π = {vector(model.weights_)}"
@@ -117,12 +162,16 @@ def _round(data: LabData, models: Any, values: Any, bound: Any, i: int) -> Frame
 
 def _bound(values: Any, bound: Any, i: int) -> Panel:
     t = np.arange(i + 1)
-    marks: list[Mark] = [line(t, values[: i + 1], colour=0, label="log-likelihood"),
-                         points(t, values[: i + 1], group=0, size=0.7)]  # fmt: skip
+    marks: list[Mark] = [
+        line(t, values[: i + 1], colour=0, label="log-likelihood"),
+        points(t, values[: i + 1], group=0, size=0.7),
+    ]
     if i:
-        marks.append(points(t[1:], np.array(bound[:i]), group=1, size=0.7,
-                            label="bound after M, before E"))  # fmt: skip
-        marks.append(segments(t[1:], np.array(bound[:i]), t[1:], values[1 : i + 1], colour=1,
-                              width=2.0))  # fmt: skip
+        marks.append(
+            points(t[1:], np.array(bound[:i]), group=1, size=0.7, label="bound after M, before E")
+        )
+        marks.append(
+            segments(t[1:], np.array(bound[:i]), t[1:], values[1 : i + 1], colour=1, width=2.0)
+        )
     marks.append(rule(x=float(i), colour="quiet"))
     return plane("bound", marks)

@@ -59,8 +59,9 @@ def moons(rng: Any) -> LabData:
 
 
 def rings(rng: Any) -> LabData:
-    X, _ = make_rings(60, radii=(0.6, 2.4), noise=0.14,
-                      random_state=np.random.RandomState(rng.integers(2**31)))  # fmt: skip
+    X, _ = make_rings(
+        60, radii=(0.6, 2.4), noise=0.14, random_state=np.random.RandomState(rng.integers(2**31))
+    )
     return _table(X)
 
 
@@ -82,45 +83,131 @@ PAGE = Page(
     kind="points",
     controls=(
         Control("method", "Method", "choice", "k-means", options=tuple(METHODS)),
-        Control("k", "Clusters", "integer", 3, low=1, high=8, step=1, only={
-            "method": ("k-means", "mixture", "agglomerative", "divisive", "spectral")}),
-        Control("start", "Start", "choice", "k-means++", options=("k-means++", "one corner"),
-                only=STARTED),
-        Control("covariance", "Shape of components", "choice", "full",
-                options=("full", "tied", "spherical"), only={"method": ("mixture",)}),
-        Control("linkage", "Distance of clusters", "choice", "average",
-                options=("single", "average", "complete", "ward"),
-                only={"method": ("agglomerative",)}),
-        Control("eps", "Radius ε", "number", 0.3, low=0.01, high=10.0, step=0.01, log=True,
-                only={"method": ("density",)}),
-        Control("min_rows", "Rows that make a core", "integer", 4, low=1, high=20, step=1,
-                only={"method": ("density",)}),
-        Control("neighbours", "Neighbours in the graph", "integer", 5, low=2, high=30, step=1,
-                only={"method": ("spectral",)}),
+        Control(
+            "k",
+            "Clusters",
+            "integer",
+            3,
+            low=1,
+            high=8,
+            step=1,
+            only={"method": ("k-means", "mixture", "agglomerative", "divisive", "spectral")},
+        ),
+        Control(
+            "start",
+            "Start",
+            "choice",
+            "k-means++",
+            options=("k-means++", "one corner"),
+            only=STARTED,
+        ),
+        Control(
+            "covariance",
+            "Shape of components",
+            "choice",
+            "full",
+            options=("full", "tied", "spherical"),
+            only={"method": ("mixture",)},
+        ),
+        Control(
+            "linkage",
+            "Distance of clusters",
+            "choice",
+            "average",
+            options=("single", "average", "complete", "ward"),
+            only={"method": ("agglomerative",)},
+        ),
+        Control(
+            "eps",
+            "Radius ε",
+            "number",
+            0.3,
+            low=0.01,
+            high=10.0,
+            step=0.01,
+            log=True,
+            only={"method": ("density",)},
+        ),
+        Control(
+            "min_rows",
+            "Rows that make a core",
+            "integer",
+            4,
+            low=1,
+            high=20,
+            step=1,
+            only={"method": ("density",)},
+        ),
+        Control(
+            "neighbours",
+            "Neighbours in the graph",
+            "integer",
+            5,
+            low=2,
+            high=30,
+            step=1,
+            only={"method": ("spectral",)},
+        ),
     ),
     presets=(
         Preset("k-means", "Three round groups of one size: what k-means is made for.", {}, blobs),
-        Preset("Mixture by EM", "Two long groups that touch: rows have shares in both, and every "
-               "round lifts the log-likelihood.", {"method": "mixture", "k": 2}, ellipses),
-        Preset("Hierarchy", "The nearest two clusters merge, again and again; the cut comes last.",
-               {"method": "agglomerative"}, blobs),
-        Preset("Splitting", "One cluster is split at its widest, then the widest of the parts.",
-               {"method": "divisive", "k": 5}, blobs),
-        Preset("Density", "Core rows within ε of each other belong together; rows in thin places "
-               "are noise.", {"method": "density", "eps": 0.31}, moons),
-        Preset("Spectral", "Two rings: near in the graph, not near a centre.",
-               {"method": "spectral", "k": 2}, rings),
-        Preset("Break it: bad start", "All centres start in one corner. Two of them share the "
-               "group there, one is left with the two others, and no row or centre wants to move: "
-               "a local optimum. Several starts, or k-means++, avoid it.",
-               {"start": "one corner"}, far_blobs, broken=True),
-        Preset("Break it: rings", "k-means can only part the plane by straight lines between "
-               "centres. Rings have the same centre, so it cuts both in half.",
-               {"k": 2}, rings, broken=True),
-        Preset("Break it: unequal sizes", "A wide group of 48 rows beside a small one of 7: "
-               "cutting the wide one in two saves more squared distance than keeping the small "
-               "one apart. A mixture lets groups have sizes and widths.",
-               {"k": 2}, unequal, broken=True),
+        Preset(
+            "Mixture by EM",
+            "Two long groups that touch: rows have shares in both, and every "
+            "round lifts the log-likelihood.",
+            {"method": "mixture", "k": 2},
+            ellipses,
+        ),
+        Preset(
+            "Hierarchy",
+            "The nearest two clusters merge, again and again; the cut comes last.",
+            {"method": "agglomerative"},
+            blobs,
+        ),
+        Preset(
+            "Splitting",
+            "One cluster is split at its widest, then the widest of the parts.",
+            {"method": "divisive", "k": 5},
+            blobs,
+        ),
+        Preset(
+            "Density",
+            "Core rows within ε of each other belong together; rows in thin places are noise.",
+            {"method": "density", "eps": 0.31},
+            moons,
+        ),
+        Preset(
+            "Spectral",
+            "Two rings: near in the graph, not near a centre.",
+            {"method": "spectral", "k": 2},
+            rings,
+        ),
+        Preset(
+            "Break it: bad start",
+            "All centres start in one corner. Two of them share the "
+            "group there, one is left with the two others, and no row or centre wants to move: "
+            "a local optimum. Several starts, or k-means++, avoid it.",
+            {"start": "one corner"},
+            far_blobs,
+            broken=True,
+        ),
+        Preset(
+            "Break it: rings",
+            "k-means can only part the plane by straight lines between "
+            "centres. Rings have the same centre, so it cuts both in half.",
+            {"k": 2},
+            rings,
+            broken=True,
+        ),
+        Preset(
+            "Break it: unequal sizes",
+            "A wide group of 48 rows beside a small one of 7: "
+            "cutting the wide one in two saves more squared distance than keeping the small "
+            "one apart. A mixture lets groups have sizes and widths.",
+            {"k": 2},
+            unequal,
+            broken=True,
+        ),
     ),
     questions=(
         Question(
@@ -140,4 +227,4 @@ PAGE = Page(
         ),
     ),
     run=run,
-)  # fmt: skip
+)

@@ -9,16 +9,7 @@ from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.kmeans.seeding import kmeans_plusplus
 from pellucid.lab.drawing import class_regions, literal, number, quietly, sub, told, vector
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import (
-    Mark,
-    Panel,
-    around,
-    line,
-    plane,
-    points,
-    segments,
-    table,
-)
+from pellucid.lab.scene import Mark, Panel, around, line, plane, points, segments, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.plots.panels.replay import watched
 
@@ -33,10 +24,16 @@ def rows_panel(data: LabData, title: str, *, held: bool, alt: str) -> Panel:
     label = "rows (open: held out)" if held and data.held_out is not None else "rows"
     box = around(X, 0.15)
     spans = box[1] - box[0], box[3] - box[2]
-    return plane("rows", [points(X[:, 0], X[:, 1], group="quiet", faint=faint, data=True,
-                                 label=label)],
-                 title=title, x=data.names[0], y=data.names[1], box=box,
-                 equal=max(spans) < 6 * min(spans), alt=alt)  # fmt: skip
+    return plane(
+        "rows",
+        [points(X[:, 0], X[:, 1], group="quiet", faint=faint, data=True, label=label)],
+        title=title,
+        x=data.names[0],
+        y=data.names[1],
+        box=box,
+        equal=max(spans) < 6 * min(spans),
+        alt=alt,
+    )
 
 
 def enough_rows(X: Any, k: int) -> None:
@@ -76,16 +73,31 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="KMeans",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows, centres and their cells", held=True,
-                       alt="Rows coloured by cluster, centres, and the cell of each centre."),
-            table("clusters", _COLUMNS, [], title="Clusters"),
-            plane("elbow", [line(np.arange(1, len(curve) + 1), curve, colour="quiet"),
-                            points(np.arange(1, len(curve) + 1), curve, group="quiet", size=0.7)],
-                  title="Elbow: least J by number of clusters", x="k", y="J per row",
-                  box=(0.6, len(curve) + 0.4, 0.0, 1.1 * top),
-                  alt="The least mean squared distance for one to eight clusters."),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(
+                    data,
+                    "Rows, centres and their cells",
+                    held=True,
+                    alt="Rows coloured by cluster, centres, and the cell of each centre.",
+                ),
+                table("clusters", _COLUMNS, [], title="Clusters"),
+                plane(
+                    "elbow",
+                    [
+                        line(np.arange(1, len(curve) + 1), curve, colour="quiet"),
+                        points(np.arange(1, len(curve) + 1), curve, group="quiet", size=0.7),
+                    ],
+                    title="Elbow: least J by number of clusters",
+                    x="k",
+                    y="J per row",
+                    box=(0.6, len(curve) + 0.4, 0.0, 1.1 * top),
+                    alt="The least mean squared distance for one to eight clusters.",
+                ),
+            ],
+        ),
         card=fitted.card().to_dict(),
         frames=tuple(frames),
         title="k-means",
@@ -97,7 +109,7 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             f"{quietly(fit, 'the centres still move') if moving else fit}"
             "objective = float(model.inertia_ / len(X))\n"
         ),
-    )  # fmt: skip
+    )
 
 
 _COLUMNS = ["cluster", "rows", "centre", "share of J"]
@@ -118,9 +130,9 @@ def _kmeans_verdict(rounds: int, moving: bool, found: float, best: float) -> str
 
 def _elbow(X: Any) -> Any:
     most = min(MOST_K, len(np.unique(X, axis=0)))
-    return np.array([
-        KMeans(k, n_init=4, random_state=0).fit(X).inertia_ / len(X) for k in range(1, most + 1)
-    ])  # fmt: skip
+    return np.array(
+        [KMeans(k, n_init=4, random_state=0).fit(X).inertia_ / len(X) for k in range(1, most + 1)]
+    )
 
 
 class _Nearest:
@@ -145,14 +157,39 @@ def _half(
         marks.append(segments(X[:, 0], X[:, 1], C[labels, 0], C[labels, 1], width=0.7))
         marks.append(points(X[:, 0], X[:, 1], group=labels))
     if step and step % 2 == 0:
-        moved = segments(before[:, 0], before[:, 1], C[:, 0], C[:, 1], colour=None, width=2.0,
-                         arrow=True, label="way of a centre")  # fmt: skip
+        moved = segments(
+            before[:, 0],
+            before[:, 1],
+            C[:, 0],
+            C[:, 1],
+            colour=None,
+            width=2.0,
+            arrow=True,
+            label="way of a centre",
+        )
         marks.append(moved)
-    marks.append(points(C[:, 0], C[:, 1], group=np.arange(len(C)), size=2.0,
-                        ring=np.ones(len(C), bool), label="centres"))  # fmt: skip
-    panels = [plane("rows", marks), _cluster_table(X, C, labels),
-              plane("elbow", [points([len(C)], [min(value / len(X), top)], group="accent",
-                                     size=1.2, label="this run")])]  # fmt: skip
+    marks.append(
+        points(
+            C[:, 0],
+            C[:, 1],
+            group=np.arange(len(C)),
+            size=2.0,
+            ring=np.ones(len(C), bool),
+            label="centres",
+        )
+    )
+    panels = [
+        plane("rows", marks),
+        _cluster_table(X, C, labels),
+        plane(
+            "elbow",
+            [
+                points(
+                    [len(C)], [min(value / len(X), top)], group="accent", size=1.2, label="this run"
+                )
+            ],
+        ),
+    ]
     if step == 0:
         formula = "start: " + ", ".join(f"c{sub(j + 1)} = {vector(c)}" for j, c in enumerate(C[:2]))
     elif step % 2:

@@ -16,10 +16,11 @@ from pellucid.plots.pictures.clusters.dendrogram import dendrogram
 MOST, MOST_CELLS = 60, 9000  # merges that are shown, the last ones; rows of all frames together
 MOST_COLOURS = 8  # clusters; more are grey
 MEANS = {
-    "single": "least distance of two rows", "complete": "largest distance of two rows",
+    "single": "least distance of two rows",
+    "complete": "largest distance of two rows",
     "average": "mean distance of two rows",
     "ward": "√(2 · rise of the sum of squares)",
-}  # fmt: skip
+}
 
 
 def tree_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
@@ -40,11 +41,19 @@ def tree_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm=name,
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows and clusters so far", held=False,
-                       alt="Rows coloured by cluster; rows that are alone are grey."),
-            _tree(picture),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(
+                    data,
+                    "Rows and clusters so far",
+                    held=False,
+                    alt="Rows coloured by cluster; rows that are alone are grey.",
+                ),
+                _tree(picture),
+            ],
+        ),
         card=model.card().to_dict(),
         frames=frames,
         title=f"Agglomerative, {params['linkage']} linkage" if merging else "Divisive (DIANA)",
@@ -56,7 +65,7 @@ def tree_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             f"objective = float(model.distances_[len(X) - {k} - 1])"
             f"{'' if merging else '  # the widest cluster that was not split'}\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _counts(n: int, k: int, merging: bool) -> list[int]:
@@ -78,9 +87,14 @@ def _verdict(model: Any, merging: bool) -> str:
 def _tree(picture: Any) -> Panel:
     """All brackets, pale."""
     x, y = _brackets(picture, np.ones(len(picture.x), bool))
-    return plane("tree", [line(x, y, colour="quiet", width=1.0)], title="Tree of clusters",
-                 x="rows, in the order of the tree", y=picture.ylabel,
-                 alt="The tree of merges; a bracket stands at its height.")  # fmt: skip
+    return plane(
+        "tree",
+        [line(x, y, colour="quiet", width=1.0)],
+        title="Tree of clusters",
+        x="rows, in the order of the tree",
+        y=picture.ylabel,
+        alt="The tree of merges; a bracket stands at its height.",
+    )
 
 
 def _brackets(picture: Any, chosen: Any) -> tuple[Any, Any]:
@@ -105,19 +119,38 @@ def _frame(
     group = [int(v) if size[v] > 1 and m <= MOST_COLOURS else "quiet" for v in labels]
     joined = links[: n - m]
     marks: list[Mark] = [
-        segments(X[joined[:, 0], 0], X[joined[:, 0], 1], X[joined[:, 1], 0], X[joined[:, 1], 1],
-                 label="merged rows"),
+        segments(
+            X[joined[:, 0], 0],
+            X[joined[:, 0], 1],
+            X[joined[:, 1], 0],
+            X[joined[:, 1], 1],
+            label="merged rows",
+        ),
         points(X[:, 0], X[:, 1], group=group),
-    ]  # fmt: skip
+    ]
     formula, numbers = _words(model, X, m, params)
     if (merging and m < n) or (not merging and m > 1):
         one, other = X[links[n - m - 1 if merging else n - m]]
-        marks.append(segments([one[0]], [one[1]], [other[0]], [other[1]], colour="accent",
-                              width=3.0, label="this step"))  # fmt: skip
+        marks.append(
+            segments(
+                [one[0]],
+                [one[1]],
+                [other[0]],
+                [other[1]],
+                colour="accent",
+                width=3.0,
+                label="this step",
+            )
+        )
     below = _brackets(picture, done)
     tree = plane("tree", [line(*below, colour=None, width=1.5), rule(y=at, colour="accent")])
-    numbers = {"clusters": m, "height": float(f"{at:.4g}"), "largest": int(size.max()),
-               "rows alone": int((size == 1).sum()), **numbers}  # fmt: skip
+    numbers = {
+        "clusters": m,
+        "height": float(f"{at:.4g}"),
+        "largest": int(size.max()),
+        "rows alone": int((size == 1).sum()),
+        **numbers,
+    }
     return Frame(i, at, None, formula, numbers, {"panels": [plane("rows", marks), tree]})
 
 

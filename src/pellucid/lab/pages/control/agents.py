@@ -60,27 +60,32 @@ def agent_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm=type(run.agent).__name__,
         params=params,
-        data={"kind": "none", "panels": [
-            values_frame(world),
-            truth_panel(name),
-            table("table", ["state", *_columns(run)], [], title="What the agent knows"),
-        ]},
+        data={
+            "kind": "none",
+            "panels": [
+                values_frame(world),
+                truth_panel(name),
+                table("table", ["state", *_columns(run)], [], title="What the agent knows"),
+            ],
+        },
         card=run.agent.card().to_dict(),
         frames=tuple(frames),
         title=params["method"],
         objective="distance to the true utilities (root mean square)",
         verdict=_verdict(world, run, frames[-1]),
         code=_code(world, params, run, seed),
-    )  # fmt: skip
+    )
 
 
 def _learn(world: World, params: dict[str, Any], seed: int) -> Run:
     mdp, steps = world.mdp, params["show"] == "steps"
     best = ValueIteration(tol=1e-9).fit(mdp)
     settings: dict[str, Any] = {
-        "discount": mdp.discount, "step_size": params["step_size"], "random_state": seed,
+        "discount": mdp.discount,
+        "step_size": params["step_size"],
+        "random_state": seed,
         "max_steps": FIRST_STEPS if steps else PATIENCE,
-    }  # fmt: skip
+    }
     policy, truth = None, best.values_
     if params["method"] == "TD":
         policy = np.eye(mdp.n_actions)[best.policy_]
@@ -143,8 +148,10 @@ def _frame(
     e = int(np.searchsorted(ends, k))
     first = int(ends[e]) - len(run.walks[e])
     walk = run.walks[e][: k - first]
-    moved = [float(np.abs(run.tables[first + i + 1] - run.tables[first + i]).max())
-             for i in range(len(walk))]  # fmt: skip
+    moved = [
+        float(np.abs(run.tables[first + i + 1] - run.tables[first + i]).max())
+        for i in range(len(walk))
+    ]
     i = len(walk) - 1 if params["show"] == "steps" else int(np.argmax(moved))
     move, before, after = walk[i], run.tables[first + i], run.tables[first + i + 1]
     so_far = np.zeros(len(run.truth), bool)
@@ -153,10 +160,11 @@ def _frame(
     path = [*(m.state for m in walk), walk[-1].after]
     distance = _distance(world, run, tables)
     numbers: dict[str, Any] = {
-        "episode": e + 1, "steps in it": len(walk),
+        "episode": e + 1,
+        "steps in it": len(walk),
         "reward so far" if k < ends[e] else "return": round(sum(m.reward for m in walk), 3),
         "distance": round(distance, 4),
-    }  # fmt: skip
+    }
     if tables.ndim == 2:
         numbers["Q at the start"] = round(float(tables[int(world.mdp.start.argmax())].max()), 4)
     panels = _panels(world, run, tables, limit, path, move.state, move.action, so_far)
@@ -211,9 +219,15 @@ def _panels(
     return [
         values_panel(world, U, limit, policy=policy, walk=path or None, focus=s),
         truth_marks(run.truth[open_], U[open_], seen[open_]),
-        table("table", ["state", *_columns(run)], cells, title="What the agent knows", lit=lit,
-              alt="The agent's table for states on the way of this episode."),
-    ]  # fmt: skip
+        table(
+            "table",
+            ["state", *_columns(run)],
+            cells,
+            title="What the agent knows",
+            lit=lit,
+            alt="The agent's table for states on the way of this episode.",
+        ),
+    ]
 
 
 def _verdict(world: World, run: Run, last: Frame) -> str:
@@ -256,7 +270,10 @@ def _code(world: World, params: dict[str, Any], run: Run, seed: int) -> str:
         f"    n_episodes={run.agent.n_iter_}, max_steps={run.agent.max_steps}, "
         f"random_state={seed}).fit(mdp)"
     )
-    lines += ["ends = mdp.terminal", f"error = (model.values_ - {truth})[~ends]",
-              "objective = float(np.sqrt(np.mean(error**2)))"]  # fmt: skip
+    lines += [
+        "ends = mdp.terminal",
+        f"error = (model.values_ - {truth})[~ends]",
+        "objective = float(np.sqrt(np.mean(error**2)))",
+    ]
     head = "import numpy as np\n\nfrom pellucid.reinforcement import " + ", ".join(sorted(names))
     return f"{head}\n\n{world.code}\n" + "\n".join(lines) + "\n"

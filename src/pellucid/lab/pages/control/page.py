@@ -39,41 +39,95 @@ PAGE = Page(
         Control("discount", "Discount γ", "number", 0.95, low=0.0, high=1.0, step=0.01),
         Control("step_reward", "Reward of a step", "number", -0.04, low=-2.0, high=0.2, step=0.02),
         Control("slip", "Chance to slip", "number", 0.2, low=0.0, high=0.6, step=0.05),
-        Control("step_size", "Step size α", "number", 0.2, low=0.01, high=1.0, step=0.01,
-                only=LEARNS),
-        Control("epsilon", "Random moves ε", "number", 0.2, low=0.0, high=1.0, step=0.05,
-                only={"method": ("SARSA", "Q-learning")}),
-        Control("policy", "Policy that TD follows", "choice", "best", options=("best", "random"),
-                only={"method": ("TD",)}),
+        Control(
+            "step_size", "Step size α", "number", 0.2, low=0.01, high=1.0, step=0.01, only=LEARNS
+        ),
+        Control(
+            "epsilon",
+            "Random moves ε",
+            "number",
+            0.2,
+            low=0.0,
+            high=1.0,
+            step=0.05,
+            only={"method": ("SARSA", "Q-learning")},
+        ),
+        Control(
+            "policy",
+            "Policy that TD follows",
+            "choice",
+            "best",
+            options=("best", "random"),
+            only={"method": ("TD",)},
+        ),
         Control("episodes", "Episodes", "integer", 200, low=1, high=400, step=1, only=LEARNS),
         Control("show", "Show", "choice", "episodes", options=("episodes", "steps"), only=LEARNS),
     ),
     presets=(
-        Preset("Value iteration",
-               "The 4 x 3 world. Each sweep carries the worth of the exits one cell farther.",
-               {}, None),
-        Preset("Policy iteration",
-               "Solve for the values of a policy, turn every arrow that can do better, repeat.",
-               {"method": "policy iteration"}, None),
-        Preset("TD: value of a policy", "The best policy is followed; its values are learned from "
-               "what happens, without knowing the world.",
-               {"method": "TD", "step_size": 0.1, "episodes": 300}, None),
-        Preset("Q-learning, step by step", "The first steps of an agent that knows nothing: one "
-               "cell of its table changes at a time.",
-               {"method": "Q-learning", "show": "steps"}, None),
-        Preset("SARSA at the cliff", "SARSA learns what its own random moves cost and stays away "
-               "from the edge; switch the method to Q-learning and it walks along it.",
-               {"method": "SARSA", "world": "cliff", "slip": 0.0, "epsilon": 0.2,
-                "discount": 0.97, "episodes": 300}, None),
-        Preset("Break it: γ = 1", "Every step pays a little and nothing is discounted: staying "
-               "for ever is worth more than any exit, the values grow with every sweep and never "
-               "settle. A discount below 1, or steps that cost, makes them finite.",
-               {"discount": 1.0, "step_reward": 0.04}, None, broken=True),
-        Preset("Break it: no exploration", "The first reward that a greedy agent finds is the "
-               "small exit beside the start. From then on it takes nothing else, and never learns "
-               "of the exit worth 1. Give ε = 0.5 and it does.",
-               {"method": "Q-learning", "world": "two exits", "epsilon": 0.0, "step_reward": 0.0,
-                "slip": 0.0}, None, broken=True),
+        Preset(
+            "Value iteration",
+            "The 4 x 3 world. Each sweep carries the worth of the exits one cell farther.",
+            {},
+            None,
+        ),
+        Preset(
+            "Policy iteration",
+            "Solve for the values of a policy, turn every arrow that can do better, repeat.",
+            {"method": "policy iteration"},
+            None,
+        ),
+        Preset(
+            "TD: value of a policy",
+            "The best policy is followed; its values are learned from "
+            "what happens, without knowing the world.",
+            {"method": "TD", "step_size": 0.1, "episodes": 300},
+            None,
+        ),
+        Preset(
+            "Q-learning, step by step",
+            "The first steps of an agent that knows nothing: one "
+            "cell of its table changes at a time.",
+            {"method": "Q-learning", "show": "steps"},
+            None,
+        ),
+        Preset(
+            "SARSA at the cliff",
+            "SARSA learns what its own random moves cost and stays away "
+            "from the edge; switch the method to Q-learning and it walks along it.",
+            {
+                "method": "SARSA",
+                "world": "cliff",
+                "slip": 0.0,
+                "epsilon": 0.2,
+                "discount": 0.97,
+                "episodes": 300,
+            },
+            None,
+        ),
+        Preset(
+            "Break it: γ = 1",
+            "Every step pays a little and nothing is discounted: staying "
+            "for ever is worth more than any exit, the values grow with every sweep and never "
+            "settle. A discount below 1, or steps that cost, makes them finite.",
+            {"discount": 1.0, "step_reward": 0.04},
+            None,
+            broken=True,
+        ),
+        Preset(
+            "Break it: no exploration",
+            "The first reward that a greedy agent finds is the "
+            "small exit beside the start. From then on it takes nothing else, and never learns "
+            "of the exit worth 1. Give ε = 0.5 and it does.",
+            {
+                "method": "Q-learning",
+                "world": "two exits",
+                "epsilon": 0.0,
+                "step_reward": 0.0,
+                "slip": 0.0,
+            },
+            None,
+            broken=True,
+        ),
     ),
     questions=(
         Question(
@@ -93,4 +147,4 @@ PAGE = Page(
         ),
     ),
     run=run,
-)  # fmt: skip
+)

@@ -84,9 +84,15 @@ def values_panel(
         dx, dy = (np.array([TURNS[a][i] for a in policy[go]]) for i in (0, 1))
         x0, y0 = x[go] - 0.17 * dx, y[go] + 0.14 - 0.17 * dy
         turn = segments(
-            x0, y0, x0 + 0.34 * dx, y0 + 0.34 * dy, colour=None, width=1.5, arrow=True,
+            x0,
+            y0,
+            x0 + 0.34 * dx,
+            y0 + 0.34 * dy,
+            colour=None,
+            width=1.5,
+            arrow=True,
             label="policy",
-        )  # fmt: skip
+        )
         marks.append(turn)
     start = np.flatnonzero(mdp.start == 1)
     marks.append(text(x[start] - 0.32, y[start] + 0.3, ["S"] * len(start), colour="quiet"))
@@ -109,9 +115,15 @@ def values_in_words(world: World, values: Any, policy: Any) -> str:
 def values_frame(world: World) -> Panel:
     """The panel that the frames draw into."""
     return plane(
-        "world", [], title="Values U(s) and policy", x="column", y="row", box=world.box,
-        equal=True, alt="A grid world; every cell shows its value, arrows show the policy.",
-    )  # fmt: skip
+        "world",
+        [],
+        title="Values U(s) and policy",
+        x="column",
+        y="row",
+        box=world.box,
+        equal=True,
+        alt="A grid world; every cell shows its value, arrows show the policy.",
+    )
 
 
 def curves_panel(title: str, curves: Any, ideal: Any, x: str) -> Panel:
@@ -119,20 +131,30 @@ def curves_panel(title: str, curves: Any, ideal: Any, x: str) -> Panel:
     steps = np.arange(len(curves))
     marks = [line(steps, curves[:, s], colour="quiet", width=1.0) for s in range(curves.shape[1])]
     marks += [] if ideal is None else [rule(y=float(ideal), colour="accent", label="limit")]
-    return plane("curves", marks, title=title, x=x, y="U(s)",
-                 alt="The value of every state after each step.")  # fmt: skip
+    return plane(
+        "curves", marks, title=title, x=x, y="U(s)", alt="The value of every state after each step."
+    )
 
 
 def truth_panel(name: str) -> Panel:
     """Learned values against the true ones: static part."""
-    return plane("truth", [], title="Learned against true values", x="true utility", y=name,
-                 alt="One point per state; on the line the learned value is right.")  # fmt: skip
+    return plane(
+        "truth",
+        [],
+        title="Learned against true values",
+        x="true utility",
+        y=name,
+        alt="One point per state; on the line the learned value is right.",
+    )
 
 
 def truth_marks(truth: Any, learned: Any, seen: Any) -> Panel:
     low, high = float(min(truth.min(), learned.min())), float(max(truth.max(), learned.max()))
     ends = [low, high] if high > low else [low - 1, high + 1]
-    return plane("truth", [
-        line(ends, ends, colour="quiet", dashed=True, width=1.0, label="right"),
-        points(truth, learned, group=0, faint=~seen, label="a state (open: not yet visited)"),
-    ])  # fmt: skip
+    return plane(
+        "truth",
+        [
+            line(ends, ends, colour="quiet", dashed=True, width=1.0, label="right"),
+            points(truth, learned, group=0, faint=~seen, label="a state (open: not yet visited)"),
+        ],
+    )

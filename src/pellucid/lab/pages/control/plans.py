@@ -6,12 +6,7 @@ import numpy as np
 
 from pellucid.core.runtime.random import generator
 from pellucid.lab.drawing import number, quietly
-from pellucid.lab.pages.control.parts import (
-    World,
-    curves_panel,
-    values_frame,
-    values_panel,
-)
+from pellucid.lab.pages.control.parts import World, curves_panel, values_frame, values_panel
 from pellucid.lab.scene import Panel, plane, points, rule, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.plots.panels.replay import watched
@@ -50,18 +45,21 @@ def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm=type(fitted).__name__,
         params=params,
-        data={"kind": "none", "panels": [
-            values_frame(world),
-            table("backup", ["action", "Σ P U(s')", "Q(s, a)"], [], title="One state"),
-            curves_panel("Every state's value", curves, None, what),
-        ]},
+        data={
+            "kind": "none",
+            "panels": [
+                values_frame(world),
+                table("backup", ["action", "Σ P U(s')", "Q(s, a)"], [], title="One state"),
+                curves_panel("Every state's value", curves, None, what),
+            ],
+        },
         card=fitted.card().to_dict(),
         frames=frames,
         title="Value iteration" if by_values else "Policy iteration",
         objective="Bellman residual max |B U − U|",
         verdict=_verdict(world, fitted, frames[-1]),
         code=_code(world, fitted, by_values, seed),
-    )  # fmt: skip
+    )
 
 
 def _first_policy(world: World, fitted: Any, seed: int) -> Any:
@@ -78,9 +76,14 @@ def _backup(world: World, U: Any, s: int, chosen: int) -> Panel:
     Q = mdp.q_values(U)[s]
     rows = [[name, number(a), number(q)] for name, a, q in zip(mdp.actions, ahead, Q, strict=True)]
     rows = [["exit", "0", number(Q[0])]] if mdp.terminal[s] else rows
-    return table("backup", ["action", "Σ P U(s')", "Q(s, a)"], rows,
-                 title=f"Backup of the state {world.name(s)}", lit_rows=[chosen],
-                 alt=f"What can be done in the state {world.name(s)}.")  # fmt: skip
+    return table(
+        "backup",
+        ["action", "Σ P U(s')", "Q(s, a)"],
+        rows,
+        title=f"Backup of the state {world.name(s)}",
+        lit_rows=[chosen],
+        alt=f"What can be done in the state {world.name(s)}.",
+    )
 
 
 def _frame(
@@ -92,10 +95,13 @@ def _frame(
     before = U if by_policy else stages[max(k - 1, 0)].values  # what the backup looked at
     chosen = int(mdp.q_values(before)[s].argmax() if policy is None else policy[s])
     chosen = 0 if mdp.terminal[s] else chosen
-    here = plane("curves", [
-        rule(x=float(k), colour="accent"),
-        points(np.full(len(U), float(k)), U, group=0, size=0.5),
-    ])  # fmt: skip
+    here = plane(
+        "curves",
+        [
+            rule(x=float(k), colour="accent"),
+            points(np.full(len(U), float(k)), U, group=0, size=0.5),
+        ],
+    )
     panels = [
         values_panel(world, U, limit, policy=policy, focus=s if k else -1),
         _backup(world, before, s, chosen),
@@ -105,8 +111,12 @@ def _frame(
     formula, numbers = said
     gap = residual / (1 - g) if g < 1 else None
     known = {} if gap is None else {"error at most": float(f"{gap:.3g}")}
-    numbers = {"U(start)": round(float(U[start]), 4), "residual": float(f"{residual:.4g}"),
-               **known, **numbers}  # fmt: skip
+    numbers = {
+        "U(start)": round(float(U[start]), 4),
+        "residual": float(f"{residual:.4g}"),
+        **known,
+        **numbers,
+    }
     return Frame(k, residual, gap, formula, numbers, {"panels": panels})
 
 
@@ -129,8 +139,11 @@ def _value_frame(world: World, stages: list[Stage], k: int, limit: float) -> Fra
             f"U{world.name(s)} ← R = {number(U[s])}: an exit is worth its reward, nothing follows"
         )
     changed = stages[k].policy != stages[k - 1].policy if k > 1 else ~mdp.terminal
-    numbers = {"largest change": float(f"{moved.max():.4g}"), "at state": world.name(s),
-               "arrows that turned": int(np.sum(changed & ~mdp.terminal))}  # fmt: skip
+    numbers = {
+        "largest change": float(f"{moved.max():.4g}"),
+        "at state": world.name(s),
+        "arrows that turned": int(np.sum(changed & ~mdp.terminal)),
+    }
     return _frame(world, stages, k, limit, s, (formula, numbers), False)
 
 

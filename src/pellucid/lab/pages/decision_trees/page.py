@@ -90,41 +90,92 @@ def clear(rng: Any) -> LabData:
 
 CONTROLS = (
     Control("method", "Tree", "choice", "CART", options=tuple(METHODS)),
-    Control("criterion", "Impurity", "choice", "gini",
-            options=("gini", "entropy", "misclassification"), only={"method": ("CART",)}),
-    Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1,
-            only={"method": ("ID3",)}),
+    Control(
+        "criterion",
+        "Impurity",
+        "choice",
+        "gini",
+        options=("gini", "entropy", "misclassification"),
+        only={"method": ("CART",)},
+    ),
+    Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1, only={"method": ("ID3",)}),
     Control("depth", "Depth at most", "integer", 5, 1, 8, 1),
-    Control("pruning", "Pruning", "choice", "none",
-            options=("none", "validation", "pessimistic", "cost complexity")),
-    Control("alpha", "Cost α of a leaf", "number", 0.01, 0.0, 0.2, 0.005,
-            only={"pruning": ("cost complexity",)}),
+    Control(
+        "pruning",
+        "Pruning",
+        "choice",
+        "none",
+        options=("none", "validation", "pessimistic", "cost complexity"),
+    ),
+    Control(
+        "alpha",
+        "Cost α of a leaf",
+        "number",
+        0.01,
+        0.0,
+        0.2,
+        0.005,
+        only={"pruning": ("cost complexity",)},
+    ),
     Control("row_number", "Row number as an attribute", "switch", False),
     Control("missing", "Share of x1 that is not known", "number", 0.0, 0.0, 1.0, 0.05),
     Control("lost", "Which rows have lost it", "choice", LOST[0], options=LOST),
-    Control("fill", "A row without the value", "choice", "fractions", options=tuple(FILL),
-            only={"method": ("ID3", "C4.5")}),
-)  # fmt: skip
+    Control(
+        "fill",
+        "A row without the value",
+        "choice",
+        "fractions",
+        options=tuple(FILL),
+        only={"method": ("ID3", "C4.5")},
+    ),
+)
 PRESETS = (
-    Preset("CART grows", "Every split is the best of all thresholds of both columns.",
-           {"depth": 4}, steps),
-    Preset("ID3 on ranges", "Columns cut into ranges, one branch for each; the attribute of "
-           "largest information gain comes first.", {"method": "ID3"}, steps),
-    Preset("C4.5 and its pruning", "Thresholds by gain ratio, then cuts where a leaf would "
-           "promise no more errors.", {"method": "C4.5", "pruning": "pessimistic"}, steps),
-    Preset("Pruning on validation rows", "A deep tree learns the noise by heart; cuts that do "
-           "not hurt on held-out rows take it back.",
-           {"depth": 8, "pruning": "validation"}, noisy_moons),
-    Preset("ID attribute", "The row number divides the training rows perfectly, so its "
-           "information gain is as large as can be: ID3 asks for it first and knows nothing of "
-           "any new row. C4.5's gain ratio does not take the bait.",
-           {"method": "ID3", "row_number": True}, clear, broken=True),
-    Preset("Missing values", "Nine of ten training rows of class 1 have lost x1. Whether x1 "
-           "is known then tells the classes apart better than any value, so the tree asks "
-           "that: few training rows are wrong, and new rows, whose x1 is known, are mostly "
-           "called class 0. Cells lost by chance do less harm.",
-           {"missing": 0.9, "lost": LOST[1], "depth": 3}, steps, broken=True),
-)  # fmt: skip
+    Preset(
+        "CART grows",
+        "Every split is the best of all thresholds of both columns.",
+        {"depth": 4},
+        steps,
+    ),
+    Preset(
+        "ID3 on ranges",
+        "Columns cut into ranges, one branch for each; the attribute of "
+        "largest information gain comes first.",
+        {"method": "ID3"},
+        steps,
+    ),
+    Preset(
+        "C4.5 and its pruning",
+        "Thresholds by gain ratio, then cuts where a leaf would promise no more errors.",
+        {"method": "C4.5", "pruning": "pessimistic"},
+        steps,
+    ),
+    Preset(
+        "Pruning on validation rows",
+        "A deep tree learns the noise by heart; cuts that do "
+        "not hurt on held-out rows take it back.",
+        {"depth": 8, "pruning": "validation"},
+        noisy_moons,
+    ),
+    Preset(
+        "ID attribute",
+        "The row number divides the training rows perfectly, so its "
+        "information gain is as large as can be: ID3 asks for it first and knows nothing of "
+        "any new row. C4.5's gain ratio does not take the bait.",
+        {"method": "ID3", "row_number": True},
+        clear,
+        broken=True,
+    ),
+    Preset(
+        "Missing values",
+        "Nine of ten training rows of class 1 have lost x1. Whether x1 "
+        "is known then tells the classes apart better than any value, so the tree asks "
+        "that: few training rows are wrong, and new rows, whose x1 is known, are mostly "
+        "called class 0. Cells lost by chance do less harm.",
+        {"missing": 0.9, "lost": LOST[1], "depth": 3},
+        steps,
+        broken=True,
+    ),
+)
 PAGE = Page(
     name="decision_trees",
     title="Trees: ID3, C4.5, CART",

@@ -59,8 +59,15 @@ def still(grown: Grown) -> Any:
     title = "Rows and regions (rings: rows of this node)"
     if grown.erased.any():
         title = f"Rows and regions; {int(grown.erased.sum())} rows have no {names[0]}"
-    return plane("data", [row_points(grown.data)], title=title, x=names[0], y=names[1],
-                 box=around(grown.data.X), alt="Rows of the table by class.")  # fmt: skip
+    return plane(
+        "data",
+        [row_points(grown.data)],
+        title=title,
+        x=names[0],
+        y=names[1],
+        box=around(grown.data.X),
+        alt="Rows of the table by class.",
+    )
 
 
 def counts(grown: Grown, node: int) -> Any:
@@ -105,18 +112,33 @@ def tree_panel(grown: Grown, state: State, lit: int) -> Any:
     for node, (x, depth) in place.items():
         share = counts(grown, node)
         inner = node in state.opened
-        label = f"{question(grown, node)}\n{count_words(share)}" if inner else (
-            f"→ {int(np.argmax(share))}\n{count_words(share)}")  # fmt: skip
+        label = (
+            f"{question(grown, node)}\n{count_words(share)}"
+            if inner
+            else (f"→ {int(np.argmax(share))}\n{count_words(share)}")
+        )
         more = len(grown.children[node]) - len(shown(grown, node)) if inner else 0
         label += f"\n+ {more} more leaves" if more > 0 else ""
         colour = None if inner else int(np.argmax(share))
-        nodes.append({"x": x, "y": -float(depth), "label": label, "colour": colour,
-                      "lit": node == lit})  # fmt: skip
+        nodes.append(
+            {"x": x, "y": -float(depth), "label": label, "colour": colour, "lit": node == lit}
+        )
         if node and int(grown.parent[node]) in number_of:
-            edges.append({"source": number_of[int(grown.parent[node])], "target": number_of[node],
-                          "label": branch(grown, node), "arrow": False})  # fmt: skip
-    return graph("tree", nodes, edges, title="The tree (counts of the classes)",
-                 alt=f"A tree of {len(state.opened)} questions.")  # fmt: skip
+            edges.append(
+                {
+                    "source": number_of[int(grown.parent[node])],
+                    "target": number_of[node],
+                    "label": branch(grown, node),
+                    "arrow": False,
+                }
+            )
+    return graph(
+        "tree",
+        nodes,
+        edges,
+        title="The tree (counts of the classes)",
+        alt=f"A tree of {len(state.opened)} questions.",
+    )
 
 
 def start_words(grown: Grown, cart: bool) -> str:
@@ -198,8 +220,10 @@ def grow_frames(teller: Teller) -> list[int]:
     for i, node in enumerate(order):
         opened.append(node)
         if (i + 1) % rest == 0 or i == len(order) - 1:
-            facts = {"rows in the node": float(grown.weight[:, node].sum()),
-                     "impurity": float(tree.impurity[node])}  # fmt: skip
+            facts = {
+                "rows in the node": float(grown.weight[:, node].sum()),
+                "impurity": float(tree.impurity[node]),
+            }
             teller.tell(opened, node, split_words(grown, node, teller.method), facts)
     return opened
 
@@ -234,14 +258,26 @@ def cuts_of(grown: Grown, params: dict[str, Any]) -> tuple[list[Any], Any]:
         if not len(grown.y_test):
             raise ValueError("pruning on validation rows needs rows that are held out")
         model = reduced_error_prune(grown.model, grown.test, grown.y_test)
-        cuts = [(s.node, f"cut {question(grown, s.node)}: share right on the held-out rows "
-                 f"{number(s.score_before)} → {number(s.score_after)}, no worse: cut",
-                 {"nodes left": s.node_count}) for s in model.pruning_log_]  # fmt: skip
+        cuts = [
+            (
+                s.node,
+                f"cut {question(grown, s.node)}: share right on the held-out rows "
+                f"{number(s.score_before)} → {number(s.score_after)}, no worse: cut",
+                {"nodes left": s.node_count},
+            )
+            for s in model.pruning_log_
+        ]
         return cuts, model
     model = pessimistic_prune(grown.model)
-    cuts = [(s.node, f"cut {question(grown, s.node)}: errors to fear N·U₀.₂₅(E, N) of the tree "
-             f"{number(-s.score_before)} → {number(-s.score_after)}",
-             {"nodes left": s.node_count}) for s in model.pruning_log_]  # fmt: skip
+    cuts = [
+        (
+            s.node,
+            f"cut {question(grown, s.node)}: errors to fear N·U₀.₂₅(E, N) of the tree "
+            f"{number(-s.score_before)} → {number(-s.score_after)}",
+            {"nodes left": s.node_count},
+        )
+        for s in model.pruning_log_
+    ]
     return cuts, model
 
 
@@ -251,8 +287,16 @@ def weakest_links(grown: Grown, alpha: float) -> tuple[list[Any], Any]:
         raise ValueError("cost-complexity pruning is for CART: choose CART or another pruning")
     path = pruning_path(grown.model.tree_)
     chosen = [i for i in range(1, len(path.nodes)) if path.ccp_alphas[i] <= alpha]
-    cuts = [(int(path.nodes[i]), f"g(t) = (R(t) − R(T_t)) / (leaves − 1) = "
-             f"{number(path.ccp_alphas[i])} ≤ α = {number(alpha)}: cut {question(grown, int(path.nodes[i]))}",  # noqa: E501
-             {"weakest link g": float(path.ccp_alphas[i]),
-              "impurity of the leaves": float(path.impurities[i])}) for i in chosen]  # fmt: skip
+    cuts = [
+        (
+            int(path.nodes[i]),
+            f"g(t) = (R(t) − R(T_t)) / (leaves − 1) = "
+            f"{number(path.ccp_alphas[i])} ≤ α = {number(alpha)}: cut {question(grown, int(path.nodes[i]))}",  # noqa: E501
+            {
+                "weakest link g": float(path.ccp_alphas[i]),
+                "impurity of the leaves": float(path.impurities[i]),
+            },
+        )
+        for i in chosen
+    ]
     return cuts, with_leaves(grown.model, [int(path.nodes[i]) for i in chosen])

@@ -83,10 +83,11 @@ def make_model(params: dict[str, Any], categorical: Any) -> tuple[Any, str]:
         imported = "from pellucid import DecisionTreeClassifier\n\n"
         return model, f"{imported}model = DecisionTreeClassifier({words})"
     settings = {
-        "criterion": METHODS[params["method"]], "max_depth": depth,
+        "criterion": METHODS[params["method"]],
+        "max_depth": depth,
         "categorical_features": np.flatnonzero(categorical).tolist(),
         "missing": FILL[params["fill"]],
-    }  # fmt: skip
+    }
     words = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     return (
         MultiwayTreeClassifier(**settings),
@@ -108,10 +109,22 @@ def grow(data: LabData, params: dict[str, Any], seed: int) -> Grown:
             children[above].append(node)
     names = (*data.names, "row number")[: table.shape[1]]
     return Grown(
-        model, data, table[~held], data.y[~held], table[held], data.y[held], names, categorical,
-        read, parent, children, weights(model, table[~held], parent), erased,
-        range_edges(data, params), code + "||" + made,
-    )  # fmt: skip
+        model,
+        data,
+        table[~held],
+        data.y[~held],
+        table[held],
+        data.y[held],
+        names,
+        categorical,
+        read,
+        parent,
+        children,
+        weights(model, table[~held], parent),
+        erased,
+        range_edges(data, params),
+        code + "||" + made,
+    )
 
 
 def weights(model: Any, table: Any, parent: Any) -> Any:

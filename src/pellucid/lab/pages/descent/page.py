@@ -49,13 +49,16 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     box = parameter_box(problem, rows)
     frames = tuple(frame_of(problem, params, rows, i, box) for i in range(len(rows)))
     return Trace(
-        algorithm=type(solver).__name__, params=params,
-        data=told(data, "values", [
-            data_panel(data), level_panel(problem, box), *other]),
-        card=card_of(params, problem, result), frames=frames, title="Gradient descent, SGD, Newton",
-        objective="½ mean squared error", verdict=verdict(params, problem, rows, result.reason),
+        algorithm=type(solver).__name__,
+        params=params,
+        data=told(data, "values", [data_panel(data), level_panel(problem, box), *other]),
+        card=card_of(params, problem, result),
+        frames=frames,
+        title="Gradient descent, SGD, Newton",
+        objective="½ mean squared error",
+        verdict=verdict(params, problem, rows, result.reason),
         code=code_of(problem, params, text, len(rows) - 1, warned),
-    )  # fmt: skip
+    )
 
 
 def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, box: Any) -> Frame:
@@ -71,18 +74,31 @@ def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, 
     space = [data_marks(problem, theta, used_rows(problem, params, i))]
     if i:
         ahead = path[-2:]
-        drawn.append(segments(ahead[:1, 0], ahead[:1, 1], ahead[1:, 0], ahead[1:, 1],
-                              colour="warn", width=2.0, arrow=True))  # fmt: skip
+        drawn.append(
+            segments(
+                ahead[:1, 0],
+                ahead[:1, 1],
+                ahead[1:, 0],
+                ahead[1:, 1],
+                colour="warn",
+                width=2.0,
+                arrow=True,
+            )
+        )
     numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
     if method != "Newton":
         limit, words = critical(problem, params)
         numbers |= {"rate η": float(rows[i]["learning_rate"]), f"limit {words}": limit}
     state = {"panels": [space[0], plane("parameters", drawn)]}
     return Frame(
-        step=i, objective=float(rows[i]["value"]), gap=norm,
-        formula=formula_of(problem, params, rows, i), numbers=numbers, state=state,
+        step=i,
+        objective=float(rows[i]["value"]),
+        gap=norm,
+        formula=formula_of(problem, params, rows, i),
+        numbers=numbers,
+        state=state,
         held_out=problem.held_out(theta),
-    )  # fmt: skip
+    )
 
 
 def data_marks(problem: Problem, theta: Any, used: Any) -> Any:
@@ -135,14 +151,21 @@ def formula_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int
     if params["method"] == "momentum":
         last = before - np.asarray(rows[i - 2]["x"]) if i > 1 else np.zeros(2)
         g = problem.f.gradient(before)
-        return (f"v ← β v − η g = {number(params['beta'])} · {vector(last)} − {number(eta)} · "
-                f"{vector(g)} = {vector(now - before)},  θ ← θ + v = {end}")  # fmt: skip
+        return (
+            f"v ← β v − η g = {number(params['beta'])} · {vector(last)} − {number(eta)} · "
+            f"{vector(g)} = {vector(now - before)},  θ ← θ + v = {end}"
+        )
     g = (before - now) / eta
     used = used_rows(problem, params, i)
-    of = "" if batch_of(params, len(problem.y)) is None else (
-        f"  (g from row {used[0] + 1})" if len(used) == 1
-        else f"  (g from rows {used[0] + 1} to {used[-1] + 1})"
-    )  # fmt: skip
+    of = (
+        ""
+        if batch_of(params, len(problem.y)) is None
+        else (
+            f"  (g from row {used[0] + 1})"
+            if len(used) == 1
+            else f"  (g from rows {used[0] + 1} to {used[-1] + 1})"
+        )
+    )
     return f"θ ← θ − η g = {start} − {number(eta)} · {vector(g)} = {end}{of}"
 
 
@@ -150,18 +173,24 @@ def verdict(params: dict[str, Any], problem: Problem, rows: list[Any], reason: s
     last, steps = float(rows[-1]["value"]), len(rows) - 1
     least = problem.f.value(problem.best)
     if params["method"] == "Newton":
-        return (f"Newton's method is at {number(last)} after {steps} step{'s' * (steps != 1)}; the "
-                "cost is a parabola, and an undamped step goes to its lowest point.")  # fmt: skip
+        return (
+            f"Newton's method is at {number(last)} after {steps} step{'s' * (steps != 1)}; the "
+            "cost is a parabola, and an undamped step goes to its lowest point."
+        )
     if last > float(rows[0]["value"]):
         limit, words = critical(problem, params)
-        return (f"The cost grew from {number(rows[0]['value'])} to {number(last)}: the rate "
-                f"{number(params['rate'])} is too large (limit {words} = {number(limit)} "
-                "for whole gradients).")  # fmt: skip
+        return (
+            f"The cost grew from {number(rows[0]['value'])} to {number(last)}: the rate "
+            f"{number(params['rate'])} is too large (limit {words} = {number(limit)} "
+            "for whole gradients)."
+        )
     left = max(100 * (last - least) / max(float(rows[0]["value"]) - least, 1e-300), 0.0)
     share = "less than 0.01 %" if left < 0.01 else f"{number(left, 2)} %"
-    return (f"After {steps} updates {share} of the way down is left: θ = {vector(rows[-1]['x'])}, "
-            f"at the minimum {vector(problem.best)}. The condition number λmax/λmin is "
-            f"{number(problem.condition)}.")  # fmt: skip
+    return (
+        f"After {steps} updates {share} of the way down is left: θ = {vector(rows[-1]['x'])}, "
+        f"at the minimum {vector(problem.best)}. The condition number λmax/λmin is "
+        f"{number(problem.condition)}."
+    )
 
 
 def card_of(params: dict[str, Any], problem: Problem, result: Any) -> dict[str, Any]:
@@ -205,14 +234,30 @@ PAGE = Page(
     kind="values",
     controls=(
         Control("method", "Method", "choice", "gradient descent", options=tuple(METHODS)),
-        Control("rate", "Rate η", "number", 0.4, 1e-5, 3.0, log=True,
-                only={"method": tuple(m for m in METHODS if m != "Newton")}),
-        Control("schedule", "Rate over time", "choice", "constant", options=("constant", "falling"),
-                only={"method": ("stochastic", "mini-batch")}),
-        Control("beta", "Momentum β", "number", 0.8, 0.0, 0.99, 0.01,
-                only={"method": ("momentum",)}),
-        Control("batch", "Rows per update", "integer", 5, 2, 50, 1,
-                only={"method": ("mini-batch",)}),
+        Control(
+            "rate",
+            "Rate η",
+            "number",
+            0.4,
+            1e-5,
+            3.0,
+            log=True,
+            only={"method": tuple(m for m in METHODS if m != "Newton")},
+        ),
+        Control(
+            "schedule",
+            "Rate over time",
+            "choice",
+            "constant",
+            options=("constant", "falling"),
+            only={"method": ("stochastic", "mini-batch")},
+        ),
+        Control(
+            "beta", "Momentum β", "number", 0.8, 0.0, 0.99, 0.01, only={"method": ("momentum",)}
+        ),
+        Control(
+            "batch", "Rows per update", "integer", 5, 2, 50, 1, only={"method": ("mini-batch",)}
+        ),
         Control("damping", "Damping", "number", 0.0, 0.0, 5.0, 0.1, only={"method": ("Newton",)}),
         Control("steps", "Updates", "integer", 30, 1, 120, 1),
         Control("b0", "Start b", "number", 0.0, -5.0, 5.0, 0.1),
@@ -220,38 +265,72 @@ PAGE = Page(
         Control("scaled", "Standardise x", "switch", False),
     ),
     presets=(
-        Preset("A rate below the limit", "Across the valley the cost is steep and two steps are "
-               "enough; along it the slope is small, and so are the steps.",
-               {"rate": 0.4, "steps": 40, **ASIDE}, SHORT),
-        Preset("One row at a time", "Each row points somewhere else, so the path trembles; a "
-               "falling rate lets it settle.",
-               {"method": "stochastic", "rate": 0.4, "schedule": "falling", "steps": 100,
-                **ASIDE}, SHORT),
-        Preset("Momentum", "Old steps are remembered: along the valley they add up, across it they "
-               "cancel.",
-               {"method": "momentum", "rate": 0.1, "beta": 0.8, "steps": 40, **ASIDE}, SHORT),
-        Preset("Newton's method", "The step is made for the curvature; on a parabola one step is "
-               "enough.", {"method": "Newton", **ASIDE}, SHORT),
-        Preset("Standardised inputs", "With mean 0 and variance 1 the level lines are circles, and "
-               "the gradient points at the minimum.",
-               {"rate": 0.4, "steps": 20, "scaled": True}, SIZES),
-        Preset("Rate too large", "Above 2/λmax every step overshoots by more than it gained: the "
-               "path swings across the valley and away.",
-               {"rate": 0.95, "steps": 25, **ASIDE}, SHORT, broken=True),
-        Preset("Unscaled inputs", "x is near 80, so the cost is thousands of times steeper in the "
-               "slope than in the intercept. A rate that the slope bears leaves the intercept "
-               "where it was.", {"rate": 2.5e-4, "steps": 60}, SIZES, broken=True),
+        Preset(
+            "A rate below the limit",
+            "Across the valley the cost is steep and two steps are "
+            "enough; along it the slope is small, and so are the steps.",
+            {"rate": 0.4, "steps": 40, **ASIDE},
+            SHORT,
+        ),
+        Preset(
+            "One row at a time",
+            "Each row points somewhere else, so the path trembles; a falling rate lets it settle.",
+            {"method": "stochastic", "rate": 0.4, "schedule": "falling", "steps": 100, **ASIDE},
+            SHORT,
+        ),
+        Preset(
+            "Momentum",
+            "Old steps are remembered: along the valley they add up, across it they cancel.",
+            {"method": "momentum", "rate": 0.1, "beta": 0.8, "steps": 40, **ASIDE},
+            SHORT,
+        ),
+        Preset(
+            "Newton's method",
+            "The step is made for the curvature; on a parabola one step is enough.",
+            {"method": "Newton", **ASIDE},
+            SHORT,
+        ),
+        Preset(
+            "Standardised inputs",
+            "With mean 0 and variance 1 the level lines are circles, and "
+            "the gradient points at the minimum.",
+            {"rate": 0.4, "steps": 20, "scaled": True},
+            SIZES,
+        ),
+        Preset(
+            "Rate too large",
+            "Above 2/λmax every step overshoots by more than it gained: the "
+            "path swings across the valley and away.",
+            {"rate": 0.95, "steps": 25, **ASIDE},
+            SHORT,
+            broken=True,
+        ),
+        Preset(
+            "Unscaled inputs",
+            "x is near 80, so the cost is thousands of times steeper in the "
+            "slope than in the intercept. A rate that the slope bears leaves the intercept "
+            "where it was.",
+            {"rate": 2.5e-4, "steps": 60},
+            SIZES,
+            broken=True,
+        ),
     ),
     questions=(
-        Question("The largest curvature of the cost is λmax. Above which constant rate does "
-                 "gradient descent run away?",
-                 ("1/λmax", "2/λmax", "λmax/2", "There is no such rate"), 1,
-                 "Along the steepest direction the error is multiplied by 1 − η λmax at every "
-                 "step. It shrinks while |1 − η λmax| < 1, that is while η < 2/λmax."),
-        Question("How many steps does Newton's method need on the squared error of a line?",
-                 ("1", "As many as gradient descent", "It never ends"), 0,
-                 "The cost is exactly a parabola, and the Newton step goes to the lowest point of "
-                 "the parabola that fits the cost at the current place."),
+        Question(
+            "The largest curvature of the cost is λmax. Above which constant rate does "
+            "gradient descent run away?",
+            ("1/λmax", "2/λmax", "λmax/2", "There is no such rate"),
+            1,
+            "Along the steepest direction the error is multiplied by 1 − η λmax at every "
+            "step. It shrinks while |1 − η λmax| < 1, that is while η < 2/λmax.",
+        ),
+        Question(
+            "How many steps does Newton's method need on the squared error of a line?",
+            ("1", "As many as gradient descent", "It never ends"),
+            0,
+            "The cost is exactly a parabola, and the Newton step goes to the lowest point of "
+            "the parabola that fits the cost at the current place.",
+        ),
     ),
     run=run,
-)  # fmt: skip
+)

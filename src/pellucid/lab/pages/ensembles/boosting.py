@@ -47,24 +47,47 @@ def adaptive(where: Plane, model: Any) -> list[Frame]:
         weight = weight / weight.sum()
         test = wrong(votes["test"].argmax(axis=1), where.y_test)
         numbers = {
-            "members": m + 1, "weighted error ε": row["error"], "weight α": row["alpha"],
+            "members": m + 1,
+            "weighted error ε": row["error"],
+            "weight α": row["alpha"],
             "largest weight of a row": float(weight.max() * n),
-            "training error": row["train_error"], "held-out error": test,
-        }  # fmt: skip
-        marks = [regions(np.asarray(said["cells"], int).reshape(CELLS, CELLS), where.box),
-                 *weighed_rows(where, before * n)]  # fmt: skip
+            "training error": row["train_error"],
+            "held-out error": test,
+        }
+        marks = [
+            regions(np.asarray(said["cells"], int).reshape(CELLS, CELLS), where.box),
+            *weighed_rows(where, before * n),
+        ]
         scene = [
             vote_panel(where, votes["cells"].argmax(axis=1), m + 1),
-            member_panel(where, marks, f"Member {m + 1} and the rows by weight",
-                         "Regions of the newest member; rows that weigh more are larger."),
-            plane("weights", [bars(np.arange(1, m + 2), model.alphas_[: m + 1])],
-                  title="Weight α of every member", x="member", y="α",
-                  box=(0, len(model.estimators_) + 1, 0, top),
-                  alt="Weights of the members so far."),
-        ]  # fmt: skip
+            member_panel(
+                where,
+                marks,
+                f"Member {m + 1} and the rows by weight",
+                "Regions of the newest member; rows that weigh more are larger.",
+            ),
+            plane(
+                "weights",
+                [bars(np.arange(1, m + 2), model.alphas_[: m + 1])],
+                title="Weight α of every member",
+                x="member",
+                y="α",
+                box=(0, len(model.estimators_) + 1, 0, top),
+                alt="Weights of the members so far.",
+            ),
+        ]
         words = ada_words(row, K, model.learning_rate)
-        frames.append(Frame(m + 1, row["objective"], None, words, numbers, {"panels": scene},
-                            exponential(votes["test"], where.y_test, total, K)))  # fmt: skip
+        frames.append(
+            Frame(
+                m + 1,
+                row["objective"],
+                None,
+                words,
+                numbers,
+                {"panels": scene},
+                exponential(votes["test"], where.y_test, total, K),
+            )
+        )
     return frames
 
 
@@ -95,8 +118,10 @@ def gradual(where: Plane, model: Any) -> list[Frame]:
     )
     frames = [start_frame(where, words, first, test)]
     tables = (where.cells, where.X, where.X_test)
-    stages = zip(*([wide(p, model.classes_, K) for p in model.staged_predict_proba(X)]
-                   for X in tables), strict=True)  # fmt: skip
+    stages = zip(
+        *([wide(p, model.classes_, K) for p in model.staged_predict_proba(X)] for X in tables),
+        strict=True,
+    )
     before = np.tile(prior, (n, 1))
     curves = {"training": [first], "held-out": [test]}
     for tree, stage in zip(model.estimators_[:, -1], stages, strict=True):
@@ -122,10 +147,13 @@ def tree_frame(
         *weighed_rows(where, residual / max(mean, LEAST)),
     ]
     numbers = {
-        "trees": m + 1, "mean |y − p|": mean,
-        "log loss": loss, "training error": wrong(stage[1].argmax(axis=1), where.y),
-        "held-out log loss": test, "held-out error": wrong(stage[2].argmax(axis=1), where.y_test),
-    }  # fmt: skip
+        "trees": m + 1,
+        "mean |y − p|": mean,
+        "log loss": loss,
+        "training error": wrong(stage[1].argmax(axis=1), where.y),
+        "held-out log loss": test,
+        "held-out error": wrong(stage[2].argmax(axis=1), where.y_test),
+    }
     formula = (
         f"r = y − p, mean |r| = {number(mean)}; F ← F + ν h = F + {number(model.learning_rate)} · "
         f"h, h from {number(values.min())} to {number(values.max())}; log loss "
@@ -134,8 +162,12 @@ def tree_frame(
     top = 1.15 * max(*curves["held-out"], *curves["training"])
     scene = [
         vote_panel(where, stage[0].argmax(axis=1), m + 1),
-        member_panel(where, marks, f"Tree {m + 1} fits the residuals y − p",
-                     "What the newest tree adds; rows with large residuals are larger."),
+        member_panel(
+            where,
+            marks,
+            f"Tree {m + 1} fits the residuals y − p",
+            "What the newest tree adds; rows with large residuals are larger.",
+        ),
         curve_panel(curves, model.n_estimators, "Log loss", top),
-    ]  # fmt: skip
+    ]
     return Frame(m + 1, loss, None, formula, numbers, {"panels": scene}, test)

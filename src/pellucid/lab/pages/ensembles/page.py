@@ -15,8 +15,12 @@ from pellucid.lab.pages.samples import flipped, moons, xor
 from pellucid.lab.trace import Trace
 
 METHODS = ("bagging", "random forest", "AdaBoost", "gradient boosting")
-TELL = {"bagging": parts.parallel, "random forest": parts.parallel, "AdaBoost": adaptive,
-        "gradient boosting": gradual}  # fmt: skip
+TELL = {
+    "bagging": parts.parallel,
+    "random forest": parts.parallel,
+    "AdaBoost": adaptive,
+    "gradient boosting": gradual,
+}
 OBJECTIVE = {
     "bagging": "share of training rows that are wrong",
     "random forest": "share of training rows that are wrong",
@@ -85,28 +89,62 @@ CONTROLS = (
     Control("method", "Committee", "choice", "random forest", options=METHODS),
     Control("rounds", "Members", "integer", 25, 1, 60, 1),
     Control("depth", "Depth of a tree", "integer", 4, 1, 8, 1),
-    Control("rate", "Learning rate ν", "number", 1.0, 0.05, 1.0, 0.05,
-            only={"method": ("AdaBoost", "gradient boosting")}),
-)  # fmt: skip
+    Control(
+        "rate",
+        "Learning rate ν",
+        "number",
+        1.0,
+        0.05,
+        1.0,
+        0.05,
+        only={"method": ("AdaBoost", "gradient boosting")},
+    ),
+)
 PRESETS = (
-    Preset("Random forest", "Each tree draws its rows and, at every node, one of the columns; "
-           "the mean of rough members is smooth.", {}, moons),
-    Preset("Bagging", "The same without drawing columns: members are more alike.",
-           {"method": "bagging", "depth": 8}, moons),
-    Preset("AdaBoost", "Stumps, each for the rows that those before it got wrong.",
-           {"method": "AdaBoost", "depth": 1, "rounds": 30}, moons),
-    Preset("Gradient boosting", "Each tree fits what is left, y − p, and a share ν of it is "
-           "added.", {"method": "gradient boosting", "depth": 2, "rate": 0.3, "rounds": 30},
-           moons),
-    Preset("Label noise", "A fifth of the training labels are wrong. AdaBoost gives these rows "
-           "more and more weight until its members chase them: the held-out loss rises while "
-           "the training loss falls.",
-           {"method": "AdaBoost", "depth": 2, "rounds": 40}, noisy, broken=True),
-    Preset("Stumps only", "Opposite corners have one class. A stump asks about one column "
-           "alone, and no sum of such questions says 'this and that': more rounds do not help, "
-           "depth 2 does.", {"method": "gradient boosting", "depth": 1, "rate": 0.3,
-                             "rounds": 30}, xor, broken=True),
-)  # fmt: skip
+    Preset(
+        "Random forest",
+        "Each tree draws its rows and, at every node, one of the columns; "
+        "the mean of rough members is smooth.",
+        {},
+        moons,
+    ),
+    Preset(
+        "Bagging",
+        "The same without drawing columns: members are more alike.",
+        {"method": "bagging", "depth": 8},
+        moons,
+    ),
+    Preset(
+        "AdaBoost",
+        "Stumps, each for the rows that those before it got wrong.",
+        {"method": "AdaBoost", "depth": 1, "rounds": 30},
+        moons,
+    ),
+    Preset(
+        "Gradient boosting",
+        "Each tree fits what is left, y − p, and a share ν of it is added.",
+        {"method": "gradient boosting", "depth": 2, "rate": 0.3, "rounds": 30},
+        moons,
+    ),
+    Preset(
+        "Label noise",
+        "A fifth of the training labels are wrong. AdaBoost gives these rows "
+        "more and more weight until its members chase them: the held-out loss rises while "
+        "the training loss falls.",
+        {"method": "AdaBoost", "depth": 2, "rounds": 40},
+        noisy,
+        broken=True,
+    ),
+    Preset(
+        "Stumps only",
+        "Opposite corners have one class. A stump asks about one column "
+        "alone, and no sum of such questions says 'this and that': more rounds do not help, "
+        "depth 2 does.",
+        {"method": "gradient boosting", "depth": 1, "rate": 0.3, "rounds": 30},
+        xor,
+        broken=True,
+    ),
+)
 PAGE = Page(
     name="ensembles",
     title="Forests, bagging, AdaBoost, gradient boosting",

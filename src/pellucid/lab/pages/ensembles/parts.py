@@ -51,23 +51,31 @@ def make_model(params: dict[str, Any], seed: int) -> tuple[Any, str]:
     method, rounds, depth = params["method"], params["rounds"], params["depth"]
     tree = f"DecisionTreeClassifier(max_depth={depth})"
     if method == "bagging":
-        model: Any = BaggingClassifier(DecisionTreeClassifier(max_depth=depth), rounds,
-                                       random_state=seed)  # fmt: skip
+        model: Any = BaggingClassifier(
+            DecisionTreeClassifier(max_depth=depth), rounds, random_state=seed
+        )
         words = f"BaggingClassifier({tree}, {rounds}, random_state={seed})"
     elif method == "random forest":
         model = RandomForestClassifier(rounds, max_depth=depth, max_features=1, random_state=seed)
-        words = (f"RandomForestClassifier({rounds}, max_depth={depth}, max_features=1, "
-                 f"random_state={seed})")  # fmt: skip
+        words = (
+            f"RandomForestClassifier({rounds}, max_depth={depth}, max_features=1, "
+            f"random_state={seed})"
+        )
     elif method == "AdaBoost":
-        model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=rounds,
-                                   learning_rate=params["rate"])  # fmt: skip
+        model = AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=depth),
+            n_estimators=rounds,
+            learning_rate=params["rate"],
+        )
         words = f"AdaBoostClassifier({tree}, n_estimators={rounds}, learning_rate={params['rate']})"
     else:
         model = GradientBoostingClassifier(
             n_estimators=rounds, max_depth=depth, learning_rate=params["rate"], random_state=seed
         )
-        words = (f"GradientBoostingClassifier(n_estimators={rounds}, max_depth={depth}, "
-                 f"learning_rate={params['rate']}, random_state={seed})")  # fmt: skip
+        words = (
+            f"GradientBoostingClassifier(n_estimators={rounds}, max_depth={depth}, "
+            f"learning_rate={params['rate']}, random_state={seed})"
+        )
     name = type(model).__name__
     extra = ", DecisionTreeClassifier" if tree in words else ""
     return model, f"from pellucid import {name}{extra}\n\nmodel = {words}.fit(X, y)\n"
@@ -93,8 +101,15 @@ def wide(p: Any, classes: Any, K: int) -> Any:
 
 def still(where: Plane) -> Any:
     names = where.data.names
-    return plane("data", [row_points(where.data)], title="Rows and the vote so far", x=names[0],
-                 y=names[1], box=where.box, alt="Rows of the table by class.")  # fmt: skip
+    return plane(
+        "data",
+        [row_points(where.data)],
+        title="Rows and the vote so far",
+        x=names[0],
+        y=names[1],
+        box=where.box,
+        alt="Rows of the table by class.",
+    )
 
 
 def vote_panel(where: Plane, codes: Any, m: int) -> Any:
@@ -120,12 +135,23 @@ def member_panel(where: Plane, marks: list[Any], title: str, alt: str) -> Any:
 def curve_panel(curves: dict[str, list[float]], last: int, title: str, top: float) -> Any:
     """Curves against the number of members."""
     colours = {"training": "accent", "out of bag": 3, "held-out": 1}
-    marks = [line(np.arange(len(values)), values, colour=colours[name], label=name)
-             for name, values in curves.items()]  # fmt: skip
-    marks += [points([len(values) - 1], values[-1:], group=colours[name])
-              for name, values in curves.items()]  # fmt: skip
-    return plane("errors", marks, title=title, x="members", y="error", box=(0, last, 0, top),
-                 alt=f"{title}: {', '.join(curves)}.")  # fmt: skip
+    marks = [
+        line(np.arange(len(values)), values, colour=colours[name], label=name)
+        for name, values in curves.items()
+    ]
+    marks += [
+        points([len(values) - 1], values[-1:], group=colours[name])
+        for name, values in curves.items()
+    ]
+    return plane(
+        "errors",
+        marks,
+        title=title,
+        x="members",
+        y="error",
+        box=(0, last, 0, top),
+        alt=f"{title}: {', '.join(curves)}.",
+    )
 
 
 def wrong(codes: Any, y: Any) -> float:
@@ -135,8 +161,11 @@ def wrong(codes: Any, y: Any) -> float:
 def start_frame(where: Plane, words: str, objective: float, held_out: float) -> Frame:
     share = np.bincount(where.y, minlength=where.K) / len(where.y)
     best = int(share.argmax())
-    numbers = {"members": 0, "training error": 1.0 - float(share[best]),
-               "held-out error": wrong(np.full(len(where.y_test), best), where.y_test)}  # fmt: skip
+    numbers = {
+        "members": 0,
+        "training error": 1.0 - float(share[best]),
+        "held-out error": wrong(np.full(len(where.y_test), best), where.y_test),
+    }
     panel = vote_panel(where, np.full(CELLS * CELLS, best), 0)
     return Frame(0, objective, None, words, numbers, {"panels": [panel]}, held_out)
 
@@ -151,8 +180,11 @@ class Votes:
         share = np.bincount(where.y, minlength=K) / n
         self.top, held = float(share.max()), np.full(len(where.y_test), share.argmax())
         base = 1.0 - self.top
-        self.curves = {"training": [base], "out of bag": [base],
-                       "held-out": [wrong(held, where.y_test)]}  # fmt: skip
+        self.curves = {
+            "training": [base],
+            "out of bag": [base],
+            "held-out": [wrong(held, where.y_test)],
+        }
 
     def add(self, member: Any, drawn: Any) -> tuple[Any, float]:
         """Its codes on the cells, and its own error on the rows that it did not draw."""
@@ -183,22 +215,31 @@ def parallel(where: Plane, model: Any) -> list[Frame]:
         codes, alone = votes.add(member, drawn)
         train, out, test = (curves[name][-1] for name in ("training", "out of bag", "held-out"))
         numbers = {
-            "members": m, "rows it drew": int((drawn > 0).sum()),
-            "its own out-of-bag error": alone, "out-of-bag error": out,
-            "training error": train, "held-out error": test,
-        }  # fmt: skip
+            "members": m,
+            "rows it drew": int((drawn > 0).sum()),
+            "its own out-of-bag error": alone,
+            "out-of-bag error": out,
+            "training error": train,
+            "held-out error": test,
+        }
         formula = (
             f"p(c | x) = 1/{m} Σ_(j ≤ {m}) p_j(c | x); member {m} drew {int((drawn > 0).sum())} of "
             f"{n} rows ({number((drawn > 0).mean())}), alone it is wrong on {number(alone)} of the "
             f"others, all together out of bag on {number(out)}"
         )
-        marks = [regions(codes.reshape(CELLS, CELLS), where.box),
-                 *weighed_rows(where, drawn.astype(float))]  # fmt: skip
+        marks = [
+            regions(codes.reshape(CELLS, CELLS), where.box),
+            *weighed_rows(where, drawn.astype(float)),
+        ]
         scene = [
             vote_panel(where, votes.cells.argmax(axis=1), m),
-            member_panel(where, marks, f"Member {m} and the rows it drew",
-                         "Regions of the newest member; rows drawn twice are larger."),
+            member_panel(
+                where,
+                marks,
+                f"Member {m} and the rows it drew",
+                "Regions of the newest member; rows drawn twice are larger.",
+            ),
             curve_panel(curves, len(members), "Share of wrong rows", 0.62),
-        ]  # fmt: skip
+        ]
         frames.append(Frame(m, train, None, formula, numbers, {"panels": scene}, test))
     return frames

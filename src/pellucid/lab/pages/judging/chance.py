@@ -32,12 +32,25 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     fair = np.array([corrected_t_test(a, b, test_ratio=ratio).p_value for _, a, b in found])
     frames = tuple(frame_of(rows, found, naive, fair, ratio, i) for i in range(EXPERIMENTS))
     panels = [
-        plane("p", [rule(y=LEVEL, colour="warn", label="0.05")], x="experiment", y="p-value",
-              box=(0, EXPERIMENTS + 1, -0.03, 1.03), title="p-values, nothing being different",
-              alt="One p-value per experiment and test; those below the line are false alarms."),
-        plane("alarms", [], x="", y="share of false alarms", box=(0.3, 3.7, 0.0, 1.0),
-              title="False alarms so far", alt="Share of false alarms of three procedures."),
-    ]  # fmt: skip
+        plane(
+            "p",
+            [rule(y=LEVEL, colour="warn", label="0.05")],
+            x="experiment",
+            y="p-value",
+            box=(0, EXPERIMENTS + 1, -0.03, 1.03),
+            title="p-values, nothing being different",
+            alt="One p-value per experiment and test; those below the line are false alarms.",
+        ),
+        plane(
+            "alarms",
+            [],
+            x="",
+            y="share of false alarms",
+            box=(0.3, 3.7, 0.0, 1.0),
+            title="False alarms so far",
+            alt="Share of false alarms of three procedures.",
+        ),
+    ]
     alarms, honest = int((naive < LEVEL).sum()), int((fair < LEVEL).sum())
     verdict = (
         f"Nothing differed in {EXPERIMENTS} experiments. The plain paired t-test called {alarms} "
@@ -82,15 +95,23 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
     held = adjust_p_values(naive[: i + 1], "holm")
     shares.append(float((held < LEVEL).mean()))
     marks = [
-        points(at, naive[: i + 1], group=1, size=0.9, ring=naive[: i + 1] < LEVEL,
-               label="paired t (ringed: alarm)"),
+        points(
+            at,
+            naive[: i + 1],
+            group=1,
+            size=0.9,
+            ring=naive[: i + 1] < LEVEL,
+            label="paired t (ringed: alarm)",
+        ),
         points(at, fair[: i + 1], group=0, size=0.8, label="corrected t"),
         line([i + 1, i + 1], sorted([naive[i], fair[i]]), colour="quiet", width=1.0),
-    ]  # fmt: skip
+    ]
     names = ("paired t", "corrected t", "paired t, Holm")
-    alarms = [bars([1, 2, 3], shares, colour=[1, 0, 2]),
-              rule(y=LEVEL, colour="warn", label="0.05"),
-              text([1, 2, 3], [s + 0.05 for s in shares], list(names))]  # fmt: skip
+    alarms = [
+        bars([1, 2, 3], shares, colour=[1, 0, 2]),
+        rule(y=LEVEL, colour="warn", label="0.05"),
+        text([1, 2, 3], [s + 0.05 for s in shares], list(names)),
+    ]
     spread = float(d.std(ddof=1))
     bottom = f"√(1/{SPLITS}) · {number(spread)}"
     wide = f"√(1/{SPLITS} + {number(ratio)}) · {number(spread)}"
@@ -99,12 +120,19 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
         f"({bottom}), p = {number(naive[i])};  corrected T = {number(d.mean())} / ({wide}), "
         f"p = {number(fair[i])}"
     )
-    numbers = {"experiment": i + 1, "mean difference": float(d.mean()),
-               "p, paired": float(naive[i]), "p, corrected": float(fair[i]),
-               "alarms, paired": int((naive[: i + 1] < LEVEL).sum()),
-               "alarms, corrected": int((fair[: i + 1] < LEVEL).sum())}  # fmt: skip
-    panels = [plane("data", [points(rows.X[:, 0], rows.X[:, 1], group=y, label="coin flips")]),
-              plane("p", marks), plane("alarms", alarms)]  # fmt: skip
+    numbers = {
+        "experiment": i + 1,
+        "mean difference": float(d.mean()),
+        "p, paired": float(naive[i]),
+        "p, corrected": float(fair[i]),
+        "alarms, paired": int((naive[: i + 1] < LEVEL).sum()),
+        "alarms, corrected": int((fair[: i + 1] < LEVEL).sum()),
+    }
+    panels = [
+        plane("data", [points(rows.X[:, 0], rows.X[:, 1], group=y, label="coin flips")]),
+        plane("p", marks),
+        plane("alarms", alarms),
+    ]
     return Frame(i, shares[0], None, formula, numbers, {"panels": panels}, None)
 
 

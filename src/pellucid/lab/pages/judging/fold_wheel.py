@@ -42,27 +42,48 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     frames.append(end(rows, k, train, test, summary))
     box = (0.3, k + 0.7, 0.0, max(0.55, 1.15 * max(test)))
     panels = [
-        plane("wheel", [], title="Fold wheel", box=(-1.1, 1.1, -1.1, 1.1), equal=True, bare=True,
-              alt="A wheel with one piece per fold; the piece held out now is strong."),
-        plane("errors", [rule(y=guess, label="always the larger class")], x="fold", y="error",
-              box=box, title="Error on the fold held out", alt="One bar per fold."),
-    ]  # fmt: skip
+        plane(
+            "wheel",
+            [],
+            title="Fold wheel",
+            box=(-1.1, 1.1, -1.1, 1.1),
+            equal=True,
+            bare=True,
+            alt="A wheel with one piece per fold; the piece held out now is strong.",
+        ),
+        plane(
+            "errors",
+            [rule(y=guess, label="always the larger class")],
+            x="fold",
+            y="error",
+            box=box,
+            title="Error on the fold held out",
+            alt="One bar per fold.",
+        ),
+    ]
     verdict = (
         f"The error is {number(summary.mean)} with 95 % interval {number(max(summary.low, 0.0))} "
         f"to {number(summary.high)}; single folds go from {number(min(test))} to "
         f"{number(max(test))}. Every row was held out once."
     )
-    return Judged(tuple(frames), panels, models[-1], "error rate", verdict,
-                  code_of(rows, k, learner, warned))  # fmt: skip
+    return Judged(
+        tuple(frames), panels, models[-1], "error rate", verdict, code_of(rows, k, learner, warned)
+    )
 
 
 def start(rows: Rows, k: int, guess: float) -> Frame:
     n = len(rows.y)
     panels = [plane("data", []), plane("wheel", wheel(k, None, []))]
-    return Frame(0, guess, None, f"{n} rows in {k} folds of about {n / k:.3g} rows; "
-                 f"always guessing the larger class errs with {number(guess)}",
-                 {"rows": n, "folds": k, "error of guessing": guess}, {"panels": panels}, guess,
-    )  # fmt: skip
+    return Frame(
+        0,
+        guess,
+        None,
+        f"{n} rows in {k} folds of about {n / k:.3g} rows; "
+        f"always guessing the larger class errs with {number(guess)}",
+        {"rows": n, "folds": k, "error of guessing": guess},
+        {"panels": panels},
+        guess,
+    )
 
 
 def one_fold(
@@ -72,21 +93,35 @@ def one_fold(
     inside, outside = cut
     wrong = model.predict(X[outside]) != y[outside]
     panels = [
-        plane("data", [area_of(model, rows), points(X[inside, 0], X[inside, 1], group=y[inside],
-                                                    size=0.6),
-                       points(X[outside, 0], X[outside, 1], group=y[outside], size=1.3, ring=wrong,
-                              label="this fold (ringed: wrong)")]),
+        plane(
+            "data",
+            [
+                area_of(model, rows),
+                points(X[inside, 0], X[inside, 1], group=y[inside], size=0.6),
+                points(
+                    X[outside, 0],
+                    X[outside, 1],
+                    group=y[outside],
+                    size=1.3,
+                    ring=wrong,
+                    label="this fold (ringed: wrong)",
+                ),
+            ],
+        ),
         plane("wheel", wheel(k, i, scores)),
-        plane("errors", [bars(np.arange(1, i + 2), scores,
-                              colour=["accent"] * i + ["warn"])]),
-    ]  # fmt: skip
+        plane("errors", [bars(np.arange(1, i + 2), scores, colour=["accent"] * i + ["warn"])]),
+    ]
     mean = float(np.mean(scores))
     formula = (
         f"fold {i + 1}: fitted on {len(inside)} rows, {int(wrong.sum())} of {len(outside)} held out"
         f" are wrong: {number(scores[-1])};  mean of {i + 1} = {number(mean)}"
     )
-    numbers = {"fold": i + 1, "error of this fold": scores[-1], "training error": train,
-               "mean so far": mean}  # fmt: skip
+    numbers = {
+        "fold": i + 1,
+        "error of this fold": scores[-1],
+        "training error": train,
+        "mean so far": mean,
+    }
     return Frame(i + 1, train, None, formula, numbers, {"panels": panels}, scores[-1])
 
 
@@ -94,19 +129,27 @@ def end(rows: Rows, k: int, train: list[float], test: list[float], summary: Any)
     panels = [
         plane("data", []),
         plane("wheel", wheel(k, None, test)),
-        plane("errors", [bars(np.arange(1, k + 1), test),
-                         rule(y=summary.mean, colour="warn", dashed=False, label="mean")]),
-    ]  # fmt: skip
+        plane(
+            "errors",
+            [
+                bars(np.arange(1, k + 1), test),
+                rule(y=summary.mean, colour="warn", dashed=False, label="mean"),
+            ],
+        ),
+    ]
     spread = float(np.std(test, ddof=1))
     formula = (
         f"mean = {number(summary.mean)},  Var(mean) = (1/k + 1/(k − 1)) s² = (1/{k} + 1/{k - 1}) · "
         f"{number(spread)}² = {number(summary.variance_of_mean)}"
     )
-    numbers = {"mean error": summary.mean, "standard error": summary.standard_error,
-               "interval": f"{number(max(summary.low, 0.0))} to {number(summary.high)}",
-    }  # fmt: skip
-    return Frame(k + 1, float(np.mean(train)), None, formula, numbers, {"panels": panels},
-                 summary.mean)  # fmt: skip
+    numbers = {
+        "mean error": summary.mean,
+        "standard error": summary.standard_error,
+        "interval": f"{number(max(summary.low, 0.0))} to {number(summary.high)}",
+    }
+    return Frame(
+        k + 1, float(np.mean(train)), None, formula, numbers, {"panels": panels}, summary.mean
+    )
 
 
 def code_of(rows: Rows, k: int, learner: str, warned: str) -> str:

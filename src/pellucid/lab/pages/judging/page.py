@@ -40,17 +40,34 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     card = found.model.card().to_dict() if hasattr(found.model, "card") else CARD_OF_LINES
     faint = data.held_out if params["method"] in ("threshold", "bound") else None
     panel = plane(
-        "data", [points(rows.X[:, 0], rows.X[:, 1], group=rows.y, data=True, size=0.7,
-                        faint=None if faint is None else ~np.asarray(faint))],
-        title=title, x=data.names[0], y=data.names[1], box=rows.box,
-        alt="The rows of two classes, and what is judged in this step.")  # fmt: skip
+        "data",
+        [
+            points(
+                rows.X[:, 0],
+                rows.X[:, 1],
+                group=rows.y,
+                data=True,
+                size=0.7,
+                faint=None if faint is None else ~np.asarray(faint),
+            )
+        ],
+        title=title,
+        x=data.names[0],
+        y=data.names[1],
+        box=rows.box,
+        alt="The rows of two classes, and what is judged in this step.",
+    )
     return Trace(
-        algorithm=params["method"], params=params,
+        algorithm=params["method"],
+        params=params,
         data={**told(data, "classes", [panel, *found.panels]), "curves": list(found.curves)},
-        card=card, frames=found.frames,
-        title="Evaluation: thresholds, folds, tests, bounds", objective=found.objective,
-        verdict=found.verdict, code=found.code,
-    )  # fmt: skip
+        card=card,
+        frames=found.frames,
+        title="Evaluation: thresholds, folds, tests, bounds",
+        objective=found.objective,
+        verdict=found.verdict,
+        code=found.code,
+    )
 
 
 def clouds(n: int, distance: float, share: float = 0.5, every: int = 2) -> Any:
@@ -76,44 +93,111 @@ PAGE = Page(
     kind="classes",
     controls=(
         Control("method", "Method", "choice", "threshold", options=tuple(METHODS)),
-        Control("cost", "Cost of a missed class 1", "number", 2.0, 0.5, 20.0, 0.5,
-                only={"method": ("threshold",)}),
+        Control(
+            "cost",
+            "Cost of a missed class 1",
+            "number",
+            2.0,
+            0.5,
+            20.0,
+            0.5,
+            only={"method": ("threshold",)},
+        ),
         Control("folds", "Folds", "integer", 6, 2, 12, 1, only={"method": ("folds",)}),
-        Control("learner", "Learner", "choice", "logistic regression", options=tuple(LEARNERS),
-                only={"method": ("folds", "bound")}),
-        Control("models", "Candidates compared", "integer", 1, 1, 1000, 1, log=True,
-                only={"method": ("bound",)}),
-        Control("candidates", "Lines drawn", "integer", 1000, 2, 1000, 1, log=True,
-                only={"method": ("random lines",)}),
+        Control(
+            "learner",
+            "Learner",
+            "choice",
+            "logistic regression",
+            options=tuple(LEARNERS),
+            only={"method": ("folds", "bound")},
+        ),
+        Control(
+            "models",
+            "Candidates compared",
+            "integer",
+            1,
+            1,
+            1000,
+            1,
+            log=True,
+            only={"method": ("bound",)},
+        ),
+        Control(
+            "candidates",
+            "Lines drawn",
+            "integer",
+            1000,
+            2,
+            1000,
+            1,
+            log=True,
+            only={"method": ("random lines",)},
+        ),
     ),
     presets=(
-        Preset("Move the threshold", "From strict to lenient: every step down finds more of class "
-               "1 and raises more false alarms.", {"method": "threshold"}, clouds(60, 1.6, 0.4)),
-        Preset("Fold wheel", "Every row is held out once; the folds differ, and their spread says "
-               "how sure the mean is.", {"method": "folds"}, clouds(60, 1.6)),
-        Preset("t-tests under H0", "The labels are coin flips, so no learner is better. The "
-               "paired t-test on splits that share rows still finds differences.",
-               {"method": "t-tests"}, clouds(50, 1.2)),
-        Preset("Bound against n", "What can be promised of the true error shrinks with the root of "
-               "the number of rows.", {"method": "bound"}, clouds(60, 2.0)),
-        Preset("Tune on test", "The classes are the same, so every rule errs with one half. k, the "
-               "columns and the weights are chosen on the test rows, and the same rows report the "
-               "error: the number is too good, as fresh rows show.",
-               {"method": "tune on the test rows"}, clouds(48, 0.0, every=3), broken=True),
-        Preset("1000 candidates", "The classes are the same, nothing can be learned. The best of "
-               "1000 random lines still looks clever on the rows that chose it.",
-               {"method": "random lines", "candidates": 1000}, clouds(60, 0.0), broken=True),
+        Preset(
+            "Move the threshold",
+            "From strict to lenient: every step down finds more of class "
+            "1 and raises more false alarms.",
+            {"method": "threshold"},
+            clouds(60, 1.6, 0.4),
+        ),
+        Preset(
+            "Fold wheel",
+            "Every row is held out once; the folds differ, and their spread says "
+            "how sure the mean is.",
+            {"method": "folds"},
+            clouds(60, 1.6),
+        ),
+        Preset(
+            "t-tests under H0",
+            "The labels are coin flips, so no learner is better. The "
+            "paired t-test on splits that share rows still finds differences.",
+            {"method": "t-tests"},
+            clouds(50, 1.2),
+        ),
+        Preset(
+            "Bound against n",
+            "What can be promised of the true error shrinks with the root of the number of rows.",
+            {"method": "bound"},
+            clouds(60, 2.0),
+        ),
+        Preset(
+            "Tune on test",
+            "The classes are the same, so every rule errs with one half. k, the "
+            "columns and the weights are chosen on the test rows, and the same rows report the "
+            "error: the number is too good, as fresh rows show.",
+            {"method": "tune on the test rows"},
+            clouds(48, 0.0, every=3),
+            broken=True,
+        ),
+        Preset(
+            "1000 candidates",
+            "The classes are the same, nothing can be learned. The best of "
+            "1000 random lines still looks clever on the rows that chose it.",
+            {"method": "random lines", "candidates": 1000},
+            clouds(60, 0.0),
+            broken=True,
+        ),
     ),
     questions=(
-        Question("Two learners are equally good. A test at level 0.05 is made in 20 experiments. "
-                 "How many false alarms are expected?", ("0", "1", "5", "20"), 1,
-                 "20 · 0.05 = 1, and the chance of at least one is 1 − 0.95²⁰ = 0.64. If the "
-                 "splits share training rows, the plain t-test raises more than that."),
-        Question("1000 lines are drawn at random and the best on 15 test rows is kept. Its true "
-                 "error is 0.5. What will the test rows say?",
-                 ("About 0.5", "Much less than 0.5", "More than 0.5"), 1,
-                 "Among many candidates some are right by luck on these rows. The least of many "
-                 "noisy numbers is no estimate of anything; fresh rows are needed."),
+        Question(
+            "Two learners are equally good. A test at level 0.05 is made in 20 experiments. "
+            "How many false alarms are expected?",
+            ("0", "1", "5", "20"),
+            1,
+            "20 · 0.05 = 1, and the chance of at least one is 1 − 0.95²⁰ = 0.64. If the "
+            "splits share training rows, the plain t-test raises more than that.",
+        ),
+        Question(
+            "1000 lines are drawn at random and the best on 15 test rows is kept. Its true "
+            "error is 0.5. What will the test rows say?",
+            ("About 0.5", "Much less than 0.5", "More than 0.5"),
+            1,
+            "Among many candidates some are right by luck on these rows. The least of many "
+            "noisy numbers is no estimate of anything; fresh rows are needed.",
+        ),
     ),
     run=run,
-)  # fmt: skip
+)

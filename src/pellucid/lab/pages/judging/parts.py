@@ -83,8 +83,9 @@ def wheel(k: int, now: int | None, scores: list[float]) -> list[Mark]:
     for i in range(k):
         x, y = sector(k, i)
         strong = i == now
-        marks.append(area(x, y, colour="warn" if strong else "accent",
-                          opacity=0.75 if strong else 0.16))  # fmt: skip
+        marks.append(
+            area(x, y, colour="warn" if strong else "accent", opacity=0.75 if strong else 0.16)
+        )
         middle = 2 * np.pi * (i + 0.5) / k
         words = f"{scores[i]:.2f}" if i < len(scores) else str(i + 1)
         marks.append(text(0.68 * np.sin(middle), 0.68 * np.cos(middle), words))

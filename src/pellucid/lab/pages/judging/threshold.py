@@ -27,9 +27,12 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     frames = []
     for i, t in enumerate(THRESHOLDS.tolist()):
         called = p_test >= t
-        counts = (int((called & (y_test == 1)).sum()), int((~called & (y_test == 1)).sum()),
-                  int((called & (y_test == 0)).sum()), int((~called & (y_test == 0)).sum())
-        )  # fmt: skip
+        counts = (
+            int((called & (y_test == 1)).sum()),
+            int((~called & (y_test == 1)).sum()),
+            int((called & (y_test == 0)).sum()),
+            int((~called & (y_test == 0)).sum()),
+        )
         found, _ = heard(partial(rates, *counts))
         tp, fn, fp, tn = counts
         held = (cost * fn + fp) / len(y_test)
@@ -37,31 +40,52 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         where = rows.X[rows.test]
         wrong = called != (y_test == 1)
         panels = [
-            plane("data", [class_shades(grid, rows.box), contours(x, up, grid, [t], colour=None,
-                                                                  width=2.0),
-                           points(where[:, 0], where[:, 1], group=y_test, ring=wrong,
-                                  label="held out (ringed: wrong)")]),
+            plane(
+                "data",
+                [
+                    class_shades(grid, rows.box),
+                    contours(x, up, grid, [t], colour=None, width=2.0),
+                    points(
+                        where[:, 0],
+                        where[:, 1],
+                        group=y_test,
+                        ring=wrong,
+                        label="held out (ringed: wrong)",
+                    ),
+                ],
+            ),
             plane("scores", [rule(x=t, colour="warn", dashed=False, label=f"t = {t:g}")]),
             plane("roc", [points([spot[0]], [spot[1]], group=1, size=1.4, label="now")]),
-        ]  # fmt: skip
-        numbers = {"threshold": t, "found / missed": f"{tp} / {fn}",
-                   "false alarms / left alone": f"{fp} / {tn}",
-                   "precision": safe(found.precision), "recall": safe(found.recall),
-                   "accuracy": safe(found.accuracy)}  # fmt: skip
+        ]
+        numbers = {
+            "threshold": t,
+            "found / missed": f"{tp} / {fn}",
+            "false alarms / left alone": f"{fp} / {tn}",
+            "precision": safe(found.precision),
+            "recall": safe(found.recall),
+            "accuracy": safe(found.accuracy),
+        }
         formula = (
             f"P ≥ {t:g} is called class 1:  cost = (missed · {number(cost)} + false alarms · 1)/n ="
             f" ({fn} · {number(cost)} + {fp} · 1)/{len(y_test)} = {number(held)}"
         )
-        frames.append(Frame(i, mean_cost(y, p, t, cost), None, formula, numbers,
-                            {"panels": panels}, held))  # fmt: skip
+        frames.append(
+            Frame(i, mean_cost(y, p, t, cost), None, formula, numbers, {"panels": panels}, held)
+        )
     t_best, cost_best = best_threshold(curve, "cost")
     verdict = (
         f"On the rows held out the cost is least ({number(cost_best)}) at P ≥ {number(t_best)}; "
         f"the area under the ROC curve is {number(curve.roc_auc)} and does not depend on t. With "
         f"these costs the threshold of theory is 1/(1 + {number(cost)}) = {number(1 / (1 + cost))}."
     )
-    return Judged(tuple(frames), panels_of(p_test, y_test, curve), model, "mean cost", verdict,
-                  code_of(rows, cost, warned))  # fmt: skip
+    return Judged(
+        tuple(frames),
+        panels_of(p_test, y_test, curve),
+        model,
+        "mean cost",
+        verdict,
+        code_of(rows, cost, warned),
+    )
 
 
 def safe(value: float) -> Any:
@@ -76,15 +100,29 @@ def mean_cost(y: Any, p: Any, t: float, cost: float) -> float:
 def panels_of(p: Any, y: Any, curve: Any) -> list[Any]:
     """The scores held out, by class, and the ROC curve."""
     spread = np.random.default_rng(0).uniform(-0.25, 0.25, len(p))
-    scores = plane("scores", [points(p, y + spread, group=y, size=0.9)], x="P(class 1 | x)",
-                   y="class", box=(-0.03, 1.03, -0.6, 1.6), title="Scores of the rows held out",
-                   alt="Scores by class; the vertical line is the threshold.")  # fmt: skip
+    scores = plane(
+        "scores",
+        [points(p, y + spread, group=y, size=0.9)],
+        x="P(class 1 | x)",
+        y="class",
+        box=(-0.03, 1.03, -0.6, 1.6),
+        title="Scores of the rows held out",
+        alt="Scores by class; the vertical line is the threshold.",
+    )
     fpr = np.r_[0.0, 1 - curve.specificity]
-    roc = plane("roc", [line(fpr, np.r_[0.0, curve.recall], label="all thresholds"),
-                        line([0, 1], [0, 1], colour="quiet", dashed=True, label="guessing")],
-                x="false alarms among class 0", y="found among class 1",
-                box=(-0.03, 1.03, -0.03, 1.03), title="ROC curve", equal=True,
-                alt="ROC curve; the point is this threshold.")  # fmt: skip
+    roc = plane(
+        "roc",
+        [
+            line(fpr, np.r_[0.0, curve.recall], label="all thresholds"),
+            line([0, 1], [0, 1], colour="quiet", dashed=True, label="guessing"),
+        ],
+        x="false alarms among class 0",
+        y="found among class 1",
+        box=(-0.03, 1.03, -0.03, 1.03),
+        title="ROC curve",
+        equal=True,
+        alt="ROC curve; the point is this threshold.",
+    )
     return [scores, roc]
 
 

@@ -50,8 +50,15 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"{number(truth.mean())} there. With {m} candidates the bound adds {number(limit.gap)}."
     )
     code = neighbour_code(rows) if tuning else line_code(rows, m)
-    return Judged(frames, panels_of(m), models[last], "error of the chosen one", verdict, code,
-                  ("rows that choose", "fresh rows"))  # fmt: skip
+    return Judged(
+        frames,
+        panels_of(m),
+        models[last],
+        "error of the chosen one",
+        verdict,
+        code,
+        ("rows that choose", "fresh rows"),
+    )
 
 
 def tried(most: int) -> list[int]:
@@ -84,9 +91,16 @@ def lines(rows: Rows, places: Any, count: int) -> tuple[Any, Any, list[str]]:
 
 
 def frame_of(
-    rows: Rows, counts: list[int], best: list[int], found: Any, truth: Any, grid: Any,
-    names: list[str], i: int, parts: Any,
-) -> Frame:  # fmt: skip
+    rows: Rows,
+    counts: list[int],
+    best: list[int],
+    found: Any,
+    truth: Any,
+    grid: Any,
+    names: list[str],
+    i: int,
+    parts: Any,
+) -> Frame:
     m, w = counts[i], best[i]
     chooser, fresh = parts
     place = rows.X[chooser]
@@ -99,35 +113,67 @@ def frame_of(
     tally = np.bincount((found[:m] * size).round().astype(int), minlength=size + 1)
     colours = ["warn" if j == round(found[w] * size) else "accent" for j in range(size + 1)]
     panels = [
-        plane("data", [regions(grid[w].reshape(CELLS, CELLS), rows.box),
-                       points(place[:, 0], place[:, 1], group=rows.y[chooser], size=1.3,
-                              label="rows that choose")]),
+        plane(
+            "data",
+            [
+                regions(grid[w].reshape(CELLS, CELLS), rows.box),
+                points(
+                    place[:, 0],
+                    place[:, 1],
+                    group=rows.y[chooser],
+                    size=1.3,
+                    label="rows that choose",
+                ),
+            ],
+        ),
         plane("errors", curve),
-        plane("tally", [bars(np.arange(size + 1) / size, tally / m, colour=colours,
-                             width=0.8 / size),
-                        rule(x=float(found[w]), colour="warn", label="best")]),
-    ]  # fmt: skip
+        plane(
+            "tally",
+            [
+                bars(np.arange(size + 1) / size, tally / m, colour=colours, width=0.8 / size),
+                rule(x=float(found[w]), colour="warn", label="best"),
+            ],
+        ),
+    ]
     gap = validation_bound(float(found[w]), size, n_models=m, delta=DELTA).gap
     formula = (
         f"best of {m}: {names[w]}, {round(found[w] * size)} of {size} wrong = {number(found[w])};  "
         f"fresh rows: {round(truth[w] * len(fresh))} of {len(fresh)} = {number(truth[w])};  bound "
         f"√(ln({m}/{DELTA})/(2 · {size})) = {number(gap)}"
     )
-    numbers = {"candidates": m, "chosen": names[w], "error that chose it": float(found[w]),
-               "error on fresh rows": float(truth[w]), "gap allowed by the bound": gap}  # fmt: skip
+    numbers = {
+        "candidates": m,
+        "chosen": names[w],
+        "error that chose it": float(found[w]),
+        "error on fresh rows": float(truth[w]),
+        "gap allowed by the bound": gap,
+    }
     return Frame(i, float(found[w]), None, formula, numbers, {"panels": panels}, float(truth[w]))
 
 
 def panels_of(most: int) -> list[Any]:
     many = most > 60
     return [
-        plane("errors", [rule(y=0.5, label="guessing")], x="candidates tried", y="error",
-              log_x=many, box=(0.9, 1.1 * most, -0.02, 0.85), title="Error of the chosen one",
-              alt="The error that chose it falls with the candidates, the fresh error does not."),
-        plane("tally", [], x="error on the rows that choose", y="share of candidates",
-              box=(-0.05, 1.05, 0.0, 0.5), title="All candidates so far",
-              alt="How many candidates have which error."),
-    ]  # fmt: skip
+        plane(
+            "errors",
+            [rule(y=0.5, label="guessing")],
+            x="candidates tried",
+            y="error",
+            log_x=many,
+            box=(0.9, 1.1 * most, -0.02, 0.85),
+            title="Error of the chosen one",
+            alt="The error that chose it falls with the candidates, the fresh error does not.",
+        ),
+        plane(
+            "tally",
+            [],
+            x="error on the rows that choose",
+            y="share of candidates",
+            box=(-0.05, 1.05, 0.0, 0.5),
+            title="All candidates so far",
+            alt="How many candidates have which error.",
+        ),
+    ]
 
 
 def line_code(rows: Rows, count: int) -> str:

@@ -43,30 +43,48 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     frames = tuple(
         frame_of(problem, method, i, at, models[i], thetas, boxes) for i in range(len(models))
     )
-    static = [data_panel(data, boxes[0]), loss_panel(problem, boxes[1], equal=q > 0),
-              path_panel(problem, method, at, thetas)]  # fmt: skip
+    static = [
+        data_panel(data, boxes[0]),
+        loss_panel(problem, boxes[1], equal=q > 0),
+        path_panel(problem, method, at, thetas),
+    ]
     return Trace(
-        algorithm=type(models[-1]).__name__, params=params,
+        algorithm=type(models[-1]).__name__,
+        params=params,
         data=told(data, "values", static),
-        card=models[-1].card().to_dict(), frames=frames, title="Least squares, ridge, lasso",
-        objective="mean squared error", verdict=verdict(problem, method, frames, thetas[-1]),
+        card=models[-1].card().to_dict(),
+        frames=frames,
+        title="Least squares, ridge, lasso",
+        objective="mean squared error",
+        verdict=verdict(problem, method, frames, thetas[-1]),
         code=code_of(problem, method, alpha),
-    )  # fmt: skip
+    )
 
 
 def data_box(data: LabData) -> tuple[float, float, float, float]:
     x, y = data.X[:, 0], np.asarray(data.y)
     air = 0.08 * (np.ptp(x) or 1.0), 0.12 * (np.ptp(y) or 1.0)
-    return (float(x.min() - air[0]), float(x.max() + air[0]),
-            float(y.min() - air[1]), float(y.max() + air[1]))  # fmt: skip
+    return (
+        float(x.min() - air[0]),
+        float(x.max() + air[0]),
+        float(y.min() - air[1]),
+        float(y.max() + air[1]),
+    )
 
 
 def data_panel(data: LabData, box: Any) -> Any:
-    marks = [points(data.X[:, 0], data.y, faint=data.held_out, data=True,
-                    label="rows (pale: held out)")]  # fmt: skip
-    return plane("data", marks, title="Data space: the squares of the residuals",
-                 x=data.names[0], y="y", box=box,
-                 alt="The rows, the fitted curve and a square for every residual.")  # fmt: skip
+    marks = [
+        points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (pale: held out)")
+    ]
+    return plane(
+        "data",
+        marks,
+        title="Data space: the squares of the residuals",
+        x=data.names[0],
+        y="y",
+        box=box,
+        alt="The rows, the fitted curve and a square for every residual.",
+    )
 
 
 def frame_of(
@@ -81,8 +99,15 @@ def frame_of(
     seen = [*squares(problem, model, m, boxes[0]), line(grid, curve, label="fit")]
     if rows:
         new = slice(int(at[i - 1]) if i else 0, m)
-        seen.append(points(problem.x[new], problem.y[new], group="warn",
-                           ring=np.ones(m - new.start, bool), label="new"))  # fmt: skip
+        seen.append(
+            points(
+                problem.x[new],
+                problem.y[new],
+                group="warn",
+                ring=np.ones(m - new.start, bool),
+                label="new",
+            )
+        )
     walk = thetas[: i + 1]
     inside = np.clip(walk, [boxes[1][0], boxes[1][2]], [boxes[1][1], boxes[1][3]])
     drawn = [
@@ -90,21 +115,25 @@ def frame_of(
         line(inside[:, 0], inside[:, 1], colour="warn", width=1.5),
         points(inside[-1:, 0], inside[-1:, 1], group=1, size=1.3, label="now"),
     ]
-    now = [rule(x=float(at[i]), colour="warn"),
-           points([at[i]] * 2, theta, group=[0, 1], size=1.2)]  # fmt: skip
+    now = [rule(x=float(at[i]), colour="warn"), points([at[i]] * 2, theta, group=[0, 1], size=1.2)]
     names = problem.names
     numbers: dict[str, Any] = {"rows seen" if rows else "penalty α": m if rows else float(at[i])}
     numbers |= {names[0]: float(theta[0]), names[1]: float(theta[1])}
     if not rows:
         zero = int((np.atleast_1d(model.coef_) == 0).sum())
-        numbers |= {"size of w": float(np.linalg.norm(model.coef_, 2 if method == "ridge" else 1)),
-                    "zeros": zero}  # fmt: skip
+        numbers |= {
+            "size of w": float(np.linalg.norm(model.coef_, 2 if method == "ridge" else 1)),
+            "zeros": zero,
+        }
     return Frame(
-        step=i, objective=problem.error(model), gap=None,
-        formula=formula_of(problem, method, float(at[i]), model), numbers=numbers,
+        step=i,
+        objective=problem.error(model),
+        gap=None,
+        formula=formula_of(problem, method, float(at[i]), model),
+        numbers=numbers,
         state={"panels": [plane("data", seen), plane("parameters", drawn), plane("path", now)]},
         held_out=problem.held_out(model),
-    )  # fmt: skip
+    )
 
 
 def verdict(problem: Problem, method: str, frames: Any, theta: Any) -> str:
@@ -125,8 +154,11 @@ def verdict(problem: Problem, method: str, frames: Any, theta: Any) -> str:
 
 
 def code_of(problem: Problem, method: str, alpha: float) -> str:
-    model = {"least squares": "LinearRegression()", "ridge": f"Ridge(alpha={alpha!r})",
-             "lasso": f"Lasso(alpha={alpha!r}, tol=1e-8)"}[method]  # fmt: skip
+    model = {
+        "least squares": "LinearRegression()",
+        "ridge": f"Ridge(alpha={alpha!r})",
+        "lasso": f"Lasso(alpha={alpha!r}, tol=1e-8)",
+    }[method]
     warned = heard(lambda: MODELS[method](alpha).fit(problem.Z, problem.y))[1]
     return f"""import numpy as np
 from pellucid import {model.split("(")[0]}
@@ -170,39 +202,77 @@ PAGE = Page(
     controls=(
         Control("method", "Method", "choice", "least squares", options=METHODS),
         Control("columns", "Columns", "choice", "x", options=tuple(COLUMNS)),
-        Control("alpha", "Penalty α at the end", "number", 0.1, 1e-4, 100.0, log=True,
-                only={"method": ("ridge", "lasso")}),
+        Control(
+            "alpha",
+            "Penalty α at the end",
+            "number",
+            0.1,
+            1e-4,
+            100.0,
+            log=True,
+            only={"method": ("ridge", "lasso")},
+        ),
     ),
     presets=(
-        Preset("A line", "One row more in every frame: each new row pulls the line by its "
-               "residual.", {"method": "least squares"}, straight),
-        Preset("Ridge", "As the penalty falls, the ball grows until it touches the level line of "
-               "the solution.", {"method": "ridge", "columns": "x and x²", "alpha": 1.0}, bent),
-        Preset("Lasso", "The ball has corners on the axes: the level lines often touch it there, "
-               "and a coefficient is exactly 0.",
-               {"method": "lasso", "columns": "x and x²", "alpha": 0.1}, bent),
-        Preset("Collinear columns", "The second column is almost a copy of the first. Only their "
-               "sum is known: the valley is flat, and two coefficients of opposite sign grow with "
-               "every accident of the noise.",
-               {"method": "least squares", "columns": "x and almost x"}, straight, broken=True),
-        Preset("Collinear columns with ridge", "A little penalty makes the flat valley a bowl: the "
-               "two columns share the weight.",
-               {"method": "ridge", "columns": "x and almost x", "alpha": 1.0}, straight),
-        Preset("An outlier", "The last row is far above the others. Its square is larger than all "
-               "the others together, so the line bends to it and the held-out rows pay.",
-               {"method": "least squares"}, with_outlier, broken=True),
+        Preset(
+            "A line",
+            "One row more in every frame: each new row pulls the line by its residual.",
+            {"method": "least squares"},
+            straight,
+        ),
+        Preset(
+            "Ridge",
+            "As the penalty falls, the ball grows until it touches the level line of the solution.",
+            {"method": "ridge", "columns": "x and x²", "alpha": 1.0},
+            bent,
+        ),
+        Preset(
+            "Lasso",
+            "The ball has corners on the axes: the level lines often touch it there, "
+            "and a coefficient is exactly 0.",
+            {"method": "lasso", "columns": "x and x²", "alpha": 0.1},
+            bent,
+        ),
+        Preset(
+            "Collinear columns",
+            "The second column is almost a copy of the first. Only their "
+            "sum is known: the valley is flat, and two coefficients of opposite sign grow with "
+            "every accident of the noise.",
+            {"method": "least squares", "columns": "x and almost x"},
+            straight,
+            broken=True,
+        ),
+        Preset(
+            "Collinear columns with ridge",
+            "A little penalty makes the flat valley a bowl: the two columns share the weight.",
+            {"method": "ridge", "columns": "x and almost x", "alpha": 1.0},
+            straight,
+        ),
+        Preset(
+            "An outlier",
+            "The last row is far above the others. Its square is larger than all "
+            "the others together, so the line bends to it and the held-out rows pay.",
+            {"method": "least squares"},
+            with_outlier,
+            broken=True,
+        ),
     ),
     questions=(
-        Question("Two columns matter little. Which method can set a coefficient to exactly 0?",
-                 ("Least squares", "Ridge", "The lasso"), 2,
-                 "The ball |w₁| + |w₂| ≤ t has corners on the axes, and the level lines of the "
-                 "error can touch it first there. The round ball of ridge has no corners: its "
-                 "coefficients get small, not 0."),
-        Question("A row lies 20 above the line, the others about 0.5. How much does it count in "
-                 "the sum of squares?",
-                 ("40 times as much as another row", "1600 times as much", "As much as another"), 1,
-                 "Residuals are squared: (20 / 0.5)² = 1600. One such row can move the whole "
-                 "line."),
+        Question(
+            "Two columns matter little. Which method can set a coefficient to exactly 0?",
+            ("Least squares", "Ridge", "The lasso"),
+            2,
+            "The ball |w₁| + |w₂| ≤ t has corners on the axes, and the level lines of the "
+            "error can touch it first there. The round ball of ridge has no corners: its "
+            "coefficients get small, not 0.",
+        ),
+        Question(
+            "A row lies 20 above the line, the others about 0.5. How much does it count in "
+            "the sum of squares?",
+            ("40 times as much as another row", "1600 times as much", "As much as another"),
+            1,
+            "Residuals are squared: (20 / 0.5)² = 1600. One such row can move the whole line.",
+        ),
     ),
     run=run,
-)  # fmt: skip
+)

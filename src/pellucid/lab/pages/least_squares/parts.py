@@ -76,8 +76,16 @@ def make_problem(data: LabData, columns: str) -> Problem:
         )
     shift, width = C.mean(axis=0), C.std(axis=0)
     X_test, y_test = data.test
-    return Problem(columns, x, (C - shift) / width, np.asarray(y, float), shift, width,
-                   np.asarray(X_test[:, 0], float), np.asarray(y_test, float))  # fmt: skip
+    return Problem(
+        columns,
+        x,
+        (C - shift) / width,
+        np.asarray(y, float),
+        shift,
+        width,
+        np.asarray(X_test[:, 0], float),
+        np.asarray(y_test, float),
+    )
 
 
 def fit(model: Any, Z: Any, y: Any) -> Any:
@@ -114,8 +122,10 @@ def formula_of(problem: Problem, method: str, at: float, model: Any) -> str:
         names, values = "Sxx", number(G[0, 0])
         if method == "ridge":
             names, values = "(Sxx + α)", f"({values} + {number(at)})"
-        return (f"w = Sxy / {names} = {number(c[0])} / {values} = {number(model.coef_[0])},  "
-                f"b = ȳ − w x̄ = {number(model.intercept_)}")  # fmt: skip
+        return (
+            f"w = Sxy / {names} = {number(c[0])} / {values} = {number(model.coef_[0])},  "
+            f"b = ȳ − w x̄ = {number(model.intercept_)}"
+        )
     left = f"[{vector(G[0])}, {vector(G[1])}]"
     penalty = f" + {number(at)} I" if method == "ridge" else ""
     word = "X'X + αI" if method == "ridge" else "X'X"
@@ -142,8 +152,9 @@ def squares(problem: Problem, model: Any, m: int, box: Any) -> list[Any]:
     found = []
     for xi, yi, fi in zip(x, y, np.clip(f, box[2] - reach, box[3] + reach), strict=True):
         side = abs(yi - fi) * stretch * (1 if yi < fi else -1)
-        found.append(area([xi, xi + side, xi + side, xi], [yi, yi, fi, fi], colour="warn",
-                          opacity=0.13))  # fmt: skip
+        found.append(
+            area([xi, xi + side, xi + side, xi], [yi, yi, fi, fi], colour="warn", opacity=0.13)
+        )
     return found
 
 
@@ -157,8 +168,12 @@ def plane_box(thetas: Any, q: int) -> tuple[float, float, float, float]:
     usual = np.percentile(np.abs(thetas - last), 80, axis=0)
     reach = 1.25 * np.maximum(np.abs(last), usual)
     reach = np.maximum(reach, 0.3 * reach.max() + 1e-6)
-    return (float(last[0] - reach[0]), float(last[0] + reach[0]),
-            float(last[1] - reach[1]), float(last[1] + reach[1]))  # fmt: skip
+    return (
+        float(last[0] - reach[0]),
+        float(last[0] + reach[0]),
+        float(last[1] - reach[1]),
+        float(last[1] + reach[1]),
+    )
 
 
 def loss_panel(problem: Problem, box: Any, *, equal: bool) -> Any:
@@ -173,12 +188,20 @@ def loss_panel(problem: Problem, box: Any, *, equal: bool) -> Any:
     rise = np.einsum("ijk,kl,ijl->ij", spread, H, spread)
     marks = [
         contours(a, b, rise, rise.max() * np.geomspace(0.003, 0.85, 9)),
-        rule(x=0.0, dashed=False), rule(y=0.0, dashed=False),
+        rule(x=0.0, dashed=False),
+        rule(y=0.0, dashed=False),
         points(centre[:1], centre[1:], group="quiet", size=1.3, label="least squares"),
-    ]  # fmt: skip
-    return plane("parameters", marks, title="Parameters and training error", equal=equal,
-                 x=problem.names[0], y=problem.names[1], box=box,
-                 alt="Level lines of the training error over two parameters.")  # fmt: skip
+    ]
+    return plane(
+        "parameters",
+        marks,
+        title="Parameters and training error",
+        equal=equal,
+        x=problem.names[0],
+        y=problem.names[1],
+        box=box,
+        alt="Level lines of the training error over two parameters.",
+    )
 
 
 def ball_mark(problem: Problem, method: str, theta: Any, box: Any) -> list[Any]:
@@ -192,9 +215,10 @@ def ball_mark(problem: Problem, method: str, theta: Any, box: Any) -> list[Any]:
     size = float((np.abs(theta) ** q).sum())
     edge = ball(q, max(size, 1e-12), points=16)
     words = "w₁² + w₂² ≤ t" if method == "ridge" else "|w₁| + |w₂| ≤ t"
-    return [area(edge[:, 0], edge[:, 1], label=words),
-            line(np.r_[edge[:, 0], edge[0, 0]], np.r_[edge[:, 1], edge[0, 1]], width=1.5),
-    ]  # fmt: skip
+    return [
+        area(edge[:, 0], edge[:, 1], label=words),
+        line(np.r_[edge[:, 0], edge[0, 0]], np.r_[edge[:, 1], edge[0, 1]], width=1.5),
+    ]
 
 
 def path_panel(problem: Problem, method: str, at: Any, thetas: Any) -> Any:
@@ -208,7 +232,13 @@ def path_panel(problem: Problem, method: str, at: Any, thetas: Any) -> Any:
         high = max(np.percentile(calm, 97), calm[-1].max())
         air = 0.3 * (high - low) + 0.2
         box = (float(at[0]), float(at[-1]), min(low - air, -air), max(high + air, air))
-    return plane("path", [rule(y=0.0, dashed=False), *marks], log_x=not rows, box=box,
-                 title="Parameters by number of rows" if rows else "Parameters by penalty α",
-                 x="rows seen" if rows else "penalty α", y="value",
-                 alt="Two parameters along the path; a dot marks this step.")  # fmt: skip
+    return plane(
+        "path",
+        [rule(y=0.0, dashed=False), *marks],
+        log_x=not rows,
+        box=box,
+        title="Parameters by number of rows" if rows else "Parameters by penalty α",
+        x="rows seen" if rows else "penalty α",
+        y="value",
+        alt="Two parameters along the path; a dot marks this step.",
+    )

@@ -11,12 +11,7 @@ import numpy as np
 
 from pellucid.discriminant import RegularizedDiscriminantAnalysis
 from pellucid.lab.drawing import class_regions, heard, hushed, literals, number, vector
-from pellucid.lab.pages.linear_classifiers.parts import (
-    Rows,
-    Steps,
-    sigmoid_panel,
-    sigmoid_rows,
-)
+from pellucid.lab.pages.linear_classifiers.parts import Rows, Steps, sigmoid_panel, sigmoid_rows
 from pellucid.lab.scene import ellipse, plane, points, table
 from pellucid.lab.trace import Frame
 
@@ -41,8 +36,14 @@ from pellucid import RegularizedDiscriminantAnalysis  # {params["method"]}
 model = RegularizedDiscriminantAnalysis(alpha={alpha}, gamma={gamma}).fit(X, y)
 objective = float(-np.mean(model.predict_log_proba(X)[np.arange(len(y)), y]))
 """
-    return Steps(frames, panels, models[-1], "mean −log P(class | x)",
-                 verdict(rows, params["method"], models, frames), code)  # fmt: skip
+    return Steps(
+        frames,
+        panels,
+        models[-1],
+        "mean −log P(class | x)",
+        verdict(rows, params["method"], models, frames),
+        code,
+    )
 
 
 def fit(rows: Rows, alpha: float, gamma: float) -> Any:
@@ -64,27 +65,49 @@ def frame_of(rows: Rows, model: Any, i: int, two: bool) -> Frame:
     marks = [class_regions(model, rows.box, CELLS)]
     for k, mean in enumerate(means):
         marks += ellipse(mean, covariances[k], colour=k)
-    marks.append(points(means[:, 0], means[:, 1], group=np.arange(len(means)), size=1.8,
-                        ring=np.ones(len(means), bool), label="means"))  # fmt: skip
+    marks.append(
+        points(
+            means[:, 0],
+            means[:, 1],
+            group=np.arange(len(means)),
+            size=1.8,
+            ring=np.ones(len(means), bool),
+            label="means",
+        )
+    )
     panels = [plane("data", marks)]
     if two:
         log_p = model.predict_log_proba(rows.X)
         panels.append(sigmoid_rows(log_p[:, 1] - log_p[:, 0], rows.y))
-    panels.append(table(
-        "moments", ("class", "share", "μ₁", "μ₂", "Σ₁₁", "Σ₁₂", "Σ₂₂"),
-        [[k, *(number(v, 2) for v in (model.priors_[k], *means[k], *S[np.triu_indices(2)]))]
-         for k, S in enumerate(covariances)],
-        title="What the classes are taken to be", alt="Share, mean and covariance of each class.",
-    ))  # fmt: skip
+    panels.append(
+        table(
+            "moments",
+            ("class", "share", "μ₁", "μ₂", "Σ₁₁", "Σ₁₂", "Σ₂₂"),
+            [
+                [k, *(number(v, 2) for v in (model.priors_[k], *means[k], *S[np.triu_indices(2)]))]
+                for k, S in enumerate(covariances)
+            ],
+            title="What the classes are taken to be",
+            alt="Share, mean and covariance of each class.",
+        )
+    )
     held = loss(model, rows.X_test, rows.y_test) if len(rows.y_test) else None
     where = "held-out" if len(rows.y_test) else "training"
-    numbers = {"γ (to round)": model.gamma, "α (own covariance)": model.alpha,
-               f"{where} accuracy": accuracy(model, rows),
-               "wrong rows": int((model.predict(rows.X) != rows.y).sum())}  # fmt: skip
+    numbers = {
+        "γ (to round)": model.gamma,
+        "α (own covariance)": model.alpha,
+        f"{where} accuracy": accuracy(model, rows),
+        "wrong rows": int((model.predict(rows.X) != rows.y).sum()),
+    }
     return Frame(
-        step=i, objective=loss(model, rows.X, rows.y), gap=None, formula=formula_of(model),
-        numbers=numbers, state={"panels": panels}, held_out=held,
-    )  # fmt: skip
+        step=i,
+        objective=loss(model, rows.X, rows.y),
+        gap=None,
+        formula=formula_of(model),
+        numbers=numbers,
+        state={"panels": panels},
+        held_out=held,
+    )
 
 
 def matrix(S: Any) -> str:
@@ -95,9 +118,10 @@ def formula_of(model: Any) -> str:
     """The covariance of this frame and, for two classes, the rule it gives."""
     S, m = np.asarray(model.covariance_), np.asarray(model.means_)
     if model.alpha > 0:
-        return (f"Σ₀ = {number(model.alpha)} S₀ + {number(1 - model.alpha)} S = {matrix(S[0])},  "
-                f"Σ₁ = {matrix(S[1])};  δₖ(x) = log πₖ − ½ log|Σₖ| − ½ (x − μₖ)'Σₖ⁻¹(x − μₖ)"
-        )  # fmt: skip
+        return (
+            f"Σ₀ = {number(model.alpha)} S₀ + {number(1 - model.alpha)} S = {matrix(S[0])},  "
+            f"Σ₁ = {matrix(S[1])};  δₖ(x) = log πₖ − ½ log|Σₖ| − ½ (x − μₖ)'Σₖ⁻¹(x − μₖ)"
+        )
     shrink = f"{number(1 - model.gamma)} S + {number(model.gamma)} s² I" if model.gamma else "S"
     words = f"Σ = {shrink} = {matrix(S[0])}"
     if len(m) != 2:
@@ -111,9 +135,13 @@ def verdict(rows: Rows, method: str, models: list[Any], frames: Any) -> str:
     where = "held out" if len(rows.y_test) else "in training"
     first, last = (accuracy(model, rows) for model in (models[0], models[-1]))
     shared = models[8]
-    words = (f"{method} has {number(100 * last)} % of the rows {where} right, round classes "
-             f"{number(100 * first)} %")  # fmt: skip
+    words = (
+        f"{method} has {number(100 * last)} % of the rows {where} right, round classes "
+        f"{number(100 * first)} %"
+    )
     if method == "QDA":
-        return (f"{words}, one shared covariance {number(100 * accuracy(shared, rows))} %: "
-                "the boundary is curved where the covariances differ.")  # fmt: skip
+        return (
+            f"{words}, one shared covariance {number(100 * accuracy(shared, rows))} %: "
+            "the boundary is curved where the covariances differ."
+        )
     return f"{words}: with one covariance for all classes the boundary is a straight line."

@@ -35,22 +35,27 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     objective = LinearObjective(rows.X, rows.y.astype(float), loss="logistic", intercept=True)
     held = None
     if len(rows.y_test):
-        held = LinearObjective(rows.X_test, rows.y_test.astype(float), loss="logistic",
-                               intercept=True)  # fmt: skip
+        held = LinearObjective(
+            rows.X_test, rows.y_test.astype(float), loss="logistic", intercept=True
+        )
     box = weight_box(path)
     frames = tuple(
         frame_of(rows, model.history_, path, i, objective, held, box, params)
         for i in range(len(path))
     )
     text = (
-        f"Newton(max_iter={params['steps']})" if newton
+        f"Newton(max_iter={params['steps']})"
+        if newton
         else f"GradientDescent({params['rate']!r}, max_iter={params['steps']}, tol=None)"
-    )  # fmt: skip
+    )
     return Steps(
-        frames, [sigmoid_panel(), likelihood_panel(objective, path, box)], model,
+        frames,
+        [sigmoid_panel(), likelihood_panel(objective, path, box)],
+        model,
         "mean −log P(class | x)" + (" + penalty" if params["penalty"] else ""),
-        verdict(model, frames, len(rows.y)), code_of(rows, text, params["penalty"], warned),
-    )  # fmt: skip
+        verdict(model, frames, len(rows.y)),
+        code_of(rows, text, params["penalty"], warned),
+    )
 
 
 def weight_box(path: Any) -> tuple[float, float, float, float]:
@@ -58,8 +63,12 @@ def weight_box(path: Any) -> tuple[float, float, float, float]:
     w = np.vstack([path[:, 1:], [0.0, 0.0]])
     low, high = w.min(axis=0), w.max(axis=0)
     centre, half = (low + high) / 2, 0.65 * max(float((high - low).max()), 0.5)
-    return (float(centre[0] - half), float(centre[0] + half),
-            float(centre[1] - half), float(centre[1] + half))  # fmt: skip
+    return (
+        float(centre[0] - half),
+        float(centre[0] + half),
+        float(centre[1] - half),
+        float(centre[1] + half),
+    )
 
 
 def likelihood_panel(objective: Any, path: Any, box: Any) -> Any:
@@ -69,51 +78,88 @@ def likelihood_panel(objective: Any, path: Any, box: Any) -> Any:
     cost = np.array([[objective.value(np.array([last, u, v])) for u in a] for v in b])
     rise = cost - cost.min()
     levels = cost.min() + rise.max() * np.geomspace(0.004, 0.85, 9)
-    return plane("weights", [contours(a, b, cost, levels)], x="w₁", y="w₂", box=box,
-                 title="Weights: level lines of the mean loss",
-                 alt="Level lines of the loss over the two weights, and the path so far.",
-    )  # fmt: skip
+    return plane(
+        "weights",
+        [contours(a, b, cost, levels)],
+        x="w₁",
+        y="w₂",
+        box=box,
+        title="Weights: level lines of the mean loss",
+        alt="Level lines of the loss over the two weights, and the path so far.",
+    )
 
 
 def frame_of(
-    rows: Rows, history: Any, path: Any, i: int, objective: Any, held: Any, box: Any,
+    rows: Rows,
+    history: Any,
+    path: Any,
+    i: int,
+    objective: Any,
+    held: Any,
+    box: Any,
     params: dict[str, Any],
-) -> Frame:  # fmt: skip
+) -> Frame:
     theta, row = path[i], history[i]
     b, w = float(theta[0]), theta[1:]
     _, _, cells = lattice(rows.box, CELLS)
     shade = class_shades(1 / (1 + np.exp(-np.clip(b + cells @ w, -60, 60))), rows.box)
     score = b + rows.X @ w
-    drawn = [line(path[: i + 1, 1], path[: i + 1, 2], width=1.5),
-             points(path[: i + 1, 1], path[: i + 1, 2], group=0, size=0.5),
-             points([w[0]], [w[1]], group=1, size=1.3, label="now")]  # fmt: skip
+    drawn = [
+        line(path[: i + 1, 1], path[: i + 1, 2], width=1.5),
+        points(path[: i + 1, 1], path[: i + 1, 2], group=0, size=0.5),
+        points([w[0]], [w[1]], group=1, size=1.3, label="now"),
+    ]
     if i:
-        drawn.append(segments(path[i - 1 : i, 1], path[i - 1 : i, 2], [w[0]], [w[1]], colour="warn",
-                              width=2.0, arrow=True))  # fmt: skip
+        drawn.append(
+            segments(
+                path[i - 1 : i, 1],
+                path[i - 1 : i, 2],
+                [w[0]],
+                [w[1]],
+                colour="warn",
+                width=2.0,
+                arrow=True,
+            )
+        )
     wrong = int(((score > 0) != (rows.y == 1)).sum())
     gap = None if row["gap"] is None else float(row["gap"])
-    numbers = {"b": b, "w₁": float(w[0]), "w₂": float(w[1]),
-               "log-likelihood": -len(rows.y) * objective.value(theta), "wrong rows": wrong,
-    }  # fmt: skip
+    numbers = {
+        "b": b,
+        "w₁": float(w[0]),
+        "w₂": float(w[1]),
+        "log-likelihood": -len(rows.y) * objective.value(theta),
+        "wrong rows": wrong,
+    }
     return Frame(
-        step=i, objective=float(row["objective"]), gap=gap,
-        formula=formula_of(path, i, objective, params), numbers=numbers,
-        state={"panels": [plane("data", [shade, *boundary(b, w, rows.box)]),
-                          sigmoid_rows(score, rows.y), plane("weights", drawn)]},
+        step=i,
+        objective=float(row["objective"]),
+        gap=gap,
+        formula=formula_of(path, i, objective, params),
+        numbers=numbers,
+        state={
+            "panels": [
+                plane("data", [shade, *boundary(b, w, rows.box)]),
+                sigmoid_rows(score, rows.y),
+                plane("weights", drawn),
+            ]
+        },
         held_out=None if held is None else float(held.value(theta)),
-    )  # fmt: skip
+    )
 
 
 def formula_of(path: Any, i: int, objective: Any, params: dict[str, Any]) -> str:
     if i == 0:
-        return (f"θ = (b, w₁, w₂) = {vector(path[0])},  P(class 1 | x) = 1/(1 + exp(−b − w·x)),  "
-                f"mean −log P = {number(objective.value(path[0]))}")  # fmt: skip
+        return (
+            f"θ = (b, w₁, w₂) = {vector(path[0])},  P(class 1 | x) = 1/(1 + exp(−b − w·x)),  "
+            f"mean −log P = {number(objective.value(path[0]))}"
+        )
     before, now = path[i - 1], path[i]
     if params["solver"] == "Newton":
         return f"θ ← θ − H⁻¹ g = {vector(before)} − {vector(before - now)} = {vector(now)}"
     g = (before - now) / params["rate"]
-    return (f"θ ← θ − η g = {vector(before)} − {number(params['rate'])} · {vector(g)} = "
-            f"{vector(now)}")  # fmt: skip
+    return (
+        f"θ ← θ − η g = {vector(before)} − {number(params['rate'])} · {vector(g)} = {vector(now)}"
+    )
 
 
 def verdict(model: Any, frames: Any, n: int) -> str:
@@ -123,8 +169,10 @@ def verdict(model: Any, frames: Any, n: int) -> str:
         words += f", {number(last.held_out)} on the rows held out"
     size = number(float(np.linalg.norm(model.coef_)))
     if np.isinf(model.C) and last.numbers["wrong rows"] == 0:
-        return (f"{words}. A line separates the rows, so the likelihood has no maximum: |w| is "
-                f"{size} and grows with every step; a penalty would stop it.")  # fmt: skip
+        return (
+            f"{words}. A line separates the rows, so the likelihood has no maximum: |w| is "
+            f"{size} and grows with every step; a penalty would stop it."
+        )
     return f"{words}; |w| = {size}, {last.numbers['wrong rows']} training rows on the wrong side."
 
 

@@ -28,12 +28,16 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     rows = split(data, None if method in ("LDA", "QDA") else 2)
     found = make(rows, params)
     return Trace(
-        algorithm=type(found.model).__name__, params=params,
+        algorithm=type(found.model).__name__,
+        params=params,
         data=told(data, "classes", [data_panel(data, rows.box, title), *found.panels]),
-        card=found.model.card().to_dict(), frames=found.frames,
-        title="Logistic regression, perceptron, LDA, QDA", objective=found.objective,
-        verdict=found.verdict, code=found.code,
-    )  # fmt: skip
+        card=found.model.card().to_dict(),
+        frames=found.frames,
+        title="Logistic regression, perceptron, LDA, QDA",
+        objective=found.objective,
+        verdict=found.verdict,
+        code=found.code,
+    )
 
 
 def clouds(centres: Any, covariances: Any, n: int) -> Any:
@@ -71,50 +75,116 @@ PAGE = Page(
     kind="classes",
     controls=(
         Control("method", "Method", "choice", "logistic regression", options=tuple(METHODS)),
-        Control("solver", "Solver", "choice", "Newton", options=("Newton", "gradient descent"),
-                only={"method": ("logistic regression",)}),
-        Control("rate", "Rate η", "number", 0.5, 0.01, 5.0, log=True,
-                only={"method": ("logistic regression",), "solver": ("gradient descent",)}),
-        Control("steps", "Steps", "integer", 12, 1, 60, 1,
-                only={"method": ("logistic regression",)}),
-        Control("penalty", "Penalty 1/C", "number", 0.0, 0.0, 10.0, 0.1,
-                only={"method": ("logistic regression",)}),
-        Control("epochs", "Epochs at most", "integer", 8, 1, 30, 1,
-                only={"method": ("perceptron",)}),
+        Control(
+            "solver",
+            "Solver",
+            "choice",
+            "Newton",
+            options=("Newton", "gradient descent"),
+            only={"method": ("logistic regression",)},
+        ),
+        Control(
+            "rate",
+            "Rate η",
+            "number",
+            0.5,
+            0.01,
+            5.0,
+            log=True,
+            only={"method": ("logistic regression",), "solver": ("gradient descent",)},
+        ),
+        Control(
+            "steps", "Steps", "integer", 12, 1, 60, 1, only={"method": ("logistic regression",)}
+        ),
+        Control(
+            "penalty",
+            "Penalty 1/C",
+            "number",
+            0.0,
+            0.0,
+            10.0,
+            0.1,
+            only={"method": ("logistic regression",)},
+        ),
+        Control(
+            "epochs", "Epochs at most", "integer", 8, 1, 30, 1, only={"method": ("perceptron",)}
+        ),
     ),
     presets=(
-        Preset("Logistic regression", "Newton's steps climb the likelihood; the probabilities are "
-               "the sigmoid of the score.", {}, OVERLAP),
-        Preset("Perceptron", "A row on the wrong side pulls the weights towards it; the others do "
-               "nothing.", {"method": "perceptron", "epochs": 20}, ASIDE),
-        Preset("LDA", "From round classes to one shared covariance: the boundary turns to follow "
-               "the shape of the clouds.", {"method": "LDA"}, LONG),
-        Preset("QDA", "Each class may have its own covariance, and the boundary becomes a curve.",
-               {"method": "QDA"}, RINGS),
-        Preset("Separable data", "A line separates the classes. Steeper is then always likelier: "
-               "the weights grow without end and the probabilities become 0 and 1.",
-               {"method": "logistic regression", "steps": 15}, APART, broken=True),
-        Preset("XOR, perceptron", "Opposite corners belong together, and no line separates them: "
-               "every correction undoes another.", {"method": "perceptron", "epochs": 2}, xor,
-               broken=True),
-        Preset("XOR, logistic regression", "The best line is no line: the weights stay near 0 and "
-               "every probability near one half.", {"method": "logistic regression"}, xor,
-               broken=True),
-        Preset("Unequal covariances", "One class sits inside the other. LDA gives both the same "
-               "covariance, so its line cannot bend round the inner class.",
-               {"method": "LDA"}, RINGS, broken=True),
+        Preset(
+            "Logistic regression",
+            "Newton's steps climb the likelihood; the probabilities are the sigmoid of the score.",
+            {},
+            OVERLAP,
+        ),
+        Preset(
+            "Perceptron",
+            "A row on the wrong side pulls the weights towards it; the others do nothing.",
+            {"method": "perceptron", "epochs": 20},
+            ASIDE,
+        ),
+        Preset(
+            "LDA",
+            "From round classes to one shared covariance: the boundary turns to follow "
+            "the shape of the clouds.",
+            {"method": "LDA"},
+            LONG,
+        ),
+        Preset(
+            "QDA",
+            "Each class may have its own covariance, and the boundary becomes a curve.",
+            {"method": "QDA"},
+            RINGS,
+        ),
+        Preset(
+            "Separable data",
+            "A line separates the classes. Steeper is then always likelier: "
+            "the weights grow without end and the probabilities become 0 and 1.",
+            {"method": "logistic regression", "steps": 15},
+            APART,
+            broken=True,
+        ),
+        Preset(
+            "XOR, perceptron",
+            "Opposite corners belong together, and no line separates them: "
+            "every correction undoes another.",
+            {"method": "perceptron", "epochs": 2},
+            xor,
+            broken=True,
+        ),
+        Preset(
+            "XOR, logistic regression",
+            "The best line is no line: the weights stay near 0 and "
+            "every probability near one half.",
+            {"method": "logistic regression"},
+            xor,
+            broken=True,
+        ),
+        Preset(
+            "Unequal covariances",
+            "One class sits inside the other. LDA gives both the same "
+            "covariance, so its line cannot bend round the inner class.",
+            {"method": "LDA"},
+            RINGS,
+            broken=True,
+        ),
     ),
     questions=(
-        Question("A line separates the two classes. Where do the weights of logistic regression "
-                 "without a penalty end?",
-                 ("At the maximum-margin line, with finite weights", "They grow without end",
-                  "At 0"), 1,
-                 "If all rows are on their side, doubling the weights makes every probability "
-                 "larger. The likelihood rises for ever and has no maximum."),
-        Question("Which rows change the weights of the perceptron?",
-                 ("All rows", "Rows on the wrong side", "Rows near the boundary"), 1,
-                 "w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as "
-                 "they are, however near it is."),
+        Question(
+            "A line separates the two classes. Where do the weights of logistic regression "
+            "without a penalty end?",
+            ("At the maximum-margin line, with finite weights", "They grow without end", "At 0"),
+            1,
+            "If all rows are on their side, doubling the weights makes every probability "
+            "larger. The likelihood rises for ever and has no maximum.",
+        ),
+        Question(
+            "Which rows change the weights of the perceptron?",
+            ("All rows", "Rows on the wrong side", "Rows near the boundary"),
+            1,
+            "w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as "
+            "they are, however near it is.",
+        ),
     ),
     run=run,
-)  # fmt: skip
+)

@@ -45,8 +45,14 @@ def split(data: LabData, most: int | None) -> Rows:
             "take more"
         )
     X_test, y_test = data.test
-    return Rows(np.asarray(X, float), y, np.asarray(X_test, float), np.asarray(y_test, int),
-                around(data.X), data.names)  # fmt: skip
+    return Rows(
+        np.asarray(X, float),
+        y,
+        np.asarray(X_test, float),
+        np.asarray(y_test, int),
+        around(data.X),
+        data.names,
+    )
 
 
 def boundary(b: float, w: Any, box: Any) -> list[Mark]:
@@ -63,12 +69,20 @@ def boundary(b: float, w: Any, box: Any) -> list[Mark]:
 
 def sigmoid_panel(title: str = "Probability by score") -> Any:
     z = np.linspace(-8.0, 8.0, 81)
-    marks = [line(z, expit(z), colour=None, width=1.5, label="1 / (1 + exp(−score))"),
-             rule(x=0.0), rule(y=0.5)]  # fmt: skip
-    return plane("sigmoid", marks, title=title, x="score: log-odds of class 1",
-                 y="P(class 1 | x)", box=(-8.3, 8.3, -0.12, 1.12),
-                 alt="The rows on the sigmoid curve, class 1 at the top and class 0 below.",
-    )  # fmt: skip
+    marks = [
+        line(z, expit(z), colour=None, width=1.5, label="1 / (1 + exp(−score))"),
+        rule(x=0.0),
+        rule(y=0.5),
+    ]
+    return plane(
+        "sigmoid",
+        marks,
+        title=title,
+        x="score: log-odds of class 1",
+        y="P(class 1 | x)",
+        box=(-8.3, 8.3, -0.12, 1.12),
+        alt="The rows on the sigmoid curve, class 1 at the top and class 0 below.",
+    )
 
 
 def sigmoid_rows(score: Any, y: Any) -> Any:
@@ -81,7 +95,22 @@ def sigmoid_rows(score: Any, y: Any) -> Any:
 
 
 def data_panel(data: LabData, box: Any, title: str) -> Any:
-    marks = [points(data.X[:, 0], data.X[:, 1], group=np.asarray(data.y, int), faint=data.held_out,
-                    data=True, label="rows (pale: held out)")]  # fmt: skip
-    return plane("data", marks, title=title, x=data.names[0], y=data.names[1], box=box,
-                 alt="Rows of the classes, and the regions that the rule gives them.")  # fmt: skip
+    marks = [
+        points(
+            data.X[:, 0],
+            data.X[:, 1],
+            group=np.asarray(data.y, int),
+            faint=data.held_out,
+            data=True,
+            label="rows (pale: held out)",
+        )
+    ]
+    return plane(
+        "data",
+        marks,
+        title=title,
+        x=data.names[0],
+        y=data.names[1],
+        box=box,
+        alt="Rows of the classes, and the regions that the rule gives them.",
+    )

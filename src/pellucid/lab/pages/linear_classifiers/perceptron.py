@@ -33,10 +33,16 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     frames = tuple(frame_of(rows, updates, thetas, i, k, reach) for k, i in enumerate(keep))
     model = Perceptron(shuffle=False, tol=None, max_iter=epochs)
     warned = heard(lambda: model.fit(rows.X, rows.y))[1]
-    panel = plane("weights", [], title="Weights: every wrong row adds ± x", x="w₁", y="w₂",
-                  box=(-reach, reach, -reach, reach), equal=True,
-                  alt="The path of the weight vector; the last arrow is the row that was wrong.",
-    )  # fmt: skip
+    panel = plane(
+        "weights",
+        [],
+        title="Weights: every wrong row adds ± x",
+        x="w₁",
+        y="w₂",
+        box=(-reach, reach, -reach, reach),
+        equal=True,
+        alt="The path of the weight vector; the last arrow is the row that was wrong.",
+    )
     code = f"""import numpy as np
 from pellucid import Perceptron
 {hushed(warned)}
@@ -82,23 +88,46 @@ def frame_of(
     codes = (b + cells @ w > 0).astype(int).reshape(CELLS, CELLS)
     marks = [regions(codes, rows.box), *boundary(b, w, rows.box)] if i else []
     path = thetas[max(i - TAIL, 0) : i + 1, 1:]
-    drawn = [line(path[:, 0], path[:, 1], colour="quiet", width=1.0),
-             segments([0.0], [0.0], [w[0]], [w[1]], colour="accent", width=2.0, arrow=True,
-                      label="w")]  # fmt: skip
+    drawn = [
+        line(path[:, 0], path[:, 1], colour="quiet", width=1.0),
+        segments([0.0], [0.0], [w[0]], [w[1]], colour="accent", width=2.0, arrow=True, label="w"),
+    ]
     if update.row is not None:
         x = rows.X[update.row]
-        marks.append(points([x[0]], [x[1]], group=[int(rows.y[update.row])], size=1.5, ring=[True],
-                            label="wrong row"))  # fmt: skip
+        marks.append(
+            points(
+                [x[0]],
+                [x[1]],
+                group=[int(rows.y[update.row])],
+                size=1.5,
+                ring=[True],
+                label="wrong row",
+            )
+        )
         before = thetas[i - 1, 1:]
-        drawn.append(segments([before[0]], [before[1]], [w[0]], [w[1]], colour="warn", width=2.0,
-                              arrow=True, label="step"))  # fmt: skip
+        drawn.append(
+            segments(
+                [before[0]],
+                [before[1]],
+                [w[0]],
+                [w[1]],
+                colour="warn",
+                width=2.0,
+                arrow=True,
+                label="step",
+            )
+        )
     held = errors(update.theta, rows.X_test, rows.y_test) if len(rows.y_test) else None
     numbers = {"epoch": update.epoch, "updates": i, "b": b, "w₁": float(w[0]), "w₂": float(w[1])}
     return Frame(
-        step=step, objective=errors(update.theta, rows.X, rows.y), gap=None,
-        formula=formula_of(rows, thetas, update, i), numbers=numbers,
-        state={"panels": [plane("data", marks), plane("weights", drawn)]}, held_out=held,
-    )  # fmt: skip
+        step=step,
+        objective=errors(update.theta, rows.X, rows.y),
+        gap=None,
+        formula=formula_of(rows, thetas, update, i),
+        numbers=numbers,
+        state={"panels": [plane("data", marks), plane("weights", drawn)]},
+        held_out=held,
+    )
 
 
 def formula_of(rows: Rows, thetas: Any, update: Update, i: int) -> str:
@@ -116,9 +145,13 @@ def formula_of(rows: Rows, thetas: Any, update: Update, i: int) -> str:
 def verdict(model: Any) -> str:
     n, bound = model.n_updates_, model.mistake_bound_
     if model.converged_:
-        return (f"After {n} updates in {model.n_iter_} epochs every training row is on its side; "
-                f"Novikoff's bound (R/γ)² allowed at most {number(bound)}.")  # fmt: skip
+        return (
+            f"After {n} updates in {model.n_iter_} epochs every training row is on its side; "
+            f"Novikoff's bound (R/γ)² allowed at most {number(bound)}."
+        )
     if np.isfinite(bound):
         return f"{n} updates were not enough; a line separates the rows: give it more epochs."
-    return (f"{n} updates, and the last epoch still had mistakes: no line separates these rows, "
-            "so the weights will go round for ever.")  # fmt: skip
+    return (
+        f"{n} updates, and the last epoch still had mistakes: no line separates these rows, "
+        "so the weights will go round for ever."
+    )

@@ -37,9 +37,11 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     settings = f"kernel={table.kernel!r}" + (f", C={C!r}" if soft else "")
     settings += f", max_iter={parts.MOST_STEPS}" if steps >= parts.MOST_STEPS else ""
     made = CODE.format(
-        model=type(model).__name__, kernel_name=type(table.kernel).__name__, settings=settings,
+        model=type(model).__name__,
+        kernel_name=type(table.kernel).__name__,
+        settings=settings,
         objective=SOFT if soft else HARD,
-    )  # fmt: skip
+    )
     return Trace(
         algorithm=type(model).__name__,
         params=params,
@@ -80,28 +82,66 @@ def near(rng: Any) -> LabData:
 CONTROLS = (
     Control("method", "Kernel", "choice", "linear", options=METHODS),
     Control("hard", "Hard margin (C = ∞)", "switch", False),
-    Control("C", "Price C of a slack", "number", 1.0, 0.01, 1000.0, log=True,
-            only={"hard": (False,)}),
-    Control("sigma", "Width σ of the Gaussian", "number", 0.8, 0.03, 5.0, log=True,
-            only={"method": ("Gaussian",)}),
-)  # fmt: skip
+    Control(
+        "C", "Price C of a slack", "number", 1.0, 0.01, 1000.0, log=True, only={"hard": (False,)}
+    ),
+    Control(
+        "sigma",
+        "Width σ of the Gaussian",
+        "number",
+        0.8,
+        0.03,
+        5.0,
+        log=True,
+        only={"method": ("Gaussian",)},
+    ),
+)
 PRESETS = (
-    Preset("Hard margin", "The classes are apart: the widest street between them.",
-           {"hard": True}, apart),
-    Preset("Soft margin", "The classes overlap: rows inside the street pay C for their slack. "
-           "SMO moves two multipliers a step.", {"C": 1.0}, near),
-    Preset("Lift to 3-D", "A disc in a ring: the kernel (x·z)² lifts the rows onto a cone, and "
-           "a plane cuts the tip off.", {"method": "quadratic (lift to 3-D)", "C": 1.0}, rings),
-    Preset("Gaussian kernel", "Every support vector casts a hill; their sum bends round the "
-           "moons.", {"method": "Gaussian", "sigma": 0.6, "C": 2.0}, moons),
-    Preset("C = ∞, not separable", "The classes overlap, so no street is free of rows. As the "
-           "price grows the street narrows, the multipliers grow with C and the objective has "
-           "no bound: the hard margin does not exist.", {"hard": True}, near, broken=True),
-    Preset("Tiny σ", "With σ far below the distance of neighbours k(x, z) is about 0 for any "
-           "two rows: each is an island, all become support vectors, training error 0, and "
-           "between the islands f says nothing.",
-           {"method": "Gaussian", "sigma": 0.05, "C": 10.0}, moons, broken=True),
-)  # fmt: skip
+    Preset(
+        "Hard margin",
+        "The classes are apart: the widest street between them.",
+        {"hard": True},
+        apart,
+    ),
+    Preset(
+        "Soft margin",
+        "The classes overlap: rows inside the street pay C for their slack. "
+        "SMO moves two multipliers a step.",
+        {"C": 1.0},
+        near,
+    ),
+    Preset(
+        "Lift to 3-D",
+        "A disc in a ring: the kernel (x·z)² lifts the rows onto a cone, and "
+        "a plane cuts the tip off.",
+        {"method": "quadratic (lift to 3-D)", "C": 1.0},
+        rings,
+    ),
+    Preset(
+        "Gaussian kernel",
+        "Every support vector casts a hill; their sum bends round the moons.",
+        {"method": "Gaussian", "sigma": 0.6, "C": 2.0},
+        moons,
+    ),
+    Preset(
+        "C = ∞, not separable",
+        "The classes overlap, so no street is free of rows. As the "
+        "price grows the street narrows, the multipliers grow with C and the objective has "
+        "no bound: the hard margin does not exist.",
+        {"hard": True},
+        near,
+        broken=True,
+    ),
+    Preset(
+        "Tiny σ",
+        "With σ far below the distance of neighbours k(x, z) is about 0 for any "
+        "two rows: each is an island, all become support vectors, training error 0, and "
+        "between the islands f says nothing.",
+        {"method": "Gaussian", "sigma": 0.05, "C": 10.0},
+        moons,
+        broken=True,
+    ),
+)
 PAGE = Page(
     name="margins",
     title="Support vectors and kernels",

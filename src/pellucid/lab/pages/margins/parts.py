@@ -67,15 +67,29 @@ def make_table(data: LabData, params: dict[str, Any]) -> Table:
         )
     test = held if held.any() else ~held
     box = around(data.X)
-    return Table(data, data.X[~held], data.y[~held], data.X[test], data.y[test],
-                 make_kernel(params), box, lattice(box, CELLS))  # fmt: skip
+    return Table(
+        data,
+        data.X[~held],
+        data.y[~held],
+        data.X[test],
+        data.y[test],
+        make_kernel(params),
+        box,
+        lattice(box, CELLS),
+    )
 
 
 def still(table: Table) -> Any:
     names = table.data.names
-    return plane("data", [row_points(table.data)], title="Boundary f = 0 and margins f = ±1",
-                 x=names[0], y=names[1], box=table.box,
-                 alt="Rows of the table by class.")  # fmt: skip
+    return plane(
+        "data",
+        [row_points(table.data)],
+        title="Boundary f = 0 and margins f = ±1",
+        x=names[0],
+        y=names[1],
+        box=table.box,
+        alt="Rows of the table by class.",
+    )
 
 
 def data_panel(table: Table, model: Any) -> Any:
@@ -87,14 +101,19 @@ def data_panel(table: Table, model: Any) -> Any:
         edge = contours(x, y, f, [-1.0, 1.0], colour=None, width=1.2)
         marks += [{**edge, "dashed": True}, contours(x, y, f, [0.0], colour=None, width=2.4)]
     support = model.multipliers_ > 0
-    marks.append(points(*table.X[support].T, group=table.y[support],
-                        ring=np.ones(int(support.sum()), bool)))  # fmt: skip
+    marks.append(
+        points(*table.X[support].T, group=table.y[support], ring=np.ones(int(support.sum()), bool))
+    )
     for kind, words in WORDS.items():
         here = (model.categories_ == kind) & support
         if here.any():
             marks.append(points(*table.X[here].T, group=KINDS[kind], size=0.55, label=words))
-    return plane("data", marks, box=table.box,
-                 alt=f"Boundary and margins; {int(support.sum())} support vectors.")  # fmt: skip
+    return plane(
+        "data",
+        marks,
+        box=table.box,
+        alt=f"Boundary and margins; {int(support.sum())} support vectors.",
+    )
 
 
 def multiplier_panel(table: Table, model: Any, top: float, price: float | None) -> Any:
@@ -105,9 +124,15 @@ def multiplier_panel(table: Table, model: Any, top: float, price: float | None) 
         marks.append(rule(y=price, colour="warn", label=f"C = {number(price)}"))
     change = float((table.y == 0).sum()) + 0.5
     marks.append(rule(x=change, label="class 0 | class 1"))
-    return plane("multipliers", marks, title="Multipliers aᵢ", x="training rows, by class", y="a",
-                 box=(0, len(order) + 1, 0, max(1.15 * top, 1e-12)),
-                 alt="One bar per training row; most are 0.")  # fmt: skip
+    return plane(
+        "multipliers",
+        marks,
+        title="Multipliers aᵢ",
+        x="training rows, by class",
+        y="a",
+        box=(0, len(order) + 1, 0, max(1.15 * top, 1e-12)),
+        alt="One bar per training row; most are 0.",
+    )
 
 
 def hinge_panel(table: Table, model: Any) -> Any:
@@ -120,8 +145,15 @@ def hinge_panel(table: Table, model: Any) -> Any:
         rule(x=1.0, label="margin"),
         points(shown, slack, group=table.y, size=0.8),
     ]
-    return plane("hinge", marks, title="Slack ξ = max(0, 1 − y f)", x="y f(x)", y="slack",
-                 box=(-2.6, 3.6, -0.2, 3.6), alt="Rows on the hinge loss.")  # fmt: skip
+    return plane(
+        "hinge",
+        marks,
+        title="Slack ξ = max(0, 1 − y f)",
+        x="y f(x)",
+        y="slack",
+        box=(-2.6, 3.6, -0.2, 3.6),
+        alt="Rows on the hinge loss.",
+    )
 
 
 def lifted(X: Any) -> Any:
@@ -156,15 +188,27 @@ def lift_panel(table: Table, model: Any, turn: float) -> Any:
     support = np.isin(np.arange(len(P)), model.support_)
     marks += [segments(*base, x, y, width=0.6), points(x, y, group=table.y, ring=support)]
     side = 1.45 * max(reach, 1e-12)
-    return plane("lift", marks, title="Lifted: (x₁² − x₂², 2 x₁x₂, x₁² + x₂²)/√2", x="", y="height",
-                 box=(-side, side, -0.45 * side, max(1.25 * top, 0.5 * side)),
-                 alt="The rows as a cone in three dimensions, and the dividing plane.")  # fmt: skip
+    return plane(
+        "lift",
+        marks,
+        title="Lifted: (x₁² − x₂², 2 x₁x₂, x₁² + x₂²)/√2",
+        x="",
+        y="height",
+        box=(-side, side, -0.45 * side, max(1.25 * top, 0.5 * side)),
+        alt="The rows as a cone in three dimensions, and the dividing plane.",
+    )
 
 
 def frame(
-    table: Table, model: Any, step: int, words: str, top: float, *, price: float | None,
+    table: Table,
+    model: Any,
+    step: int,
+    words: str,
+    top: float,
+    *,
+    price: float | None,
     gap: float | None,
-) -> Frame:  # fmt: skip
+) -> Frame:
     """What one state of the machine looks like."""
     f = model.decision_function(table.X_test)
     slack = np.maximum(0.0, 1.0 - (2.0 * table.y_test - 1.0) * f)

@@ -28,11 +28,17 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """Fit KNeighborsClassifier for every step and write down what it does."""
     assert data is not None
     space = parts.make_space(data, params, seed)
-    steps = {"regions by k": parts.by_k, "one query": parts.by_neighbour,
-             "Voronoi cells": parts.by_row}  # fmt: skip
+    steps = {
+        "regions by k": parts.by_k,
+        "one query": parts.by_neighbour,
+        "Voronoi cells": parts.by_row,
+    }
     made = steps[params["method"]](space, params)
-    settings = {"k": made.model.n_neighbors, "weights": made.model.weights,
-                "metric": params["metric"]}  # fmt: skip
+    settings = {
+        "k": made.model.n_neighbors,
+        "weights": made.model.weights,
+        "metric": params["metric"],
+    }
     return Trace(
         algorithm="KNeighborsClassifier",
         params=params,
@@ -73,30 +79,64 @@ def uneven(rng: Any) -> LabData:
 
 CONTROLS = (
     Control("method", "What to watch", "choice", "regions by k", options=tuple(WORDS)),
-    Control("k", "Neighbours k at most", "integer", 25, 2, 60, 1,
-            only={"method": ("regions by k", "one query")}),
-    Control("weights", "Weights of the votes", "choice", "uniform",
-            options=("uniform", "distance"), only={"method": ("regions by k", "one query")}),
-    Control("metric", "Distance", "choice", "euclidean",
-            options=("euclidean", "manhattan", "chebyshev")),
+    Control(
+        "k",
+        "Neighbours k at most",
+        "integer",
+        25,
+        2,
+        60,
+        1,
+        only={"method": ("regions by k", "one query")},
+    ),
+    Control(
+        "weights",
+        "Weights of the votes",
+        "choice",
+        "uniform",
+        options=("uniform", "distance"),
+        only={"method": ("regions by k", "one query")},
+    ),
+    Control(
+        "metric", "Distance", "choice", "euclidean", options=("euclidean", "manhattan", "chebyshev")
+    ),
     Control("standardise", "Standardise the columns", "switch", False),
     Control("noise", "Columns of noise added", "integer", 0, 0, 50, 1),
     Control("query_x", "Query, from left to right", "number", 0.55, 0.0, 1.0, 0.01),
     Control("query_y", "Query, from bottom to top", "number", 0.5, 0.0, 1.0, 0.01),
-)  # fmt: skip
+)
 PRESETS = (
     Preset("Two moons", "Small k follows every row, large k forgets the shape.", {}, moons),
-    Preset("One query", "The circle grows until it holds k rows; each of them has a vote.",
-           {"method": "one query", "k": 15}, moons),
-    Preset("Voronoi cells", "With one neighbour a row owns all places nearer to it than to "
-           "any other row.", {"method": "Voronoi cells"}, blobs),
-    Preset("Unscaled axis", "x1 is in grams, x2 in metres: a gram counts as much as a metre, "
-           "so distance is x1 alone and the column that matters is not seen. Standardise the "
-           "columns to repair it.", {"method": "regions by k", "k": 15}, uneven, broken=True),
-    Preset("50 columns of noise", "Fifty columns that say nothing drown the two that do: all "
-           "rows become about equally far away, and the nearest is near by chance.",
-           {"method": "one query", "noise": 50, "k": 25}, moons, broken=True),
-)  # fmt: skip
+    Preset(
+        "One query",
+        "The circle grows until it holds k rows; each of them has a vote.",
+        {"method": "one query", "k": 15},
+        moons,
+    ),
+    Preset(
+        "Voronoi cells",
+        "With one neighbour a row owns all places nearer to it than to any other row.",
+        {"method": "Voronoi cells"},
+        blobs,
+    ),
+    Preset(
+        "Unscaled axis",
+        "x1 is in grams, x2 in metres: a gram counts as much as a metre, "
+        "so distance is x1 alone and the column that matters is not seen. Standardise the "
+        "columns to repair it.",
+        {"method": "regions by k", "k": 15},
+        uneven,
+        broken=True,
+    ),
+    Preset(
+        "50 columns of noise",
+        "Fifty columns that say nothing drown the two that do: all "
+        "rows become about equally far away, and the nearest is near by chance.",
+        {"method": "one query", "noise": 50, "k": 25},
+        moons,
+        broken=True,
+    ),
+)
 PAGE = Page(
     name="neighbours",
     title="Nearest neighbours",

@@ -72,14 +72,23 @@ def make_space(data: LabData, params: dict[str, Any], seed: int) -> Space:
         return rows if scaler is None else scaler.inverse_transform(rows)
 
     box = roomy(around(data.X))
-    query = [box[0] + params["query_x"] * (box[1] - box[0]),
-             box[2] + params["query_y"] * (box[3] - box[2])]  # fmt: skip
+    query = [
+        box[0] + params["query_x"] * (box[1] - box[0]),
+        box[2] + params["query_y"] * (box[3] - box[2]),
+    ]
     return Space(
-        data, scaled(X[~held]), data.y[~held], scaled(X[held]), data.y[held],
-        lift, None if columns else drop, np.array(query), box,
+        data,
+        scaled(X[~held]),
+        data.y[~held],
+        scaled(X[held]),
+        data.y[held],
+        lift,
+        None if columns else drop,
+        np.array(query),
+        box,
         NOISE_CODE.format(seed=seed, columns=columns) if columns else "",
         "" if scaler is None else SCALE_CODE,
-    )  # fmt: skip
+    )
 
 
 def roomy(box: Any) -> Any:
@@ -115,8 +124,16 @@ def painted(model: Any, space: Space) -> Any:
 def data_panel(space: Space, marks: list[Any], alt: str) -> Any:
     names = space.data.names
     sides = (space.box[1] - space.box[0]) / (space.box[3] - space.box[2])
-    return plane("data", marks, title="Rows and regions", x=names[0], y=names[1], box=space.box,
-                 equal=0.3 < sides < 3.0, alt=alt)  # fmt: skip
+    return plane(
+        "data",
+        marks,
+        title="Rows and regions",
+        x=names[0],
+        y=names[1],
+        box=space.box,
+        equal=0.3 < sides < 3.0,
+        alt=alt,
+    )
 
 
 def still(space: Space) -> Any:
@@ -127,8 +144,11 @@ def circle(space: Space, radius: float, metric: str) -> Any:
     """The places at that distance from the query, in the plane."""
     turn = np.linspace(0.0, 2.0 * np.pi, 73)
     round_ = np.column_stack([np.cos(turn), np.sin(turn)])
-    size = {"euclidean": np.hypot(*round_.T), "manhattan": np.abs(round_).sum(axis=1),
-            "chebyshev": np.abs(round_).max(axis=1)}[metric]  # fmt: skip
+    size = {
+        "euclidean": np.hypot(*round_.T),
+        "manhattan": np.abs(round_).sum(axis=1),
+        "chebyshev": np.abs(round_).max(axis=1),
+    }[metric]
     if space.drop is None:
         return line([], [])
     centre = space.lift(space.query[None])
@@ -143,8 +163,12 @@ def asked(space: Space) -> Any:
 def voters(space: Space, vote: Any) -> Any:
     train = np.flatnonzero(~held_rows(space.data))
     rows = space.data.X[train[vote.indices]]
-    return points(rows[:, 0], rows[:, 1], group=space.y[vote.indices].astype(int),
-                  ring=np.ones(len(rows), bool))  # fmt: skip
+    return points(
+        rows[:, 0],
+        rows[:, 1],
+        group=space.y[vote.indices].astype(int),
+        ring=np.ones(len(rows), bool),
+    )
 
 
 def vote_words(vote: Any, k: int) -> str:
@@ -160,10 +184,15 @@ def distance_panel(all_distances: Any, k: int) -> Any:
         points([k], [all_distances[k - 1]], group="accent", size=1.6),
         rule(x=k, colour="accent", label=f"k = {k}"),
     ]
-    return plane("distances", marks, title="Distance from the query", x="rows, nearest first",
-                 y="distance", box=(0, len(rank) + 1, 0, high),
-                 alt=f"Distances of all rows from the query; the {k}th is "
-                     f"{number(all_distances[k - 1])}.")  # fmt: skip
+    return plane(
+        "distances",
+        marks,
+        title="Distance from the query",
+        x="rows, nearest first",
+        y="distance",
+        box=(0, len(rank) + 1, 0, high),
+        alt=f"Distances of all rows from the query; the {k}th is {number(all_distances[k - 1])}.",
+    )
 
 
 def usable_ks(space: Space, most: int, steps: int) -> list[int]:
@@ -181,8 +210,9 @@ def by_k(space: Space, params: dict[str, Any]) -> Made:
     alone = select_n_neighbors(
         space.Z, space.y, ks, weights=params["weights"], metric=params["metric"]
     )
-    whole = np.sort(neighbours(space, params, len(space.y)).explain(
-        space.lift(space.query[None]))[0].distances)  # fmt: skip
+    whole = np.sort(
+        neighbours(space, params, len(space.y)).explain(space.lift(space.query[None]))[0].distances
+    )
     models = [neighbours(space, params, k) for k in ks]
     made = [errors(model, space) for model in models]
     top = 1.1 * max(0.1, float(np.max(made)), float(alone.errors.max()))
@@ -191,17 +221,30 @@ def by_k(space: Space, params: dict[str, Any]) -> Made:
         vote = model.explain(space.lift(space.query[None]))[0]
         so_far = np.array(made[: i + 1])
         radius = float(vote.distances[-1])
-        numbers = {"k": k, "training error": made[i][0], "leave-one-out": float(alone.errors[i]),
-                   "held-out error": made[i][1], "radius of the query": radius}  # fmt: skip
+        numbers = {
+            "k": k,
+            "training error": made[i][0],
+            "leave-one-out": float(alone.errors[i]),
+            "held-out error": made[i][1],
+            "radius of the query": radius,
+        }
         scene = [
-            data_panel(space, [painted(model, space),
-                               circle(space, radius, params["metric"]), voters(space, vote),
-                               asked(space)], f"Regions of {k} neighbours."),
+            data_panel(
+                space,
+                [
+                    painted(model, space),
+                    circle(space, radius, params["metric"]),
+                    voters(space, vote),
+                    asked(space),
+                ],
+                f"Regions of {k} neighbours.",
+            ),
             error_panel(ks[: i + 1], so_far, alone.errors[: i + 1], ks[-1], top),
             distance_panel(whole, k),
-        ]  # fmt: skip
-        frames.append(Frame(i, made[i][0], None, vote_words(vote, k), numbers,
-                            {"panels": scene}, made[i][1]))  # fmt: skip
+        ]
+        frames.append(
+            Frame(i, made[i][0], None, vote_words(vote, k), numbers, {"panels": scene}, made[i][1])
+        )
     tests = [test for _, test in made]
     return Made(model, [still(space)], frames, ks, tests, contrast(whole))
 
@@ -211,13 +254,22 @@ def contrast(distances: Any) -> float:
 
 
 def error_panel(ks: list[int], train_test: Any, alone: Any, last: int, top: float) -> Any:
-    curves = (("training", train_test[:, 0], "accent"), ("leave-one-out", alone, 3),
-              ("held-out", train_test[:, 1], 1))  # fmt: skip
+    curves = (
+        ("training", train_test[:, 0], "accent"),
+        ("leave-one-out", alone, 3),
+        ("held-out", train_test[:, 1], 1),
+    )
     marks = [line(ks, values, colour=colour, label=name) for name, values, colour in curves]
     marks += [points(ks[-1:], values[-1:], group=colour) for _, values, colour in curves]
-    return plane("errors", marks, title="Share of wrong rows", x="k", y="error",
-                 box=(0, last + 1, 0, top), alt="Errors against k: training, leave-one-out and "
-                 "held-out rows.")  # fmt: skip
+    return plane(
+        "errors",
+        marks,
+        title="Share of wrong rows",
+        x="k",
+        y="error",
+        box=(0, last + 1, 0, top),
+        alt="Errors against k: training, leave-one-out and held-out rows.",
+    )
 
 
 def by_neighbour(space: Space, params: dict[str, Any]) -> Made:
@@ -236,14 +288,26 @@ def by_neighbour(space: Space, params: dict[str, Any]) -> Made:
         formula = (
             f"d(x, x{sub(k)}) = {number(radius)}, y{sub(k)} = {space.y[row]}; {vote_words(vote, k)}"
         )
-        numbers = {"k": k, "distance": radius, "its class": int(space.y[row]),
-                   "winner": int(vote.winner), "farthest / nearest": contrast(whole)}  # fmt: skip
+        numbers = {
+            "k": k,
+            "distance": radius,
+            "its class": int(space.y[row]),
+            "winner": int(vote.winner),
+            "farthest / nearest": contrast(whole),
+        }
         scene = [
-            data_panel(space, [painted(model, space),
-                               circle(space, radius, params["metric"]), voters(space, vote),
-                               asked(space)], f"The {k} nearest rows of the query."),
+            data_panel(
+                space,
+                [
+                    painted(model, space),
+                    circle(space, radius, params["metric"]),
+                    voters(space, vote),
+                    asked(space),
+                ],
+                f"The {k} nearest rows of the query.",
+            ),
             distance_panel(whole, k),
-        ]  # fmt: skip
+        ]
         frames.append(Frame(i, train, None, formula, numbers, {"panels": scene}, test))
     return Made(model, [still(space)], frames, ks, tests, contrast(whole))
 
@@ -263,10 +327,13 @@ def by_row(space: Space, params: dict[str, Any]) -> Made:
             f"cell of x{sub(m)} = {{z : |z − x{sub(m)}| ≤ |z − xᵢ| for i ≤ {m}}}; the query is in "
             f"cell {near + 1} (distance {number(distance[0, 0])}) → class {space.y[near]}"
         )
-        numbers = {"rows so far": m, "cell of the query": near + 1,
-                   "training rows wrong": train, "held-out error": test}  # fmt: skip
-        marks = [painted(model, space), *cell_lines(space, m, params),
-                 asked(space)]  # fmt: skip
+        numbers = {
+            "rows so far": m,
+            "cell of the query": near + 1,
+            "training rows wrong": train,
+            "held-out error": test,
+        }
+        marks = [painted(model, space), *cell_lines(space, m, params), asked(space)]
         panel = data_panel(space, marks, f"Cells of the first {m} rows.")
         frames.append(Frame(i, train, None, formula, numbers, {"panels": [panel]}, test))
     return Made(model, [still(space)], frames, [1], tests, 1.0)
@@ -274,15 +341,22 @@ def by_row(space: Space, params: dict[str, Any]) -> Made:
 
 def cell_lines(space: Space, m: int, params: dict[str, Any]) -> list[Any]:
     """The edges of the exact cells, where the distance has straight ones."""
-    seen = points(*space.data.X[~held_rows(space.data)][:m].T, group=space.y[:m].astype(int),
-                  ring=np.ones(m, bool))  # fmt: skip
+    seen = points(
+        *space.data.X[~held_rows(space.data)][:m].T,
+        group=space.y[:m].astype(int),
+        ring=np.ones(m, bool),
+    )
     if space.drop is None or params["metric"] != "euclidean":
         return [seen]
     corners = space.lift(np.array([[space.box[0], space.box[2]], [space.box[1], space.box[3]]]))
     bounds = (corners[0, 0], corners[1, 0], corners[0, 1], corners[1, 1])
     gap = np.full((1, 2), np.nan)
-    path = np.vstack([
-        part for cell in voronoi_cells(space.Z[:m], bounds=bounds).polygons if len(cell)
-        for part in (space.drop(np.vstack([cell, cell[:1]])), gap)
-    ])  # fmt: skip
+    path = np.vstack(
+        [
+            part
+            for cell in voronoi_cells(space.Z[:m], bounds=bounds).polygons
+            if len(cell)
+            for part in (space.drop(np.vstack([cell, cell[:1]])), gap)
+        ]
+    )
     return [line(path[:, 0], path[:, 1], colour="quiet", width=1.0), seen]

@@ -66,18 +66,28 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="MLPClassifier",
         params=params,
-        data=told(data, "classes", [
-            plane("rows", [row_points(data)], title="Rows and what the network says",
-                  x=data.names[0], y=data.names[1], box=around(data.X),
-                  alt="Rows by class on the surface of the network's answers."),
-        ]),
+        data=told(
+            data,
+            "classes",
+            [
+                plane(
+                    "rows",
+                    [row_points(data)],
+                    title="Rows and what the network says",
+                    x=data.names[0],
+                    y=data.names[1],
+                    box=around(data.X),
+                    alt="Rows by class on the surface of the network's answers.",
+                )
+            ],
+        ),
         card=model.card().to_dict(),
         frames=frames,
         title="A network in training",
         objective="mean cross-entropy",
         verdict=_verdict(data, networks, k),
         code=_code(data, params, k, seed, bool(caught) or params["start"] == "zeros"),
-    )  # fmt: skip
+    )
 
 
 def _values(network: Any, x: Any) -> list[list[str]]:
@@ -91,17 +101,23 @@ def _frame(data: LabData, params: dict[str, Any], networks: Any, i: int, k: int,
     loss = float(network.loss_value(X, T))
     flow, found = flow_panel(network, X, T)
     formula, edge = _update(networks, i, X, T, params)
-    units = network_panel(network, _values(network, X[row]), lit_edges=[edge],
-                          title="Units: values of the ringed row; lines: weights")  # fmt: skip
+    units = network_panel(
+        network,
+        _values(network, X[row]),
+        lit_edges=[edge],
+        title="Units: values of the ringed row; lines: weights",
+    )
     beside = [flow, units] if params["layers"] > 3 else [units, flow]  # a wide one comes last
     panels = [plane("rows", surface(network, data, k, row)), *beside]
     test, truth = data.test
     held = float(network.loss_value(test, target(truth, k))) if len(test) else None
     numbers: dict[str, Any] = {
-        "epoch": i, "loss": round(loss, 4), "accuracy": round(accuracy(network, X, y), 3),
+        "epoch": i,
+        "loss": round(loss, 4),
+        "accuracy": round(accuracy(network, X, y), 3),
         "δ first / last hidden": float(f"{found.ratio:.3g}"),
         "units without gradient": f"{100 * float(found.dead_fraction.mean()):.0f} %",
-    }  # fmt: skip
+    }
     if len(test):
         numbers["held-out accuracy"] = round(accuracy(network, test, truth), 3)
     return Frame(i, loss, None, formula, numbers, {"panels": panels}, held)

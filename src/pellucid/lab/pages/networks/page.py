@@ -38,8 +38,7 @@ PAGE = Page(
         Control("method", "View", "choice", "epochs", options=("epochs", "forward and back")),
         Control("layers", "Hidden layers", "integer", 1, low=1, high=8, step=1),
         Control("units", "Units in each", "integer", 5, low=1, high=8, step=1),
-        Control("activation", "Activation", "choice", "tanh",
-                options=("relu", "tanh", "logistic")),
+        Control("activation", "Activation", "choice", "tanh", options=("relu", "tanh", "logistic")),
         Control("start", "Start", "choice", "Glorot", options=tuple(STARTS)),
         Control("rule", "Rule", "choice", "Adam", options=("plain", "Adam"), only=TRAINED),
         Control("rate", "Rate η", "number", 0.05, low=0.001, high=10.0, step=0.001, log=True),
@@ -48,31 +47,55 @@ PAGE = Page(
     ),
     presets=(
         Preset("Moons", "Five units bend the boundary around two half circles.", {}, few_moons),
-        Preset("Forward and back", "One row in slow motion: sums and values forward, δ back, then "
-               "every weight moves against its gradient.",
-               {"method": "forward and back", "units": 3, "rate": 0.5}, xor),
-        Preset("Three ReLU layers", "He's start keeps the gradients of all layers alike.",
-               {"layers": 3, "activation": "relu", "start": "He", "rate": 0.02}, few_moons),
-        Preset("Break it: dead ReLU", "The biases start at −5, so every weighted sum is negative "
-               "and every ReLU is 0 for every row. Its slope is 0 too: no gradient reaches the "
-               "weights, and only the bias of the output still learns.",
-               {"activation": "relu", "start": "biases −5", "rule": "plain", "rate": 0.5},
-               few_moons, broken=True),
-        Preset("Break it: zero init", "With equal weights all units of a layer compute the same "
-               "and get the same gradient. From zeros not even that: the weights between the "
-               "layers multiply the gradients by 0, and the network answers the same everywhere.",
-               {"start": "zeros", "rule": "plain", "rate": 0.5}, few_moons, broken=True),
-        Preset("Break it: deep sigmoid", "The slope of a logistic unit is at most 1/4. Through "
-               "eight layers the gradient shrinks by a factor each time, until the first layers "
-               "get next to none: nothing is learned below.",
-               {"layers": 8, "activation": "logistic", "rule": "plain", "rate": 0.5},
-               few_moons, broken=True),
+        Preset(
+            "Forward and back",
+            "One row in slow motion: sums and values forward, δ back, then "
+            "every weight moves against its gradient.",
+            {"method": "forward and back", "units": 3, "rate": 0.5},
+            xor,
+        ),
+        Preset(
+            "Three ReLU layers",
+            "He's start keeps the gradients of all layers alike.",
+            {"layers": 3, "activation": "relu", "start": "He", "rate": 0.02},
+            few_moons,
+        ),
+        Preset(
+            "Break it: dead ReLU",
+            "The biases start at −5, so every weighted sum is negative "
+            "and every ReLU is 0 for every row. Its slope is 0 too: no gradient reaches the "
+            "weights, and only the bias of the output still learns.",
+            {"activation": "relu", "start": "biases −5", "rule": "plain", "rate": 0.5},
+            few_moons,
+            broken=True,
+        ),
+        Preset(
+            "Break it: zero init",
+            "With equal weights all units of a layer compute the same "
+            "and get the same gradient. From zeros not even that: the weights between the "
+            "layers multiply the gradients by 0, and the network answers the same everywhere.",
+            {"start": "zeros", "rule": "plain", "rate": 0.5},
+            few_moons,
+            broken=True,
+        ),
+        Preset(
+            "Break it: deep sigmoid",
+            "The slope of a logistic unit is at most 1/4. Through "
+            "eight layers the gradient shrinks by a factor each time, until the first layers "
+            "get next to none: nothing is learned below.",
+            {"layers": 8, "activation": "logistic", "rule": "plain", "rate": 0.5},
+            few_moons,
+            broken=True,
+        ),
     ),
     questions=(
         Question(
             "All weights of a network start at 0. What does gradient descent make of it?",
-            ("it learns, only more slowly", "all units of a layer stay equal",
-             "the loss becomes infinite"),
+            (
+                "it learns, only more slowly",
+                "all units of a layer stay equal",
+                "the loss becomes infinite",
+            ),
             1,
             "Equal units see equal inputs and get equal gradients, so they stay equal for ever. "
             "Random starts break the symmetry.",
@@ -86,4 +109,4 @@ PAGE = Page(
         ),
     ),
     run=run,
-)  # fmt: skip
+)

@@ -37,8 +37,11 @@ def start_code(params: dict[str, Any], k: int, seed: int) -> str:
     """Python of ``start_network``."""
     init = STARTS[params["start"]]
     one = f"Dense({params['units']}, {params['activation']!r}, init={init!r})"
-    last, loss = ("Dense(1, 'logistic'", "binary_cross_entropy") if k == 2 else (
-        f"Dense({k}, 'softmax'", "cross_entropy")  # fmt: skip
+    last, loss = (
+        ("Dense(1, 'logistic'", "binary_cross_entropy")
+        if k == 2
+        else (f"Dense({k}, 'softmax'", "cross_entropy")
+    )
     code = (
         f"hidden = [{one}] * {params['layers']}\n"
         f"start = Network([*hidden, {last}, init={init!r})], loss={loss!r},\n"
@@ -92,9 +95,15 @@ def network_panel(
             number_of[layer, j] = len(nodes)
             name = unit_name(layer, j, sizes)
             said = words[layer][j]
-            nodes.append({"x": 2.0 * layer, "y": 1.2 * ((n - 1) / 2 - j), "round": False,
-                          "label": f"{name}\n{said}" if said and not deep else said or name,
-                          "lit": (layer, j) in lit})  # fmt: skip
+            nodes.append(
+                {
+                    "x": 2.0 * layer,
+                    "y": 1.2 * ((n - 1) / 2 - j),
+                    "round": False,
+                    "label": f"{name}\n{said}" if said and not deep else said or name,
+                    "lit": (layer, j) in lit,
+                }
+            )
     every = [
         (abs(float(w)), layer, i, j, float(w))
         for layer, W in enumerate(network.weights)
@@ -103,13 +112,24 @@ def network_panel(
     few = len(every) <= MOST_WORDS
     kept = sorted(every, key=lambda e: ((e[1], e[2], e[3]) not in lit_edges, -e[0]))[:MOST_EDGES]
     edges = [
-        {"source": number_of[layer, i], "target": number_of[layer + 1, j], "arrow": False,
-         "colour": 0 if w >= 0 else 1, "dashed": w < 0, "lit": (layer, i, j) in lit_edges,
-         **({"label": number(w, 2)} if few or (layer, i, j) in lit_edges else {})}
+        {
+            "source": number_of[layer, i],
+            "target": number_of[layer + 1, j],
+            "arrow": False,
+            "colour": 0 if w >= 0 else 1,
+            "dashed": w < 0,
+            "lit": (layer, i, j) in lit_edges,
+            **({"label": number(w, 2)} if few or (layer, i, j) in lit_edges else {}),
+        }
         for _, layer, i, j, w in sorted(kept, key=lambda e: e[1:4])
-    ]  # fmt: skip
-    return graph("network", nodes, edges, title=title,
-                 alt="The units of the network and the weights between them.")  # fmt: skip
+    ]
+    return graph(
+        "network",
+        nodes,
+        edges,
+        title=title,
+        alt="The units of the network and the weights between them.",
+    )
 
 
 def surface(network: Network, data: LabData, k: int, ring: int | None = None) -> list[Mark]:
@@ -123,8 +143,16 @@ def surface(network: Network, data: LabData, k: int, ring: int | None = None) ->
         marks = [regions(out.argmax(axis=1).reshape(CELLS, CELLS), box)]
     if ring is not None:
         x = data.train[0][ring]
-        marks.append(points([x[0]], [x[1]], group=[int(data.train[1][ring])], size=1.5,
-                            ring=[True], label="the row that is followed"))  # fmt: skip
+        marks.append(
+            points(
+                [x[0]],
+                [x[1]],
+                group=[int(data.train[1][ring])],
+                size=1.5,
+                ring=[True],
+                label="the row that is followed",
+            )
+        )
     return marks
 
 
@@ -138,10 +166,15 @@ def flow_panel(network: Network, X: Any, T: Any) -> tuple[Panel, Any]:
         points(layers, rms, group="accent", label="rms of δ = ∂L/∂z"),
     ]
     panel = plane(
-        "flow", marks, title="Gradients that come back, by layer", x="layer", y="rms δ",
-        log_y=True, box=(0.5, len(rms) + 0.5, FLOOR / 2, 10.0),
+        "flow",
+        marks,
+        title="Gradients that come back, by layer",
+        x="layer",
+        y="rms δ",
+        log_y=True,
+        box=(0.5, len(rms) + 0.5, FLOOR / 2, 10.0),
         alt="Root mean square of the gradients in each layer, on a log scale.",
-    )  # fmt: skip
+    )
     return panel, flow
 
 

@@ -62,11 +62,21 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="Network",
         params=params,
-        data=told(data, "classes", [
-            plane("rows", [row_points(data)], title="Rows and what the network says",
-                  x=data.names[0], y=data.names[1], box=around(data.X),
-                  alt="Rows by class on the surface of the network's answers."),
-        ]),
+        data=told(
+            data,
+            "classes",
+            [
+                plane(
+                    "rows",
+                    [row_points(data)],
+                    title="Rows and what the network says",
+                    x=data.names[0],
+                    y=data.names[1],
+                    box=around(data.X),
+                    alt="Rows by class on the surface of the network's answers.",
+                )
+            ],
+        ),
         card={
             "representation": "layers of weighted sums and activations: a = g(W'x + b)",
             "evaluation": "cross-entropy of one row",
@@ -76,9 +86,9 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         title="One row forward and back",
         objective="cross-entropy of the row",
         verdict=f"{UPDATES} updates on this row took its loss from {number(first)} to "
-                f"{number(last)}; the held-out curve says what that did to the others.",
+        f"{number(last)}; the held-out curve says what that did to the others.",
         code=_code(data, params, k, seed, row),
-    )  # fmt: skip
+    )
 
 
 def _code(data: LabData, params: dict[str, Any], k: int, seed: int, row: int) -> str:
@@ -139,20 +149,30 @@ def _half_steps(
 def _table(flow: _Pass, layer: int, back: bool) -> Panel:
     """z, a and δ of every unit of a layer."""
     cells = [
-        [unit_name(layer, j, flow.sizes), number(flow.sums[layer - 1][j]),
-         number(flow.values[layer][j]),
-         number(flow.deltas[layer - 1][j]) if back else "?"]
+        [
+            unit_name(layer, j, flow.sizes),
+            number(flow.sums[layer - 1][j]),
+            number(flow.values[layer][j]),
+            number(flow.deltas[layer - 1][j]) if back else "?",
+        ]
         for j in range(flow.sizes[layer])
-    ]  # fmt: skip
-    return table("units", ["unit", "z", "a = g(z)", "δ"], cells, title=f"Layer {layer} in numbers",
-                 alt="Weighted sum, value and delta of every unit of the layer.")  # fmt: skip
+    ]
+    return table(
+        "units",
+        ["unit", "z", "a = g(z)", "δ"],
+        cells,
+        title=f"Layer {layer} in numbers",
+        alt="Weighted sum, value and delta of every unit of the layer.",
+    )
 
 
 def _forward(flow: _Pass, layer: int) -> str:
     j = int(np.abs(flow.values[layer]).argmax())
     w, b = flow.network.weights[layer - 1][:, j], float(flow.biases[layer - 1][j])
-    terms = [f"{number(wi, 2)}·{number(a, 2) if a >= 0 else f'({number(a, 2)})'}"
-             for wi, a in zip(w, flow.values[layer - 1], strict=True)]  # fmt: skip
+    terms = [
+        f"{number(wi, 2)}·{number(a, 2) if a >= 0 else f'({number(a, 2)})'}"
+        for wi, a in zip(w, flow.values[layer - 1], strict=True)
+    ]
     shown = " + ".join(terms[:3]) + (" + …" if len(terms) > 3 else "")
     kind = _kind(flow, layer)
     return (
@@ -186,9 +206,16 @@ def _back(flow: _Pass, layer: int, t: Any) -> str:
 
 
 def _moved(
-    data: LabData, params: dict[str, Any], flow: _Pass, after: Any, x: Any, t: Any, k: int,
-    row: int, step: int,
-) -> Frame:  # fmt: skip
+    data: LabData,
+    params: dict[str, Any],
+    flow: _Pass,
+    after: Any,
+    x: Any,
+    t: Any,
+    k: int,
+    row: int,
+    step: int,
+) -> Frame:
     """The weights after the update."""
     top = [float(np.abs(g).max()) for g in flow.gradients]
     layer = int(np.argmax(top))
@@ -211,6 +238,9 @@ def _moved(
         network_panel(after, words, lit_edges=[(layer, a, b)], title="After the update: values"),
         _table(moved, len(flow.sums), True),
     ]
-    numbers = {"loss before": float(f"{flow.loss:.5g}"), "loss after": float(f"{loss:.5g}"),
-               "largest |∂L/∂w|": float(f"{max(top):.4g}")}  # fmt: skip
+    numbers = {
+        "loss before": float(f"{flow.loss:.5g}"),
+        "loss after": float(f"{loss:.5g}"),
+        "largest |∂L/∂w|": float(f"{max(top):.4g}"),
+    }
     return Frame(step, loss, None, formula, numbers, {"panels": panels}, _held(after, data, k))

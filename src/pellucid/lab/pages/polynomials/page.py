@@ -42,19 +42,30 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     parts_box = (values[0] - 0.4, values[-1] + 0.4, FLOOR, 3 * max(top, 1.0))
     static = [
         data_panel(data, sweep, box),
-        plane("parts", [rule(y=max(sweep.noise**2, FLOOR), label="noise")], x=word,
-              y="squared error", title="Bias², variance, total error", box=parts_box, log_y=True,
-              alt="Bias, variance and total error against flexibility."),
-    ]  # fmt: skip
+        plane(
+            "parts",
+            [rule(y=max(sweep.noise**2, FLOOR), label="noise")],
+            x=word,
+            y="squared error",
+            title="Bias², variance, total error",
+            box=parts_box,
+            log_y=True,
+            alt="Bias, variance and total error against flexibility.",
+        ),
+    ]
     last = steps[-1]["model"]
     card = (last[-1] if hasattr(last, "steps") else last).card().to_dict()
     return Trace(
-        algorithm=params["method"], params=params,
+        algorithm=params["method"],
+        params=params,
         data=told(data, "values", static),
-        card=card, frames=frames, title="Polynomials, splines, bias and variance",
-        objective="mean squared error", verdict=verdict(params, steps, frames),
+        card=card,
+        frames=frames,
+        title="Polynomials, splines, bias and variance",
+        objective="mean squared error",
+        verdict=verdict(params, steps, frames),
         code=code_of(sweep, params["method"], values[-1]),
-    )  # fmt: skip
+    )
 
 
 def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
@@ -74,8 +85,17 @@ def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
     inside = np.linspace(low, high, GRID)
     shown = np.linspace(low - room, high + room, GRID + int(40 * params["beyond"]))
     X_test, y_test = data.test
-    return Sweep(x, np.asarray(y, float), Y, truth, noise, inside, shown,
-                 np.asarray(X_test[:, 0], float), np.asarray(y_test, float))  # fmt: skip
+    return Sweep(
+        x,
+        np.asarray(y, float),
+        Y,
+        truth,
+        noise,
+        inside,
+        shown,
+        np.asarray(X_test[:, 0], float),
+        np.asarray(y_test, float),
+    )
 
 
 def fit_step(sweep: Sweep, params: dict[str, Any], value: int) -> dict[str, Any]:
@@ -88,12 +108,16 @@ def fit_step(sweep: Sweep, params: dict[str, Any], value: int) -> dict[str, Any]
     noisy = np.vstack([truth + sweep.noise, truth - sweep.noise])  # variance noise^2 exactly
     held = sweep.x_test
     return {
-        "value": value, "model": model, "curves": outer, "own": model.predict(sweep.shown[:, None]),
+        "value": value,
+        "model": model,
+        "curves": outer,
+        "own": model.predict(sweep.shown[:, None]),
         "parts": decompose_squared(inner.T, truth=truth, y=noisy),
         "train": float(np.mean((sweep.y - model.predict(sweep.x[:, None])) ** 2)),
-        "test": None if not len(held) else float(
-            np.mean((sweep.y_test - model.predict(held[:, None])) ** 2)),
-    }  # fmt: skip
+        "test": None
+        if not len(held)
+        else float(np.mean((sweep.y_test - model.predict(held[:, None])) ** 2)),
+    }
 
 
 def data_box(data: LabData, sweep: Sweep) -> tuple[float, float, float, float]:
@@ -107,14 +131,19 @@ def data_box(data: LabData, sweep: Sweep) -> tuple[float, float, float, float]:
 def data_panel(data: LabData, sweep: Sweep, box: Any) -> Any:
     marks = [
         line(sweep.shown, sweep.truth(sweep.shown), colour=None, dashed=True, label="truth"),
-        points(data.X[:, 0], data.y, faint=data.held_out, data=True,
-               label="rows (pale: held out)"),
-    ]  # fmt: skip
+        points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (pale: held out)"),
+    ]
     if sweep.shown[0] < sweep.inside[0]:
         marks += [rule(x=sweep.inside[0], label="no rows beyond"), rule(x=sweep.inside[-1])]
-    return plane("data", marks, title="Data space: the fits of 50 training sets", x=data.names[0],
-                 y="y", box=box, alt="Rows, truth, and the curves of fifty training sets.",
-    )  # fmt: skip
+    return plane(
+        "data",
+        marks,
+        title="Data space: the fits of 50 training sets",
+        x=data.names[0],
+        y="y",
+        box=box,
+        alt="Rows, truth, and the curves of fifty training sets.",
+    )
 
 
 def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box: Any) -> Frame:
@@ -126,30 +155,46 @@ def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box
     x = np.tile(np.r_[sweep.shown.round(3), np.nan], curves.shape[1])
     drawn = [
         line(x, np.vstack([curves, gap]).T.ravel(), colour="quiet", width=0.5),
-        line(sweep.shown, np.clip(step["curves"].mean(axis=1), low, top), colour=1, width=2.2,
-             label="mean of 50 fits"),
+        line(
+            sweep.shown,
+            np.clip(step["curves"].mean(axis=1), low, top),
+            colour=1,
+            width=2.2,
+            label="mean of 50 fits",
+        ),
         line(sweep.shown, np.clip(step["own"], low, top), width=2.2, label="fit to these rows"),
-    ]  # fmt: skip
+    ]
     at = [s["value"] for s in steps[: i + 1]]
     shown = {"bias²": ("bias2", 1), "variance": ("variance", 0), "total": ("total", None)}
     lines = []
     for name, (field, colour) in shown.items():
         heights = [max(float(getattr(s["parts"], field)), FLOOR) for s in steps[: i + 1]]
-        lines += [line(at, heights, colour=colour, label=name),
-                  points(at[-1:], heights[-1:], group=colour, size=0.9)]  # fmt: skip
+        lines += [
+            line(at, heights, colour=colour, label=name),
+            points(at[-1:], heights[-1:], group=colour, size=0.9),
+        ]
     edge = step["curves"][-1]
-    numbers = {METHODS[params["method"]]: step["value"], "bias²": float(parts.bias2),
-               "variance": float(parts.variance), "total": float(parts.total),
-               "spread at the right edge": float(edge.std())}  # fmt: skip
+    numbers = {
+        METHODS[params["method"]]: step["value"],
+        "bias²": float(parts.bias2),
+        "variance": float(parts.variance),
+        "total": float(parts.total),
+        "spread at the right edge": float(edge.std()),
+    }
     noise = number(parts.noise or 0.0)
     formula = (
         f"error {number(parts.total)} = bias² {number(parts.bias2)} + variance "
         f"{number(parts.variance)} + noise {noise};  {equation(params['method'], step)}"
     )
     return Frame(
-        step=i, objective=step["train"], gap=None, formula=formula, numbers=numbers,
-        state={"panels": [plane("data", drawn), plane("parts", lines)]}, held_out=step["test"],
-    )  # fmt: skip
+        step=i,
+        objective=step["train"],
+        gap=None,
+        formula=formula,
+        numbers=numbers,
+        state={"panels": [plane("data", drawn), plane("parts", lines)]},
+        held_out=step["test"],
+    )
 
 
 def verdict(params: dict[str, Any], steps: list[Any], frames: Any) -> str:
@@ -161,8 +206,10 @@ def verdict(params: dict[str, Any], steps: list[Any], frames: Any) -> str:
         f"{word} = {steps[-1]['value']} it is {number(totals[-1])}."
     )
     if last.held_out is not None and last.held_out > 2 * max(last.objective, 1e-12):
-        words += (f" On the rows at hand the training error {number(last.objective)} hides a "
-                  f"held-out error of {number(last.held_out)}.")  # fmt: skip
+        words += (
+            f" On the rows at hand the training error {number(last.objective)} hides a "
+            f"held-out error of {number(last.held_out)}."
+        )
     return words
 
 
@@ -220,32 +267,66 @@ PAGE = Page(
         Control("beyond", "Look beyond the rows", "number", 0.0, 0.0, 1.0, 0.1),
     ),
     presets=(
-        Preset("A wave", "A line cannot bend, so all fits are wrong together; from degree 3 on "
-               "the bias is gone.", {"most": 9}, rows("wave", 0.3)),
-        Preset("Natural spline", "Cubic pieces between knots, straight beyond the last: more knots "
-               "bend where the rows are.", {"method": "natural spline", "most": 9},
-               rows("wave", 0.3)),
-        Preset("Smoothing spline", "One penalty on the bending decides how many degrees of "
-               "freedom the curve spends.", {"method": "smoothing spline", "most": 12},
-               rows("wave", 0.3)),
-        Preset("Degree 15", "Sixteen coefficients on two dozen rows follow the noise: the training "
-               "error falls to almost nothing, while the curves differ wildly between the "
-               "training sets.", {"most": 15}, rows("wave", 0.3, 30), broken=True),
-        Preset("Extrapolate", "Beyond the rows the highest power takes over, and fifty equally "
-               "good fits point up and down. A natural spline stays straight there; it is wrong "
-               "too, but calmly.", {"most": 7, "beyond": 0.5}, rows("wave", 0.3), broken=True),
+        Preset(
+            "A wave",
+            "A line cannot bend, so all fits are wrong together; from degree 3 on "
+            "the bias is gone.",
+            {"most": 9},
+            rows("wave", 0.3),
+        ),
+        Preset(
+            "Natural spline",
+            "Cubic pieces between knots, straight beyond the last: more knots "
+            "bend where the rows are.",
+            {"method": "natural spline", "most": 9},
+            rows("wave", 0.3),
+        ),
+        Preset(
+            "Smoothing spline",
+            "One penalty on the bending decides how many degrees of freedom the curve spends.",
+            {"method": "smoothing spline", "most": 12},
+            rows("wave", 0.3),
+        ),
+        Preset(
+            "Degree 15",
+            "Sixteen coefficients on two dozen rows follow the noise: the training "
+            "error falls to almost nothing, while the curves differ wildly between the "
+            "training sets.",
+            {"most": 15},
+            rows("wave", 0.3, 30),
+            broken=True,
+        ),
+        Preset(
+            "Extrapolate",
+            "Beyond the rows the highest power takes over, and fifty equally "
+            "good fits point up and down. A natural spline stays straight there; it is wrong "
+            "too, but calmly.",
+            {"most": 7, "beyond": 0.5},
+            rows("wave", 0.3),
+            broken=True,
+        ),
     ),
     questions=(
-        Question("The degree grows from 1 to 15. What happens to the training error and to the "
-                 "held-out error?",
-                 ("Both fall", "Training falls, held-out falls and then rises",
-                  "Training rises, held-out falls", "Both fall and then rise"), 1,
-                 "A larger degree contains every smaller one, so on the training rows it is never "
-                 "worse. On new rows the variance of the fit is added, and it grows with every "
-                 "coefficient."),
-        Question("Where do fifty polynomials of degree 7 differ most?",
-                 ("In the middle of the rows", "At the ends and beyond", "Equally everywhere"), 1,
-                 "There are rows on one side only, or on none: nothing holds the curve."),
+        Question(
+            "The degree grows from 1 to 15. What happens to the training error and to the "
+            "held-out error?",
+            (
+                "Both fall",
+                "Training falls, held-out falls and then rises",
+                "Training rises, held-out falls",
+                "Both fall and then rise",
+            ),
+            1,
+            "A larger degree contains every smaller one, so on the training rows it is never "
+            "worse. On new rows the variance of the fit is added, and it grows with every "
+            "coefficient.",
+        ),
+        Question(
+            "Where do fifty polynomials of degree 7 differ most?",
+            ("In the middle of the rows", "At the ends and beyond", "Equally everywhere"),
+            1,
+            "There are rows on one side only, or on none: nothing holds the curve.",
+        ),
     ),
     run=run,
-)  # fmt: skip
+)

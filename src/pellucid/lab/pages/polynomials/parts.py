@@ -45,9 +45,10 @@ def complexities(method: str, most: int, distinct: int) -> list[int]:
 def make_model(method: str, value: int) -> Any:
     if method == "polynomial":
         return make_pipeline(
-            MinMaxScaler(feature_range=(-1, 1)), PolynomialFeatures(value),
+            MinMaxScaler(feature_range=(-1, 1)),
+            PolynomialFeatures(value),
             LinearRegression(fit_intercept=False),
-        )  # fmt: skip
+        )
     if method == "natural spline":
         return make_pipeline(NaturalSplineBasis(value), LinearRegression())
     return SmoothingSpline(df=value)

@@ -36,27 +36,41 @@ def columns_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="PCA",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows, and where the rebuilt ones lie"),
-            plane("scree", [bars(count, whole.eigenvalues_, colour=["quiet"] * len(count),
-                                 width=0.6)],
-                  title="Scree: eigenvalues of six columns", x="component", y="variance",
-                  alt="The eigenvalues of six columns as bars; those in use are coloured."),
-            plane("row", [], title="The ringed row, column by column", x="column", y="value",
-                  alt="The six values of a row and their reconstruction."),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(data, "Rows, and where the rebuilt ones lie"),
+                plane(
+                    "scree",
+                    [bars(count, whole.eigenvalues_, colour=["quiet"] * len(count), width=0.6)],
+                    title="Scree: eigenvalues of six columns",
+                    x="component",
+                    y="variance",
+                    alt="The eigenvalues of six columns as bars; those in use are coloured.",
+                ),
+                plane(
+                    "row",
+                    [],
+                    title="The ringed row, column by column",
+                    x="column",
+                    y="value",
+                    alt="The six values of a row and their reconstruction.",
+                ),
+            ],
+        ),
         card=whole.card().to_dict(),
         frames=frames,
         title="PCA of six columns that measure two",
         objective="mean squared reconstruction error",
         verdict=f"{enough} of {COLUMNS} components hold {share[enough - 1]:.0%} of the variance; "
-                "those after the elbow carry noise.",
+        "those after the elbow carry noise.",
         code=(
             f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(Z)}\n"
             f"model = PCA({d}, ddof=0).fit(X)\n"
             "objective = float(model.reconstruction_errors(X).mean())\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _measured(data: LabData, noise: float, seed: int) -> Seen:
@@ -97,13 +111,21 @@ def _frame(data: LabData, seen: Seen, whole: Any, d: int) -> Frame:
     panels = [
         plane("rows", [*marks, ring]),
         plane("scree", [used] if d else []),
-        plane("row", [points(column, seen.Z[seen.train][row], group="quiet", label="measured"),
-                      line(column, R[seen.train][row], label="rebuilt")]),
-    ]  # fmt: skip
+        plane(
+            "row",
+            [
+                points(column, seen.Z[seen.train][row], group="quiet", label="measured"),
+                line(column, R[seen.train][row], label="rebuilt"),
+            ],
+        ),
+    ]
     left = " + ".join(number(v, 2) for v in values[d:]) or "0"
     sums = "".join(f" + z{i} v{i}" for i in range(1, min(d, 3) + 1)) + (" + …" if d > 3 else "")
     formula = f"d = {d}: x̂ = x̄{sums}; mean |x − x̂|² = dropped λ = {left} = {number(error)}"
-    numbers = {"components": d, "error": float(f"{error:.4g}"),
-               "share explained": round(float(values[:d].sum() / values.sum()), 4)}  # fmt: skip
+    numbers = {
+        "components": d,
+        "error": float(f"{error:.4g}"),
+        "share explained": round(float(values[:d].sum() / values.sum()), 4),
+    }
     held = float(errors[~seen.train].mean()) if (~seen.train).any() else None
     return Frame(d, error, None, formula, numbers, {"panels": panels}, held)

@@ -8,12 +8,7 @@ from pellucid.decomposition.pca import PCA
 from pellucid.lab.drawing import literal, number, told, vector
 from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
 from pellucid.lab.pages.projections.columns import columns_trace
-from pellucid.lab.pages.projections.parts import (
-    feet,
-    ppca_trace,
-    rows_panel,
-    scree,
-)
+from pellucid.lab.pages.projections.parts import feet, ppca_trace, rows_panel, scree
 from pellucid.lab.scene import Panel, line, plane, points, rule
 from pellucid.lab.trace import Frame, Trace
 
@@ -41,8 +36,9 @@ def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
     models = [_turned(fitted, angle) for angle in angles]
     errors = np.array([model.reconstruction_errors(X).mean() for model in models])
     spread = float(errors[0] + errors[TURNS // 2])  # of two orthogonal directions: all there is
-    frames = [_frame(k, m, a, data, spread) for k, (m, a) in
-              enumerate(zip(models, angles, strict=True))]  # fmt: skip
+    frames = [
+        _frame(k, m, a, data, spread) for k, (m, a) in enumerate(zip(models, angles, strict=True))
+    ]
     v = fitted.components_[0]
     best = float(np.arctan2(v[1], v[0]) % np.pi)
     frames.append(_solution(TURNS, fitted, best, data, whole, spread))
@@ -50,24 +46,34 @@ def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
     return Trace(
         algorithm="PCA",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows and their feet on the direction"),
-            _curve(fitted, X, spread),
-            plane("scree", scree(whole.eigenvalues_), title="Scree: eigenvalues of S",
-                  x="component", y="variance", alt="The eigenvalues as bars."),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(data, "Rows and their feet on the direction"),
+                _curve(fitted, X, spread),
+                plane(
+                    "scree",
+                    scree(whole.eigenvalues_),
+                    title="Scree: eigenvalues of S",
+                    x="component",
+                    y="variance",
+                    alt="The eigenvalues as bars.",
+                ),
+            ],
+        ),
         card=fitted.card().to_dict(),
         frames=tuple(frames),
         title="Principal component analysis",
         objective="mean squared distance to the line (reconstruction error"
-                  + (", in deviations)" if params["standardize"] else ")"),
+        + (", in deviations)" if params["standardize"] else ")"),
         verdict=_verdict(whole, data, params),
         code=(
             f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(X)}\n"
             f"model = PCA(1, ddof=0, standardize={params['standardize']}).fit(X)\n"
             "objective = float(model.reconstruction_errors(X).mean())\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _scaled(model: Any) -> bool:
@@ -89,10 +95,15 @@ def _curve(fitted: Any, X: Any, spread: float) -> Panel:
         line(degrees, error, colour="warn", label="reconstruction error"),
         line(degrees, spread - error, colour=0, label="variance along the line"),
     ]
-    return plane("angles", marks, title="Error and variance of every direction",
-                 x="angle (degrees)", y="mean square", box=(0, 180, 0, 1.08 * spread),
-                 alt="Error and variance against the angle; their sum is the same everywhere.",
-                 )  # fmt: skip
+    return plane(
+        "angles",
+        marks,
+        title="Error and variance of every direction",
+        x="angle (degrees)",
+        y="mean square",
+        box=(0, 180, 0, 1.08 * spread),
+        alt="Error and variance against the angle; their sum is the same everywhere.",
+    )
 
 
 def _panels(model: Any, angle: float, X: Any, error: float, spread: float) -> list[Panel]:
@@ -226,25 +237,58 @@ PAGE = Page(
     kind="points",
     controls=(
         Control("method", "Method", "choice", "PCA", options=("PCA", "six columns", "PPCA")),
-        Control("standardize", "Divide columns by their deviations", "switch", False,
-                only={"method": ("PCA",)}),
-        Control("noise", "Noise of the instruments", "number", 0.2, low=0.0, high=2.0, step=0.05,
-                only={"method": ("six columns",)}),
+        Control(
+            "standardize",
+            "Divide columns by their deviations",
+            "switch",
+            False,
+            only={"method": ("PCA",)},
+        ),
+        Control(
+            "noise",
+            "Noise of the instruments",
+            "number",
+            0.2,
+            low=0.0,
+            high=2.0,
+            step=0.05,
+            only={"method": ("six columns",)},
+        ),
     ),
     presets=(
-        Preset("PCA", "Two correlated columns: one direction holds most of the spread.", {},
-               correlated),
-        Preset("Six columns", "Six noisy instruments look at the same rows: two components rebuild "
-               "nearly all of it, the scree says so.", {"method": "six columns"}, wide),
-        Preset("Probabilistic PCA", "The same rows as a density; each round of EM turns and "
-               "stretches W.", {"method": "PPCA"}, correlated),
-        Preset("Break it: unscaled", "One column is counted in metres, the other in euros. The "
-               "variance of euros is a thousand million times larger, so the first direction is "
-               "the axis of euros, whatever the rows say. Divide by the deviations.",
-               {}, unscaled, broken=True),
-        Preset("Break it: isotropic", "A round cloud has no widest direction: the error hardly "
-               "depends on the angle, and drawing other rows turns the answer at random.",
-               {}, isotropic, broken=True),
+        Preset(
+            "PCA", "Two correlated columns: one direction holds most of the spread.", {}, correlated
+        ),
+        Preset(
+            "Six columns",
+            "Six noisy instruments look at the same rows: two components rebuild "
+            "nearly all of it, the scree says so.",
+            {"method": "six columns"},
+            wide,
+        ),
+        Preset(
+            "Probabilistic PCA",
+            "The same rows as a density; each round of EM turns and stretches W.",
+            {"method": "PPCA"},
+            correlated,
+        ),
+        Preset(
+            "Break it: unscaled",
+            "One column is counted in metres, the other in euros. The "
+            "variance of euros is a thousand million times larger, so the first direction is "
+            "the axis of euros, whatever the rows say. Divide by the deviations.",
+            {},
+            unscaled,
+            broken=True,
+        ),
+        Preset(
+            "Break it: isotropic",
+            "A round cloud has no widest direction: the error hardly "
+            "depends on the angle, and drawing other rows turns the answer at random.",
+            {},
+            isotropic,
+            broken=True,
+        ),
     ),
     questions=(
         Question(
@@ -265,4 +309,4 @@ PAGE = Page(
         ),
     ),
     run=run,
-)  # fmt: skip
+)

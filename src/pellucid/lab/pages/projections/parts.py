@@ -38,12 +38,24 @@ def rows_panel(data: LabData, title: str) -> Panel:
     spans = box[1] - box[0], box[3] - box[2]
     held = held_rows(data)
     return plane(
-        "rows", [points(data.X[:, 0], data.X[:, 1], group="quiet", faint=held, data=True,
-                        label="rows (open: held out)")],
-        title=title, x=data.names[0], y=data.names[1], box=box,
+        "rows",
+        [
+            points(
+                data.X[:, 0],
+                data.X[:, 1],
+                group="quiet",
+                faint=held,
+                data=True,
+                label="rows (open: held out)",
+            )
+        ],
+        title=title,
+        x=data.names[0],
+        y=data.names[1],
+        box=box,
         equal=max(spans) < 6 * min(spans),
         alt="The rows, the direction and the feet of the rows on it.",
-    )  # fmt: skip
+    )
 
 
 def scree(values: Any, noise: float | None = None) -> list[Mark]:
@@ -81,12 +93,22 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     return Trace(
         algorithm="ProbabilisticPCA",
         params=params,
-        data=told(data, "points", [
-            rows_panel(data, "Rows, density N(μ, W W' + σ² I) and E[x | z]"),
-            _surface(S, states, best, len(X)),
-            plane("scree", scree(fitted.eigenvalues_), title="Scree: eigenvalues and noise",
-                  x="component", y="variance", alt="The eigenvalues of the covariance as bars."),
-        ]),
+        data=told(
+            data,
+            "points",
+            [
+                rows_panel(data, "Rows, density N(μ, W W' + σ² I) and E[x | z]"),
+                _surface(S, states, best, len(X)),
+                plane(
+                    "scree",
+                    scree(fitted.eigenvalues_),
+                    title="Scree: eigenvalues and noise",
+                    x="component",
+                    y="variance",
+                    alt="The eigenvalues of the covariance as bars.",
+                ),
+            ],
+        ),
         card=fitted.card().to_dict(),
         frames=frames,
         title="Probabilistic PCA by EM",
@@ -98,7 +120,7 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             f"{quietly(fit, 'EM is not done') if loud else fit}"
             "objective = float(model.log_likelihood_ / len(X))\n"
         ),
-    )  # fmt: skip
+    )
 
 
 def _aligned(states: list[Any], S: Any) -> list[Any]:
@@ -127,17 +149,24 @@ def _surface(S: Any, states: Any, best: Any, n: int) -> Panel:
     reach = 1.25 * max(float(np.abs(path).max()), float(np.abs(best.loadings_).max()), 1e-9)
     side = np.linspace(-reach, reach, 41)
     s2 = best.noise_variance_
-    z = np.array([
-        [log_likelihood(S, Loadings(np.array([[a], [b]]), s2), n) for a in side] for b in side
-    ])  # fmt: skip
+    z = np.array(
+        [[log_likelihood(S, Loadings(np.array([[a], [b]]), s2), n) for a in side] for b in side]
+    )
     top = float(best.log_likelihood_)
     levels = top - n * np.array([0.01, 0.05, 0.15, 0.4, 0.8, 1.5, 3.0, 6.0])[::-1]
     marks = [contours(side, side, z, levels)]
     ends = np.vstack([best.loadings_.T, -best.loadings_.T])
     marks.append(points(ends[:, 0], ends[:, 1], group="warn", label="closed form, either sign"))
-    return plane("loadings", marks, title="Parameter space: log-likelihood over W",
-                 x="w1", y="w2", box=(-reach, reach, -reach, reach), equal=True,
-                 alt="Level lines of the log-likelihood over the two loadings.")  # fmt: skip
+    return plane(
+        "loadings",
+        marks,
+        title="Parameter space: log-likelihood over W",
+        x="w1",
+        y="w2",
+        box=(-reach, reach, -reach, reach),
+        equal=True,
+        alt="Level lines of the log-likelihood over the two loadings.",
+    )
 
 
 def _density(mean: Any, state: Any, X: Any) -> float:
@@ -146,9 +175,7 @@ def _density(mean: Any, state: Any, X: Any) -> float:
     return log_likelihood(D.T @ D / len(X), state, len(X)) / len(X)
 
 
-def _round(
-    k: int, states: Any, S: Any, mean: Any, X: Any, test: Any, eigenvalues: Any
-) -> Frame:  # fmt: skip
+def _round(k: int, states: Any, S: Any, mean: Any, X: Any, test: Any, eigenvalues: Any) -> Frame:
     W, s2 = states[k]
     w = W[:, 0]
     m = float(w @ w) + s2  # M = W'W + s2
@@ -165,11 +192,21 @@ def _round(
     path = np.array([s.W[:, 0] for s in states[: k + 1]])
     panels = [
         plane("rows", marks),
-        plane("loadings", [line(path[:, 0], path[:, 1]),
-                           points(path[-1:, 0], path[-1:, 1], group="accent", size=1.3)]),
-        plane("scree", [rule(y=s2, colour="warn", label="noise σ²"),
-                        rule(y=m, colour="accent", label="|W|² + σ²")]),
-    ]  # fmt: skip
+        plane(
+            "loadings",
+            [
+                line(path[:, 0], path[:, 1]),
+                points(path[-1:, 0], path[-1:, 1], group="accent", size=1.3),
+            ],
+        ),
+        plane(
+            "scree",
+            [
+                rule(y=s2, colour="warn", label="noise σ²"),
+                rule(y=m, colour="accent", label="|W|² + σ²"),
+            ],
+        ),
+    ]
     if k == 0:
         formula = f"W₀ = {vector(w)}, σ₀² = tr(S)/2 = {number(s2)}: loadings drawn at random"
     else:
@@ -181,8 +218,12 @@ def _round(
             f"= {number(s2)}"
         )
     angle = float(np.degrees(np.arctan2(w[1], w[0])) % 180)
-    numbers = {"log-likelihood per row": round(value, 4), "σ²": float(f"{s2:.4g}"),
-               "|W|² + σ²": float(f"{m:.4g}"), "direction (degrees)": round(angle, 1)}  # fmt: skip
+    numbers = {
+        "log-likelihood per row": round(value, 4),
+        "σ²": float(f"{s2:.4g}"),
+        "|W|² + σ²": float(f"{m:.4g}"),
+        "direction (degrees)": round(angle, 1),
+    }
     gap = None if k == 0 else _change(states[k], states[k - 1])
     held = None if not len(test) else _density(mean, states[k], test)
     return Frame(k, value, gap, formula, numbers, {"panels": panels}, held)

@@ -84,8 +84,14 @@ class Boundary:
         heading(ax, self.title, self.note)
         if own:  # a given panel has no room below it
             keys, texts = ax.get_legend_handles_labels()
-            ax.figure.legend(keys, texts, loc="outside lower left", frameon=False,
-                             fontsize="small", ncols=1 if self._tall() else 2)  # fmt: skip
+            ax.figure.legend(
+                keys,
+                texts,
+                loc="outside lower left",
+                frameon=False,
+                fontsize="small",
+                ncols=1 if self._tall() else 2,
+            )
         else:
             legend(ax, loc="best", fontsize="x-small")
         return ax
@@ -117,10 +123,26 @@ class Boundary:
         x, y = self.lines
         values = np.where(edge.leading, edge.scores, np.nan)
         if len(self.edges) > 1 and len(self.classes) <= 4:
-            ax.contour(x, y, edge.scores, levels=[0.0], colors=tint, linewidths=0.8,
-                       linestyles=":", zorder=2)  # fmt: skip
-        ax.contour(x, y, np.ma.masked_invalid(values), levels=[0.0], colors=tint, linewidths=2,
-                   linestyles=style, zorder=2)  # fmt: skip
+            ax.contour(
+                x,
+                y,
+                edge.scores,
+                levels=[0.0],
+                colors=tint,
+                linewidths=0.8,
+                linestyles=":",
+                zorder=2,
+            )
+        ax.contour(
+            x,
+            y,
+            np.ma.masked_invalid(values),
+            levels=[0.0],
+            colors=tint,
+            linewidths=2,
+            linestyles=style,
+            zorder=2,
+        )
         name = f"{edge.negative} | {edge.positive}: " if len(self.edges) > 1 else ""
         if len(self.edges) <= MOST_NAMED:
             ax.plot([], [], color=tint, lw=2, ls=style, label=name + edge.equation(self.names))
@@ -136,8 +158,9 @@ class Boundary:
         size = np.array([x[-1] - x[0], (y[-1] - y[0]) / ASPECT])
         toward = edge.coef * size
         tip = foot + 0.11 * size * toward / np.linalg.norm(toward)
-        ax.annotate("", tip, foot, arrowprops={"arrowstyle": "-|>", "color": tint, "lw": 1.6},
-                    zorder=5)  # fmt: skip
+        ax.annotate(
+            "", tip, foot, arrowprops={"arrowstyle": "-|>", "color": tint, "lw": 1.6}, zorder=5
+        )
 
     def _foot(self, edge: Edge) -> Array | None:
         """The drawn place of the edge nearest to the middle of the points."""
@@ -156,11 +179,24 @@ class Boundary:
         return places[int(gap.sum(axis=1).argmin())]
 
     def _levels(self, ax: Any) -> None:
-        shown = ax.contour(*self.lines, self.probability, levels=[LEVELS[0], LEVELS[2]],
-                           colors="#6B7280", linewidths=1.0, linestyles="--", zorder=2)  # fmt: skip
+        shown = ax.contour(
+            *self.lines,
+            self.probability,
+            levels=[LEVELS[0], LEVELS[2]],
+            colors="#6B7280",
+            linewidths=1.0,
+            linestyles="--",
+            zorder=2,
+        )
         ax.clabel(shown, fmt=lambda v: f"P = {v:g}", fontsize="small")
-        ax.plot([], [], color="#6B7280", ls="--", lw=1,
-                label=f"P({self.classes[1]}) = {LEVELS[0]}, {LEVELS[2]}")  # fmt: skip
+        ax.plot(
+            [],
+            [],
+            color="#6B7280",
+            ls="--",
+            lw=1,
+            label=f"P({self.classes[1]}) = {LEVELS[0]}, {LEVELS[2]}",
+        )
 
 
 def class_scores(E: Any, rows: Any) -> Array:
@@ -207,8 +243,9 @@ def edges_of(F: Array, places: Array, shape: tuple[int, ...], classes: tuple[str
         leading = np.maximum(F[:, a], F[:, b]) >= others
         w, c = straight(scores, places)
         kind = "line" if w is not None else conic(scores, places) if len(shape) == 2 else "curve"
-        found.append(Edge(classes[b], classes[a], w, c, scores.reshape(shape),
-                          leading.reshape(shape), kind))  # fmt: skip
+        found.append(
+            Edge(classes[b], classes[a], w, c, scores.reshape(shape), leading.reshape(shape), kind)
+        )
     return tuple(found)
 
 
@@ -290,7 +327,16 @@ def _boundary(E: Any, X: Any, y: Any, columns: Any, title: str = "") -> Boundary
         f"{wrong.mean():.1%} of {len(wrong)} points on the wrong side."
     )
     return Boundary(
-        edges, cuts, probability, lines, view.at[kept], labels.codes[kept], wrong[kept],
-        labels.classes, view.names, title or f"{label_of(E)}: {wrong.mean():.1%} wrong", note,
+        edges,
+        cuts,
+        probability,
+        lines,
+        view.at[kept],
+        labels.codes[kept],
+        wrong[kept],
+        labels.classes,
+        view.names,
+        title or f"{label_of(E)}: {wrong.mean():.1%} wrong",
+        note,
         alt,
-    )  # fmt: skip
+    )

@@ -68,11 +68,20 @@ class DecisionRegions:
         grid = panels(len(self.models), columns=2 if len(self.models) in (2, 4) else 3, size=size)
         for i, each in enumerate(grid):
             self._panel(each, i)
-        keys = dict(pair[::-1] for each in grid for pair in zip(*each.get_legend_handles_labels(),
-                                                                strict=True))  # fmt: skip
+        keys = dict(
+            pair[::-1]
+            for each in grid
+            for pair in zip(*each.get_legend_handles_labels(), strict=True)
+        )
         keys = {k: v for k, v in keys.items() if not k.startswith("wrong")}
-        grid[0].figure.legend(keys.values(), keys.keys(), loc="outside lower center",
-                              ncols=len(keys), frameon=False, fontsize="small")  # fmt: skip
+        grid[0].figure.legend(
+            keys.values(),
+            keys.keys(),
+            loc="outside lower center",
+            ncols=len(keys),
+            frameon=False,
+            fontsize="small",
+        )
         return grid[0].figure
 
     def _panel(self, ax: Any, i: int) -> None:
@@ -96,10 +105,24 @@ class DecisionRegions:
         for height, codes in ((2.0, self.codes), (1.0, self.predicted[i])):
             for k, label in enumerate(self.classes):
                 rows = codes == k
-                ax.plot(self.at[rows, 0], np.full(rows.sum(), height), marker(k), ms=5, mec="white",
-                        color=colour(k), mew=0.3, label=label if height == 2 else None)  # fmt: skip
-        ax.plot(self.at[wrong, 0], np.zeros(wrong.sum()), "x", color="black", ms=6,
-                label=f"wrong ({int(wrong.sum())})")  # fmt: skip
+                ax.plot(
+                    self.at[rows, 0],
+                    np.full(rows.sum(), height),
+                    marker(k),
+                    ms=5,
+                    mec="white",
+                    color=colour(k),
+                    mew=0.3,
+                    label=label if height == 2 else None,
+                )
+        ax.plot(
+            self.at[wrong, 0],
+            np.zeros(wrong.sum()),
+            "x",
+            color="black",
+            ms=6,
+            label=f"wrong ({int(wrong.sum())})",
+        )
         ax.set_yticks([2, 1, 0], ["true", "predicted", "wrong"])
         ax.grid(False)
         ax.set(xlabel=self.names[0], ylim=(-0.5, 2.5), xlim=(x[0], x[-1]))
@@ -157,9 +180,18 @@ def decision_regions(
         f"{len(table.X)} points; share wrong: {said}."
     )
     return DecisionRegions(
-        tuple(name for name, _ in pairs), lines, regions, view.at[kept], labels.codes[kept],
-        predicted[:, kept], errors, labels.classes, view.names, view.note, alt,
-    )  # fmt: skip
+        tuple(name for name, _ in pairs),
+        lines,
+        regions,
+        view.at[kept],
+        labels.codes[kept],
+        predicted[:, kept],
+        errors,
+        labels.classes,
+        view.names,
+        view.note,
+        alt,
+    )
 
 
 def _by_step(pairs: Any, X: Any, y: Any, columns: Any, steps: Any) -> Steps:

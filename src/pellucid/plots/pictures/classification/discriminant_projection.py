@@ -85,8 +85,16 @@ class DiscriminantProjection:
             share = view.priors[k] * counts / (max(counts.sum(), 1) * np.diff(edges))
             ax.stairs(share, edges, color=colour(k), fill=True, alpha=0.2)
             ax.plot(x, joint[k], color=colour(k), ls=("-", "--")[k], lw=1.8, label=self.classes[k])
-        ax.fill_between(x, 0, joint.min(axis=0), facecolor="none", edgecolor="#6B7280",
-                        hatch="////", lw=0, label="overlap")  # fmt: skip
+        ax.fill_between(
+            x,
+            0,
+            joint.min(axis=0),
+            facecolor="none",
+            edgecolor="#6B7280",
+            hatch="////",
+            lw=0,
+            label="overlap",
+        )
         cuts = ((view.cut_fitted, "-", "fitted"), (view.cut_equal, ":", "equal"))
         for cut, style, word in cuts:
             out = "" if x[0] <= cut <= x[-1] else " (beyond the rows)"
@@ -183,10 +191,17 @@ def discriminant_projection(
         f"{line.cut_fitted:.4g} and {best.cut_fitted:.4g} for the fitted priors."
     )
     return DiscriminantProjection(
-        line._replace(values=line.values[kept]), best._replace(values=best.values[kept]),
-        X_[kept] @ basis.T, means @ basis.T, np.stack([line.direction, best.direction]) @ basis.T,
-        codes[kept], said, names, note, alt,
-    )  # fmt: skip
+        line._replace(values=line.values[kept]),
+        best._replace(values=best.values[kept]),
+        X_[kept] @ basis.T,
+        means @ basis.T,
+        np.stack([line.direction, best.direction]) @ basis.T,
+        codes[kept],
+        said,
+        names,
+        note,
+        alt,
+    )
 
 
 def plane_of(a: Array, b: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, str], str]:

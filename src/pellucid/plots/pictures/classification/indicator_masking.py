@@ -48,11 +48,24 @@ class IndicatorMasking:
         grid = panels(len(self.panels), size=(4.8, 3.8))
         for ax, found in zip(grid, self.panels, strict=True):
             for k, label in enumerate(self.classes):
-                ax.plot(self.grid, found.curves[k], color=colour(k), ls=STYLES[k % 4], lw=2,
-                        label=f"indicator of {label}")  # fmt: skip
+                ax.plot(
+                    self.grid,
+                    found.curves[k],
+                    color=colour(k),
+                    ls=STYLES[k % 4],
+                    lw=2,
+                    label=f"indicator of {label}",
+                )
                 rows = self.codes == k
-                ax.plot(self.at[rows], np.full(rows.sum(), -0.42 + 0.06 * k), marker(k), ms=3,
-                        color=colour(k), mew=0, alpha=0.6)  # fmt: skip
+                ax.plot(
+                    self.at[rows],
+                    np.full(rows.sum(), -0.42 + 0.06 * k),
+                    marker(k),
+                    ms=3,
+                    color=colour(k),
+                    mew=0,
+                    alpha=0.6,
+                )
             lost = f"masked: {words(found.masked)}" if found.masked else "no class is masked"
             ax.set(xlabel=self.label, ylabel="fitted indicator", ylim=(-0.5, 1.4))
             name = {1: "straight lines", 2: "squares too"}.get(

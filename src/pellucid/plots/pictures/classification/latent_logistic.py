@@ -37,12 +37,26 @@ class LatentLogistic:
         for i in range(m):
             base = (m - 1 - i) * room
             above = self.grid >= 0
-            ax.fill_between(self.grid, base, base + self.density[i], where=above,
-                            color=colour(1), alpha=0.45, lw=0,
-                            label=f"y* ≥ 0: {self.classes[1]}" if i == 0 else None)  # fmt: skip
-            ax.fill_between(self.grid, base, base + self.density[i], where=~above,
-                            color=colour(0), alpha=0.2, lw=0,
-                            label=f"y* < 0: {self.classes[0]}" if i == 0 else None)  # fmt: skip
+            ax.fill_between(
+                self.grid,
+                base,
+                base + self.density[i],
+                where=above,
+                color=colour(1),
+                alpha=0.45,
+                lw=0,
+                label=f"y* ≥ 0: {self.classes[1]}" if i == 0 else None,
+            )
+            ax.fill_between(
+                self.grid,
+                base,
+                base + self.density[i],
+                where=~above,
+                color=colour(0),
+                alpha=0.2,
+                lw=0,
+                label=f"y* < 0: {self.classes[0]}" if i == 0 else None,
+            )
             ax.plot(self.grid, base + self.density[i], color="black", lw=1.2)
             ax.plot([self.scores[i]] * 2, [base, base + 0.25], color="black", lw=1, ls=":")
         ax.axvline(0, color=GREY, lw=1.2)

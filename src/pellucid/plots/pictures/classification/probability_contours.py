@@ -41,8 +41,14 @@ class ProbabilityContours:
         titles = ("At the mode: straight", f"Averaged over {self.how}")
         for ax, P, title in zip(grid, (self.point, self.average), titles, strict=True):
             ax.contourf(*self.lines, P, levels=np.linspace(0, 1, 21), cmap="RdBu_r", alpha=0.35)
-            shown = ax.contour(*self.lines, P, levels=LEVELS, colors="black", linewidths=1.2,
-                               linestyles=[":", "--", "-", "--", ":"])  # fmt: skip
+            shown = ax.contour(
+                *self.lines,
+                P,
+                levels=LEVELS,
+                colors="black",
+                linewidths=1.2,
+                linestyles=[":", "--", "-", "--", ":"],
+            )
             ax.clabel(shown, fmt="%g", fontsize="small")
             draw_points(ax, self.at, self.codes, self.classes)
             ax.grid(False)
@@ -117,6 +123,14 @@ def probability_contours(
         f"the mode, curved where averaged over {how}; they differ by up to {gap:.2f}."
     )
     return ProbabilityContours(
-        (lines[0], lines[1]), point, average, view.at[kept], labels.codes[kept],
-        (labels.classes[0], labels.classes[1]), view.names, how, view.note, alt,
-    )  # fmt: skip
+        (lines[0], lines[1]),
+        point,
+        average,
+        view.at[kept],
+        labels.codes[kept],
+        (labels.classes[0], labels.classes[1]),
+        view.names,
+        how,
+        view.note,
+        alt,
+    )

@@ -33,8 +33,9 @@ class SampledBoundaries:
         ax = axes(ax, figsize=(6.8, 4.6))
         if len(self.lines) == 2:
             for F in self.scores:
-                ax.contour(*self.lines, F, levels=[0.0], colors=colour(3), linewidths=0.8,
-                           alpha=0.7)  # fmt: skip
+                ax.contour(
+                    *self.lines, F, levels=[0.0], colors=colour(3), linewidths=0.8, alpha=0.7
+                )
             ax.contour(*self.lines, self.mean, levels=[0.0], colors="black", linewidths=2.2)
             draw_points(ax, self.at, self.codes, self.classes)
             ax.set_ylabel(self.names[1])
@@ -101,6 +102,14 @@ def sampled_boundaries(
         f"class of {same.mean():.0%} of the area shown."
     )
     return SampledBoundaries(
-        lines, scores, mean, float(same.mean()), view.at[kept], labels.codes[kept],
-        (labels.classes[0], labels.classes[1]), view.names, view.note, alt,
-    )  # fmt: skip
+        lines,
+        scores,
+        mean,
+        float(same.mean()),
+        view.at[kept],
+        labels.codes[kept],
+        (labels.classes[0], labels.classes[1]),
+        view.names,
+        view.note,
+        alt,
+    )

@@ -36,12 +36,26 @@ class Sigmoid:
         spread = np.random.default_rng(0).uniform(0, 0.07, len(self.scores))
         for k, sign in ((0, -1), (1, 1)):
             rows = self.codes == k
-            ax.plot(self.scores[rows], k + sign * spread[rows] + sign * 0.02, marker(k), ms=4.5,
-                    color=colour(k), alpha=0.7, mew=0, label=self.classes[k])  # fmt: skip
+            ax.plot(
+                self.scores[rows],
+                k + sign * spread[rows] + sign * 0.02,
+                marker(k),
+                ms=4.5,
+                color=colour(k),
+                alpha=0.7,
+                mew=0,
+                label=self.classes[k],
+            )
         if self.wrong.any():
             height = self.codes + (2 * self.codes - 1) * (spread + 0.02)
-            ax.scatter(self.scores[self.wrong], height[self.wrong], s=60, edgecolors="black",
-                       facecolors="none", label=f"wrong side ({self.wrong.sum()})")  # fmt: skip
+            ax.scatter(
+                self.scores[self.wrong],
+                height[self.wrong],
+                s=60,
+                edgecolors="black",
+                facecolors="none",
+                label=f"wrong side ({self.wrong.sum()})",
+            )
         ax.set(xlabel="score f = w·x + w₀", ylabel=f"P({self.classes[1]})", ylim=(-0.13, 1.13))
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -96,6 +110,12 @@ def sigmoid(E: Any, X: Any = None, y: Any = None) -> Sigmoid:
     alt = f"Logistic curve of {what} from {-reach:.3g} to {reach:.3g} of the score"
     alt += f" with {len(scores)} rows, {int(wrong.sum())} on the wrong side." if share else "."
     return Sigmoid(
-        grid, expit(grid), scores[rows], codes[rows], wrong[rows], (classes[0], classes[1]),
-        f"{what}{share}", alt,
-    )  # fmt: skip
+        grid,
+        expit(grid),
+        scores[rows],
+        codes[rows],
+        wrong[rows],
+        (classes[0], classes[1]),
+        f"{what}{share}",
+        alt,
+    )

@@ -27,8 +27,9 @@ class Steepening:
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
         for i, (c, curve) in enumerate(zip(self.steepness, self.curves, strict=True)):
-            ax.plot(self.grid, curve, color=colour(i % 6), ls=STYLES[i % 4], lw=1.8,
-                    label=f"c = {c:g}")  # fmt: skip
+            ax.plot(
+                self.grid, curve, color=colour(i % 6), ls=STYLES[i % 4], lw=1.8, label=f"c = {c:g}"
+            )
         ends = self.grid[[0, -1]]
         ax.plot([ends[0], 0, 0, ends[1]], [0, 0, 1, 1], color="black", lw=1.2, label="step")
         ax.set(xlabel="score a", ylabel="σ(c a)", ylim=(-0.05, 1.05))

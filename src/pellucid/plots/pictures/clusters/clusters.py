@@ -74,14 +74,23 @@ class Clusters:
         rows = np.flatnonzero(self.labels >= 0)
         if len(rows) <= MOST_LINES and not flat:
             ends = np.stack([at[rows], C[self.labels[rows]]], axis=1)
-            ax.add_collection(LineCollection(list(ends), colors=GREY, linewidths=0.5, alpha=0.45,
-                                             zorder=2))  # fmt: skip
+            ax.add_collection(
+                LineCollection(list(ends), colors=GREY, linewidths=0.5, alpha=0.45, zorder=2)
+            )
         if before is not None:
             for old, new in zip(before, C, strict=True):
-                ax.annotate("", new, old, zorder=5,
-                            arrowprops={"arrowstyle": "->", "lw": 1.4, "shrinkB": 6})  # fmt: skip
-            ax.scatter(*before.T, s=60, facecolors="white", edgecolors="black", linewidths=1.2,
-                       zorder=5, label="centre before")  # fmt: skip
+                ax.annotate(
+                    "", new, old, zorder=5, arrowprops={"arrowstyle": "->", "lw": 1.4, "shrinkB": 6}
+                )
+            ax.scatter(
+                *before.T,
+                s=60,
+                facecolors="white",
+                edgecolors="black",
+                linewidths=1.2,
+                zorder=5,
+                label="centre before",
+            )
         draw_centers(ax, C)
 
 
@@ -124,8 +133,9 @@ def clusters(E: Any, X: Any, *, columns: Any = None, steps: Any = None) -> Clust
     return _picture(E, table, labels, columns, title)
 
 
-def _picture(E: Any, table: Any, labels: IntArray, columns: Any, title: str,
-             before: Array | None = None) -> Clusters:  # fmt: skip
+def _picture(
+    E: Any, table: Any, labels: IntArray, columns: Any, title: str, before: Array | None = None
+) -> Clusters:
     view = view_of(table.X, table.names, columns)
     plane = plane_of(view, table.X)
     centers = group_centers(E)
@@ -140,10 +150,17 @@ def _picture(E: Any, table: Any, labels: IntArray, columns: Any, title: str,
     sizes = [f"group {k} of {int((labels == k).sum())}" for k in np.unique(labels) if k >= 0]
     alt = f"{len(table.X)} rows over {' and '.join(view.names)}. {title}; {words(sizes)} rows."
     return Clusters(
-        view.at[kept], labels[kept], None if centers is None else plane.of(centers),
-        None if before is None else plane.of(before), lines if regions is not None else (), regions,
-        view.names, title, view.note, alt,
-    )  # fmt: skip
+        view.at[kept],
+        labels[kept],
+        None if centers is None else plane.of(centers),
+        None if before is None else plane.of(before),
+        lines if regions is not None else (),
+        regions,
+        view.names,
+        title,
+        view.note,
+        alt,
+    )
 
 
 def _rounds(E: Any, X: Any, columns: Any, steps: Any) -> Steps:

@@ -29,8 +29,9 @@ class Consensus:
         ax = axes(ax, figsize=(5.4, 4.6))
         tints = mpl.colormaps["Blues"].with_extremes(bad="#E5E7EB")
         m = len(self.rows)
-        shown = ax.imshow(self.matrix, cmap=tints, vmin=0, vmax=1, interpolation="nearest",
-                          extent=(0, m, m, 0))  # fmt: skip
+        shown = ax.imshow(
+            self.matrix, cmap=tints, vmin=0, vmax=1, interpolation="nearest", extent=(0, m, m, 0)
+        )
         ax.figure.colorbar(shown, ax=ax, label="share of runs that put both together")
         for edge in self.blocks[1:]:
             ax.axhline(edge, color="black", lw=0.7)
@@ -63,9 +64,11 @@ def consensus(matrix: Any, labels: Any = None) -> Consensus:
     if C.ndim != 2 or len(C) != C.shape[1] or len(C) < 2:
         raise ValueError(f"matrix must be square with at least 2 rows, got shape {C.shape}")
     n = len(C)
-    codes = np.zeros(n, dtype=np.intp) if labels is None else np.unique(
-        np.asarray(labels), return_inverse=True
-    )[1]  # fmt: skip
+    codes = (
+        np.zeros(n, dtype=np.intp)
+        if labels is None
+        else np.unique(np.asarray(labels), return_inverse=True)[1]
+    )
     if len(codes) != n:
         raise ValueError(f"labels must hold one label per row ({n}), got {len(codes)}")
     off = C[np.triu_indices(n, 1)]

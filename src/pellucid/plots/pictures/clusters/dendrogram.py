@@ -36,16 +36,32 @@ class Dendrogram:
         n = len(self.leaves)
         ax = axes(ax, figsize=(max(6.0, min(0.16 * n, 11.0)), 4.2))
         for x, y, k in zip(self.x, self.y, self.cluster, strict=True):
-            ax.plot(x, y, color=GREY if k < 0 else colour(int(k)), lw=1.5, solid_joinstyle="miter",
-                    ls="-" if k < 0 else ("-", "--", "-.", ":")[(int(k) // 8) % 4])  # fmt: skip
+            ax.plot(
+                x,
+                y,
+                color=GREY if k < 0 else colour(int(k)),
+                lw=1.5,
+                solid_joinstyle="miter",
+                ls="-" if k < 0 else ("-", "--", "-.", ":")[(int(k) // 8) % 4],
+            )
         if self.cut is not None:
             ax.axhline(self.cut, color="black", ls="--", lw=1.1)
-            ax.annotate(f"cut: {self.n_clusters} clusters", (1.0, self.cut), (-2, 3), ha="right",
-                        xycoords=("axes fraction", "data"), textcoords="offset points",
-                        fontsize="small")  # fmt: skip
+            ax.annotate(
+                f"cut: {self.n_clusters} clusters",
+                (1.0, self.cut),
+                (-2, 3),
+                ha="right",
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                fontsize="small",
+            )
         upright = n <= 12 and max(map(len, self.leaves)) <= 6
-        ax.set_xticks(np.arange(n), self.leaves, rotation=0 if upright else 90,
-                      fontsize="small" if n <= 30 else "x-small")  # fmt: skip
+        ax.set_xticks(
+            np.arange(n),
+            self.leaves,
+            rotation=0 if upright else 90,
+            fontsize="small" if n <= 30 else "x-small",
+        )
         ax.grid(False, axis="x")
         ax.set(ylabel=self.ylabel, xlim=(-0.6, n - 0.4))
         ax.set_ylim(bottom=min(0.0, float(self.y.min())))
@@ -54,9 +70,13 @@ class Dendrogram:
 
 
 def dendrogram(
-    E: Any, *, n_clusters: int | None = None, height: float | None = None, names: Any = None,
+    E: Any,
+    *,
+    n_clusters: int | None = None,
+    height: float | None = None,
+    names: Any = None,
     most: int = MOST_LEAVES,
-) -> Dendrogram:  # fmt: skip
+) -> Dendrogram:
     """The tree of merges (or splits) with its cut.
 
     Parameters
@@ -112,9 +132,17 @@ def dendrogram(
         f"{', '.join(map(str, np.bincount(labels)[:8].tolist()))}{' ...' if k > 8 else ''} rows."
     )
     return Dendrogram(
-        np.array(x), np.array(y), np.array(cluster, dtype=np.intp), leaves,
-        np.array([sizes[c] for c in order]), cut, k, what, title, alt,
-    )  # fmt: skip
+        np.array(x),
+        np.array(y),
+        np.array(cluster, dtype=np.intp),
+        leaves,
+        np.array([sizes[c] for c in order]),
+        cut,
+        k,
+        what,
+        title,
+        alt,
+    )
 
 
 def _names(names: Any, n: int) -> list[str]:

@@ -29,9 +29,16 @@ class Elbow:
         for k in self.result.candidates:
             chosen = k == self.result.n_clusters
             ax.axvline(k, color=colour(1) if chosen else GREY, lw=1.2, ls="--" if chosen else ":")
-            ax.plot(k, place[k], "D" if chosen else "s", ms=10 if chosen else 8, mec="black",
-                    color=colour(1) if chosen else "white", zorder=4,
-                    label=f"{'sharpest bend' if chosen else 'another bend'}: k = {k}")  # fmt: skip
+            ax.plot(
+                k,
+                place[k],
+                "D" if chosen else "s",
+                ms=10 if chosen else 8,
+                mec="black",
+                color=colour(1) if chosen else "white",
+                zorder=4,
+                label=f"{'sharpest bend' if chosen else 'another bend'}: k = {k}",
+            )
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of clusters k", ylabel="error E(k)", ylim=(0, None))
         heading(ax, self.title, self.note)
@@ -71,6 +78,4 @@ def elbow(scan: Any, n_clusters: Any = None, *, ratio: float = 2.0, share: float
         f"Error against {int(counts[0])} to {int(counts[-1])} clusters, from {errors[0]:.4g} to "
         f"{errors[-1]:.4g}: {text}."
     )
-    return Elbow(
-        counts.astype(np.intp), errors, result, text[0].upper() + text[1:], note, alt
-    )  # fmt: skip
+    return Elbow(counts.astype(np.intp), errors, result, text[0].upper() + text[1:], note, alt)

@@ -27,13 +27,32 @@ class HalfSteps:
         t = np.column_stack([self.rounds - 0.5, self.rounds]).ravel()
         J = np.column_stack([self.after_assignment, self.after_update]).ravel()
         ax.plot(t, J, color="#9CA3AF", lw=1.2, zorder=1)
-        ax.plot(self.rounds - 0.5, self.after_assignment, "o", color=colour(0), ms=6,
-                label="after assignment: rows to the nearest centre")  # fmt: skip
-        ax.plot(self.rounds, self.after_update, "s", color=colour(1), ms=6,
-                label="after update: centres to their rows")  # fmt: skip
+        ax.plot(
+            self.rounds - 0.5,
+            self.after_assignment,
+            "o",
+            color=colour(0),
+            ms=6,
+            label="after assignment: rows to the nearest centre",
+        )
+        ax.plot(
+            self.rounds,
+            self.after_update,
+            "s",
+            color=colour(1),
+            ms=6,
+            label="after update: centres to their rows",
+        )
         if self.reseeded.any():
-            ax.plot(self.rounds[self.reseeded], self.after_update[self.reseeded], "o", ms=13,
-                    mfc="none", mec="black", label="an empty cluster was filled")  # fmt: skip
+            ax.plot(
+                self.rounds[self.reseeded],
+                self.after_update[self.reseeded],
+                "o",
+                ms=13,
+                mfc="none",
+                mec="black",
+                label="an empty cluster was filled",
+            )
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="round", ylabel="J (sum of distances to the centres)")
         heading(ax, self.title)
@@ -61,8 +80,9 @@ def half_steps(E: Any) -> HalfSteps:
     history = getattr(model, "history_", None)
     if history is None or "after_assignment" not in history.columns:
         raise ValueError(f"half_steps is for KMeans, got {type(model).__name__}")
-    a, b = (np.asarray(history[name], dtype=np.float64) for name in
-            ("after_assignment", "after_update"))  # fmt: skip
+    a, b = (
+        np.asarray(history[name], dtype=np.float64) for name in ("after_assignment", "after_update")
+    )
     J = np.column_stack([a, b]).ravel()
     falls = bool((np.diff(J) <= 1e-9 * np.abs(J[:-1])).all())
     said = "never rises" if falls else "rises here: centre and distance do not belong together"
@@ -72,6 +92,11 @@ def half_steps(E: Any) -> HalfSteps:
         f"after the last update; it {said}."
     )
     return HalfSteps(
-        np.asarray(history["step"], dtype=np.float64), a, b,
-        np.asarray(history["reseeded"], dtype=np.float64) > 0, falls, title, alt,
-    )  # fmt: skip
+        np.asarray(history["step"], dtype=np.float64),
+        a,
+        b,
+        np.asarray(history["reseeded"], dtype=np.float64) > 0,
+        falls,
+        title,
+        alt,
+    )

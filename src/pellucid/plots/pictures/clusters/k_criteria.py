@@ -43,13 +43,28 @@ class KCriteria:
         ):
             label, title = WORDS.get(name, (name, name))
             fine = np.isfinite(values)
-            ax.errorbar(self.n_clusters[fine], values[fine], fmt="-o", color=colour(0), ms=4,
-                        yerr=None if error is None else error[fine], ecolor=GREY, lw=1.4,
-                        capsize=2)  # fmt: skip
+            ax.errorbar(
+                self.n_clusters[fine],
+                values[fine],
+                fmt="-o",
+                color=colour(0),
+                ms=4,
+                yerr=None if error is None else error[fine],
+                ecolor=GREY,
+                lw=1.4,
+                capsize=2,
+            )
             ax.axvline(self.best, color=GREY, ls=":", lw=1.2)
             if choice is not None:
-                ax.plot(choice, values[self.n_clusters == choice], "D", color=colour(1), ms=9,
-                        mec="black", zorder=4)  # fmt: skip
+                ax.plot(
+                    choice,
+                    values[self.n_clusters == choice],
+                    "D",
+                    color=colour(1),
+                    ms=9,
+                    mec="black",
+                    zorder=4,
+                )
             said = "no choice" if choice is None else f"k = {choice}"
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set(xlabel="number of clusters k", ylabel=label)
@@ -89,8 +104,13 @@ def k_criteria(scan: Any) -> KCriteria:
     said = [f"{n} {'none' if k is None else k}" for n, k in zip(names, choices, strict=True)]
     alt = f"Criteria for the number of clusters: {words(said, 9)}. {title}."
     return KCriteria(
-        np.asarray(results["n_clusters"]), names,
+        np.asarray(results["n_clusters"]),
+        names,
         tuple(np.asarray(results[name], dtype=np.float64) for name in names),
         tuple(results.get(f"{name}_error") for name in names),
-        choices, int(scan.best_n_clusters_), scan.kind_, title, alt,
-    )  # fmt: skip
+        choices,
+        int(scan.best_n_clusters_),
+        scan.kind_,
+        title,
+        alt,
+    )

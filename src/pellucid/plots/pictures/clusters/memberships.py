@@ -51,15 +51,33 @@ class Memberships:
 
     def _panel(self, ax: Any, j: int) -> Any:
         shown = ax.contourf(*self.lines, self.values[j], levels=LEVELS, cmap="Blues")
-        ax.contour(*self.lines, self.values[j], levels=[0.5], colors="black", linewidths=0.9,
-                   linestyles="--")  # fmt: skip
+        ax.contour(
+            *self.lines,
+            self.values[j],
+            levels=[0.5],
+            colors="black",
+            linewidths=0.9,
+            linestyles="--",
+        )
         mine = self.labels == j
         ax.scatter(*self.at[~mine].T, s=9, color="#6B7280", marker=".", linewidths=0)
         sure, shape = mine & (self.of_rows[:, j] >= 0.5), style_of(j)["marker"]
-        ax.scatter(*self.at[sure].T, s=20, edgecolors="white", linewidths=0.5, color=colour(1),
-                   marker=shape)  # fmt: skip
-        ax.scatter(*self.at[mine & ~sure].T, s=20, facecolors="none", edgecolors=colour(1),
-                   linewidths=0.9, marker=shape)  # fmt: skip
+        ax.scatter(
+            *self.at[sure].T,
+            s=20,
+            edgecolors="white",
+            linewidths=0.5,
+            color=colour(1),
+            marker=shape,
+        )
+        ax.scatter(
+            *self.at[mine & ~sure].T,
+            s=20,
+            facecolors="none",
+            edgecolors=colour(1),
+            linewidths=0.9,
+            marker=shape,
+        )
         if self.centers is not None:
             ax.scatter(*self.centers[j], s=130, color="white", edgecolors="black", marker="P")
         ax.grid(False)
@@ -70,8 +88,16 @@ class Memberships:
 
     def _curves(self, ax: Any) -> Any:
         for j, values in enumerate(self.values):
-            ax.plot(self.lines[0], values, color=colour(j), lw=1.6, marker=style_of(j)["marker"],
-                    markevery=max(1, LINE // 12), ms=4, label=f"group {j}")  # fmt: skip
+            ax.plot(
+                self.lines[0],
+                values,
+                color=colour(j),
+                lw=1.6,
+                marker=style_of(j)["marker"],
+                markevery=max(1, LINE // 12),
+                ms=4,
+                label=f"group {j}",
+            )
             mine = self.labels == j
             ax.plot(self.at[mine, 0], np.full(mine.sum(), -0.06), "|", color=colour(j), ms=9)
         ax.set(xlabel=self.names[0], ylabel=self.word, ylim=(-0.12, 1.05))
@@ -119,10 +145,18 @@ def memberships(E: Any, X: Any, *, columns: Any = None) -> Memberships:
         f"{int((sure < 0.5).sum())} rows belong nowhere by more than 0.5."
     )
     return Memberships(
-        lines, values, view.at[kept], of_rows[kept], labels[kept],
-        None if centers is None else plane_of(view, table.X).of(centers), word, view.names, title,
-        view.note, alt,
-    )  # fmt: skip
+        lines,
+        values,
+        view.at[kept],
+        of_rows[kept],
+        labels[kept],
+        None if centers is None else plane_of(view, table.X).of(centers),
+        word,
+        view.names,
+        title,
+        view.note,
+        alt,
+    )
 
 
 def _values(E: Any, model: Any) -> tuple[Any, str]:

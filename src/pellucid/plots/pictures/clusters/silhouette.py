@@ -107,6 +107,11 @@ def silhouette(
     ]
     alt = f"Silhouettes of every row by cluster: {words(said)}."
     return Silhouette(
-        tuple(names), tuple(groups), tuple(values), np.array(means), np.array(below),
-        np.array([len(g) for g in groups]), alt,
-    )  # fmt: skip
+        tuple(names),
+        tuple(groups),
+        tuple(values),
+        np.array(means),
+        np.array(below),
+        np.array([len(g) for g in groups]),
+        alt,
+    )

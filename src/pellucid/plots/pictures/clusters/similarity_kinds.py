@@ -73,9 +73,11 @@ def similarity_kinds(X: Any, n_clusters: int = 2, *, columns: Any = None) -> Sim
     blobs = KMeans(n_clusters, n_init=10, random_state=0).fit(table.X).labels_
     chains = AgglomerativeClustering(n_clusters, linkage="single").fit(table.X).labels_
     agreement = float(adjusted_rand(cross_counts(blobs.astype(np.intp), chains)))
-    said = "the same groups" if agreement > 0.95 else (
-        "much the same groups" if agreement > 0.5 else "different groups: say which you mean"
-    )  # fmt: skip
+    said = (
+        "the same groups"
+        if agreement > 0.95
+        else ("much the same groups" if agreement > 0.5 else "different groups: say which you mean")
+    )
     title = f"Two kinds of similarity: {said} (adjusted Rand {agreement:.2f})"
     alt = (
         f"{len(table.X)} rows in {n_clusters} groups by k-means and by single linkage; {said}, "
@@ -83,6 +85,12 @@ def similarity_kinds(X: Any, n_clusters: int = 2, *, columns: Any = None) -> Sim
     )
     kept = thinned(len(table.X))
     return SimilarityKinds(
-        view.at[kept], blobs[kept].astype(np.intp), chains[kept], agreement, view.names, view.note,
-        title, alt,
-    )  # fmt: skip
+        view.at[kept],
+        blobs[kept].astype(np.intp),
+        chains[kept],
+        agreement,
+        view.names,
+        view.note,
+        title,
+        alt,
+    )

@@ -14,15 +14,22 @@ RULES = {
     "TDLearning": ("table or weights of U", "U(s) += α [r + γ U(s′) − U(s)]"),
     "MonteCarloLearning": ("table of U, the steps so far", "U(s) = mean of the returns G after s"),
     "AdaptiveDynamicProgramming": ("counts: a model of P and r", "count, then plan in the model"),
-    "DeepQNetwork": ("networks of Q, replayed steps",
-                     "fit r + γ max Q_target(s′,·)"),
+    "DeepQNetwork": ("networks of Q, replayed steps", "fit r + γ max Q_target(s′,·)"),
     "PolicyGradient": ("preferences of a softmax policy", "θ += α (G − baseline) ∇ log π(a|s)"),
-}  # fmt: skip
+}
 GENERAL = ("values, a policy or a network", "from (s, a, r, s′)")
-PLACES = {"choose": (-1.15, 2.25), "keep": (-1.15, 1.2), "learn": (2.55, 1.72),
-          "environment": (0.6, -1.15)}  # fmt: skip
-SIZES = {"choose": (3.0, 0.72), "keep": (3.0, 0.72), "learn": (3.3, 0.72),
-         "environment": (3.2, 0.8)}  # fmt: skip
+PLACES = {
+    "choose": (-1.15, 2.25),
+    "keep": (-1.15, 1.2),
+    "learn": (2.55, 1.72),
+    "environment": (0.6, -1.15),
+}
+SIZES = {
+    "choose": (3.0, 0.72),
+    "keep": (3.0, 0.72),
+    "learn": (3.3, 0.72),
+    "environment": (3.2, 0.8),
+}
 
 
 @dataclass(frozen=True)
@@ -37,15 +44,32 @@ class AgentLoop:
         from matplotlib.patches import FancyBboxPatch
 
         ax = axes(ax, figsize=(8.4, 5.2))
-        ax.add_patch(FancyBboxPatch((-2.95, 0.62), 7.4, 2.45, boxstyle="round,pad=0.08",
-                                    fc="#EEF4FA", ec=colour(0), lw=1.6, zorder=0))  # fmt: skip
+        ax.add_patch(
+            FancyBboxPatch(
+                (-2.95, 0.62),
+                7.4,
+                2.45,
+                boxstyle="round,pad=0.08",
+                fc="#EEF4FA",
+                ec=colour(0),
+                lw=1.6,
+                zorder=0,
+            )
+        )
         ax.text(-2.85, 2.88, self.agent, color=colour(0), fontweight="bold", va="center")
         for name, text in self.texts.items():
             world = name == "environment"
-            draw_node(ax, PLACES[name], SIZES[name], text, square=True,
-                      fill="#E6F4EF" if world else "white", scale=0.9,
-                      edge=colour(2) if world else GREY,
-                      weight="bold" if world else "normal")  # fmt: skip
+            draw_node(
+                ax,
+                PLACES[name],
+                SIZES[name],
+                text,
+                square=True,
+                fill="#E6F4EF" if world else "white",
+                scale=0.9,
+                edge=colour(2) if world else GREY,
+                weight="bold" if world else "normal",
+            )
         for a, b in (("learn", "keep"), ("keep", "choose")):
             draw_edge(ax, (PLACES[a], PLACES[b]), (SIZES[a], SIZES[b]), shape="box")
         self._outside(ax)
@@ -60,16 +84,43 @@ class AgentLoop:
         left, right = -3.5, 4.85
         y = PLACES["environment"][1]
         ax.plot([-2.65, left, left], [2.25, 2.25, y], color=colour(1), **look)
-        ax.annotate("", (-1.0, y), (left, y), zorder=1,
-                    arrowprops={"arrowstyle": "-|>", "color": colour(1), "lw": 2.0, "shrinkA": 0,
-                                "shrinkB": 0})  # fmt: skip
+        ax.annotate(
+            "",
+            (-1.0, y),
+            (left, y),
+            zorder=1,
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colour(1),
+                "lw": 2.0,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+        )
         ax.text(left - 0.1, 0.4, "action a", rotation=90, ha="right", va="center", color=colour(1))
         ax.plot([2.2, right, right], [y, y, 1.72], color=colour(2), **look)
-        ax.annotate("", (4.2, 1.72), (right, 1.72), zorder=1,
-                    arrowprops={"arrowstyle": "-|>", "color": colour(2), "lw": 2.0, "shrinkA": 0,
-                                "shrinkB": 0})  # fmt: skip
-        ax.text(right + 0.12, 0.0, "state s′, reward r", rotation=90, ha="left", va="center",
-                color=colour(2))  # fmt: skip
+        ax.annotate(
+            "",
+            (4.2, 1.72),
+            (right, 1.72),
+            zorder=1,
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colour(2),
+                "lw": 2.0,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+        )
+        ax.text(
+            right + 0.12,
+            0.0,
+            "state s′, reward r",
+            rotation=90,
+            ha="left",
+            va="center",
+            color=colour(2),
+        )
 
 
 def agent_loop(E: Any = None) -> AgentLoop:
@@ -90,9 +141,11 @@ def agent_loop(E: Any = None) -> AgentLoop:
     if E is None:
         keep, learn = GENERAL
         texts = {
-            "choose": "choose\nexploit or explore", "keep": f"keep\n{keep}",
-            "learn": f"learn\n{learn}", "environment": "environment",
-        }  # fmt: skip
+            "choose": "choose\nexploit or explore",
+            "keep": f"keep\n{keep}",
+            "learn": f"learn\n{learn}",
+            "environment": "environment",
+        }
         return AgentLoop("agent", texts, _alt("An agent", texts))
     name = type(E).__name__
     if name not in RULES and not hasattr(E, "n_episodes"):
@@ -107,8 +160,12 @@ def agent_loop(E: Any = None) -> AgentLoop:
     place = "environment"
     if hasattr(E, "n_actions_"):
         place += f"\n{E.n_states_ or 'vector'} states, {E.n_actions_} actions"
-    texts = {"choose": f"choose\n{_choice(E)}", "keep": keep, "learn": f"learn\n{learn}",
-             "environment": place}  # fmt: skip
+    texts = {
+        "choose": f"choose\n{_choice(E)}",
+        "keep": keep,
+        "learn": f"learn\n{learn}",
+        "environment": place,
+    }
     return AgentLoop(name, texts, _alt(name, texts))
 
 

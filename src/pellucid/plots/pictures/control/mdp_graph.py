@@ -37,15 +37,29 @@ class MdpGraph:
             out = out / np.linalg.norm(out)
             side = np.array([-out[1], out[0]]) * 0.19
             said = f"{name}, {number(reward)}" if self.rewards[s] is None and reward else name
-            ax.text(x + side[0], y + side[1] + 0.03, said, fontsize=8 * scale, color=colour(0),
-                    ha="right" if side[0] < -0.05 else "left" if side[0] > 0.05 else "center",
-                    va="center", zorder=5)  # fmt: skip
+            ax.text(
+                x + side[0],
+                y + side[1] + 0.03,
+                said,
+                fontsize=8 * scale,
+                color=colour(0),
+                ha="right" if side[0] < -0.05 else "left" if side[0] > 0.05 else "center",
+                va="center",
+                zorder=5,
+            )
         for s, (name, _, _, end) in enumerate(self.states):
             worth = self.rewards[s]
             text = f"{name}\n{number(worth)}" if worth else name
-            draw_node(ax, place[s], (size[s][0], max(size[s][1], 0.52)), text, scale=0.95 * scale,
-                      fill="#FFE4D6" if end else "white", lw=2.2 if end else 1.4,
-                      edge=colour(1) if end else "black")  # fmt: skip
+            draw_node(
+                ax,
+                place[s],
+                (size[s][0], max(size[s][1], 0.52)),
+                text,
+                scale=0.95 * scale,
+                fill="#FFE4D6" if end else "white",
+                lw=2.2 if end else 1.4,
+                edge=colour(1) if end else "black",
+            )
         heading(ax, "States, actions (dots) and chances, with rewards", "orange: ends")
         return ax
 
@@ -59,14 +73,27 @@ class MdpGraph:
             if j != k:
                 continue
             bend = 0.45 if t == s else 0.12
-            draw_edge(ax, (place[dot], place[t]), (DOT, size[t]), curve=bend, colour=GREY,
-                      lw=0.8 + 1.4 * p)  # fmt: skip
+            draw_edge(
+                ax,
+                (place[dot], place[t]),
+                (DOT, size[t]),
+                curve=bend,
+                colour=GREY,
+                lw=0.8 + 1.4 * p,
+            )
             a, b = np.array(place[dot]), np.array(place[t])
             normal = np.array([a[1] - b[1], b[0] - a[0]])
             at = (a + b) / 2 + 0.5 * bend * normal
             if p < 1:
-                ax.text(*at, f"{p:.3g}", fontsize=7.5 * scale, ha="center", va="center", zorder=4,
-                        bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
+                ax.text(
+                    *at,
+                    f"{p:.3g}",
+                    fontsize=7.5 * scale,
+                    ha="center",
+                    va="center",
+                    zorder=4,
+                    bbox={"fc": "white", "ec": "none", "pad": 0.6},
+                )
 
 
 def action_angles(wish: list[float], outward: float) -> list[float]:
@@ -143,16 +170,20 @@ def mdp_graph(mdp: Any) -> MdpGraph:
         means = [P.data[some] @ at[P.indices[some]] - at[s] for _, some in rows]
         if turns is not None:
             means = [np.array(turns[a], dtype=np.float64) for a, _ in rows]
-        wish = [float(np.arctan2(m[1], m[0])) if np.hypot(*m) > 1e-9 else float(ring[s])
-                for m in means]  # fmt: skip
+        wish = [
+            float(np.arctan2(m[1], m[0])) if np.hypot(*m) > 1e-9 else float(ring[s]) for m in means
+        ]
         for (a, some), angle in zip(rows, action_angles(wish, float(ring[s])), strict=True):
             x, y = at[s] + 0.82 * np.array([np.cos(angle), np.sin(angle)])
             k = len(actions)
             actions.append((s, str(mdp.actions[a]), float(mdp.rewards[s, a]), float(x), float(y)))
-            outcomes += [(k, int(t), float(p))
-                         for t, p in zip(P.indices[some], P.data[some], strict=True)]  # fmt: skip
-    states = tuple((str(mdp.states[s]), float(at[s, 0]), float(at[s, 1]), bool(mdp.terminal[s]))
-                   for s in range(S))  # fmt: skip
+            outcomes += [
+                (k, int(t), float(p)) for t, p in zip(P.indices[some], P.data[some], strict=True)
+            ]
+    states = tuple(
+        (str(mdp.states[s]), float(at[s, 0]), float(at[s, 1]), bool(mdp.terminal[s]))
+        for s in range(S)
+    )
     alt = (
         f"Decision process of {S} states, {int(mdp.terminal.sum())} of them ends, with "
         f"{len(actions)} actions in all and {len(outcomes)} outcomes."

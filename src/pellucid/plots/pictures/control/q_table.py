@@ -34,8 +34,12 @@ class QTable:
         ax.set(xlabel="action", ylabel="state")
         ax.grid(False)
         self._best(ax, few)
-        heading(ax, "Action values; the best of each state framed" if few else
-                "Action values; the best of each state dotted")  # fmt: skip
+        heading(
+            ax,
+            "Action values; the best of each state framed"
+            if few
+            else "Action values; the best of each state dotted",
+        )
         return ax
 
     def _best(self, ax: Any, few: bool) -> None:
@@ -47,12 +51,28 @@ class QTable:
             return
         low, high = np.nanmin(self.q), np.nanmax(self.q)
         for s in rows:
-            ax.add_patch(Rectangle((self.best[s] - 0.48, s - 0.46), 0.96, 0.92, fill=False,
-                                   ec=colour(1), lw=2.0, zorder=3))  # fmt: skip
+            ax.add_patch(
+                Rectangle(
+                    (self.best[s] - 0.48, s - 0.46),
+                    0.96,
+                    0.92,
+                    fill=False,
+                    ec=colour(1),
+                    lw=2.0,
+                    zorder=3,
+                )
+            )
         for (s, a), v in np.ndenumerate(self.q):
             dark = np.isfinite(v) and v - low > 0.6 * (high - low)
-            ax.text(a, s, number(v) if np.isfinite(v) else "–", ha="center", va="center",
-                    fontsize="small", color="white" if dark else "black")  # fmt: skip
+            ax.text(
+                a,
+                s,
+                number(v) if np.isfinite(v) else "–",
+                ha="center",
+                va="center",
+                fontsize="small",
+                color="white" if dark else "black",
+            )
 
 
 def q_table(Q: Any, mdp: Any = None) -> QTable:

@@ -39,12 +39,24 @@ class Rewards:
             episode = np.arange(1, len(learner.returns) + 1)
             keep = slice(None, None, -(-len(episode) // MOST_POINTS))
             if learner.low is not None and learner.high is not None:
-                ax.fill_between(episode[keep], learner.low[keep], learner.high[keep], lw=0,
-                                color=colour(k), alpha=0.2)  # fmt: skip
+                ax.fill_between(
+                    episode[keep],
+                    learner.low[keep],
+                    learner.high[keep],
+                    lw=0,
+                    color=colour(k),
+                    alpha=0.2,
+                )
             else:
                 ax.plot(episode[keep], learner.returns[keep], color=colour(k), lw=0.5, alpha=0.3)
-            ax.plot(episode[keep], learner.smooth[keep], color=colour(k), lw=1.8,
-                    ls=LINES[k % 4], label=learner.name)  # fmt: skip
+            ax.plot(
+                episode[keep],
+                learner.smooth[keep],
+                color=colour(k),
+                lw=1.8,
+                ls=LINES[k % 4],
+                label=learner.name,
+            )
         ax.set(xlabel="episode", ylabel="return")
         seeds = f", mean and interval over {self.n_seeds} seeds" if self.n_seeds > 1 else ""
         average = (
@@ -89,8 +101,9 @@ def rewards(*E: Any, window: int | None = None) -> Rewards:
         raise ValueError("rewards needs at least one fitted agent, got none")
     first = E[0]
     if hasattr(first, "returns") and hasattr(first, "low"):
-        runs = [(name, first.mean[i], first.low[i], first.high[i])
-                for i, name in enumerate(first.names)]  # fmt: skip
+        runs = [
+            (name, first.mean[i], first.low[i], first.high[i]) for i, name in enumerate(first.names)
+        ]
         seeds = first.returns.shape[1]
     else:
         agents = dict(first) if isinstance(first, Mapping) else _named(E)
@@ -100,11 +113,15 @@ def rewards(*E: Any, window: int | None = None) -> Rewards:
     window = max(1, longest // 20) if window is None else window
     check.whole(window=window)
     learners = tuple(
-        Learner(name, r, moving_mean(r, window),
-                None if low is None else moving_mean(low, window),
-                None if high is None else moving_mean(high, window))
+        Learner(
+            name,
+            r,
+            moving_mean(r, window),
+            None if low is None else moving_mean(low, window),
+            None if high is None else moving_mean(high, window),
+        )
         for name, r, low, high in runs
-    )  # fmt: skip
+    )
     ends = words([f"{one.name} {one.smooth[-1]:.4g}" for one in learners])
     alt = (
         f"Return per episode over {longest} episodes"
@@ -117,8 +134,10 @@ def rewards(*E: Any, window: int | None = None) -> Rewards:
 def _named(agents: Any) -> dict[str, Any]:
     """Agents by class, numbered where there are several of one."""
     kinds = [type(agent).__name__ for agent in agents]
-    names = [f"{kind} {kinds[:i].count(kind) + 1}" if kinds.count(kind) > 1 else kind
-             for i, kind in enumerate(kinds)]  # fmt: skip
+    names = [
+        f"{kind} {kinds[:i].count(kind) + 1}" if kinds.count(kind) > 1 else kind
+        for i, kind in enumerate(kinds)
+    ]
     return dict(zip(names, agents, strict=True))
 
 

@@ -28,10 +28,18 @@ class UtilityError:
         ax = axes(ax, figsize=(6.4, 4.2))
         for k, name in enumerate(self.names):
             low, high = self.error[k] - self.spread[k], self.error[k] + self.spread[k]
-            ax.fill_between(self.episodes, np.maximum(low, 0.0), high, color=colour(k), alpha=0.15,
-                            lw=0)  # fmt: skip
-            ax.plot(self.episodes, self.error[k], color=colour(k), marker=marker(k), ms=5, lw=1.7,
-                    label=name)  # fmt: skip
+            ax.fill_between(
+                self.episodes, np.maximum(low, 0.0), high, color=colour(k), alpha=0.15, lw=0
+            )
+            ax.plot(
+                self.episodes,
+                self.error[k],
+                color=colour(k),
+                marker=marker(k),
+                ms=5,
+                lw=1.7,
+                label=name,
+            )
         ax.set(xlabel="episodes", ylabel="root mean square error of the utilities", ylim=(0, None))
         if self.episodes[-1] >= 50 * self.episodes[0]:
             ax.set_xscale("log")
@@ -42,9 +50,12 @@ class UtilityError:
 
 
 def utility_error(
-    agents: Mapping[str, Any], mdp: Any, *, at: Any = (1, 2, 5, 10, 20, 50, 100, 200, 500),
+    agents: Mapping[str, Any],
+    mdp: Any,
+    *,
+    at: Any = (1, 2, 5, 10, 20, 50, 100, 200, 500),
     n_seeds: int = 5,
-) -> UtilityError:  # fmt: skip
+) -> UtilityError:
     """Error of the utilities that passive agents learn, against the episodes seen.
 
     Parameters
@@ -72,10 +83,12 @@ def utility_error(
         raise ValueError(f"at must hold numbers of episodes >= 1, got {at!r}")
     if not isinstance(agents, Mapping) or not agents:
         raise TypeError(f"agents must be a dict of name -> agent, got {agents!r}")
-    found = np.array([
-        [one_run(name, agent, mdp, stops, seed) for seed in range(n_seeds)]
-        for name, agent in agents.items()
-    ])  # fmt: skip
+    found = np.array(
+        [
+            [one_run(name, agent, mdp, stops, seed) for seed in range(n_seeds)]
+            for name, agent in agents.items()
+        ]
+    )
     error = found.mean(axis=1)
     ends = words([f"{name} {e:.3g}" for name, e in zip(agents, error[:, -1], strict=True)])
     alt = (

@@ -29,14 +29,28 @@ class ValueSweeps:
         if others:
             left.plot(self.sweep, self.values[:, others], color=GREY, lw=0.6, alpha=0.5)
         for k, (s, name) in enumerate(zip(self.shown, self.names, strict=True)):
-            left.plot(self.sweep, self.values[:, s], color=colour(k), lw=1.6, marker=marker(k),
-                      ms=4, markevery=max(1, len(self.sweep) // 12), label=name)  # fmt: skip
+            left.plot(
+                self.sweep,
+                self.values[:, s],
+                color=colour(k),
+                lw=1.6,
+                marker=marker(k),
+                ms=4,
+                markevery=max(1, len(self.sweep) // 12),
+                label=name,
+            )
         left.set(xlabel="sweep", ylabel="utility")
         legend(left, title="state")
         heading(left, "Utility of each state")
         positive = self.change > 0
-        right.semilogy(self.sweep[positive], self.change[positive], color=colour(0), marker="o",
-                       ms=4, markevery=max(1, len(self.sweep) // 20))  # fmt: skip
+        right.semilogy(
+            self.sweep[positive],
+            self.change[positive],
+            color=colour(0),
+            marker="o",
+            ms=4,
+            markevery=max(1, len(self.sweep) // 20),
+        )
         right.set(xlabel="sweep", ylabel="largest change")
         heading(right, "Change of a sweep")
         return left.figure

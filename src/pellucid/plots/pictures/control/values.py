@@ -52,8 +52,14 @@ class Values:
         ax.set_yticks(at, labels)
         ax.invert_yaxis()
         for i, v in enumerate(self.values):
-            ax.annotate(number(v), (max(v, 0.0), i), xytext=(4, 0), textcoords="offset points",
-                        va="center", fontsize="small")  # fmt: skip
+            ax.annotate(
+                number(v),
+                (max(v, 0.0), i),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
+            )
         ax.margins(x=0.12)
         ax.set(xlabel="utility", ylabel="state: action" if any(self.actions) else "state")
         heading(ax, self.title)
@@ -94,28 +100,52 @@ class Values:
             x, y = column, row + (0.2 if written else 0.0)
             step = 0.2 if written else 0.32
             dx, dy = step * turn[0], -step * turn[1]
-            ax.annotate("", (x + dx, y + dy), (x - dx, y - dy), zorder=4,
-                        arrowprops={"arrowstyle": "-|>", "color": ink, "lw": 1.6, "shrinkA": 0,
-                                    "shrinkB": 0})  # fmt: skip
+            ax.annotate(
+                "",
+                (x + dx, y + dy),
+                (x - dx, y - dy),
+                zorder=4,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": ink,
+                    "lw": 1.6,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
         if written:
             text = number(self.values[s])
             if self.actions[s] and self.turns is None:
                 text += f"\n{self.actions[s]}"
-            ax.text(column, row - (0.2 if arrow else 0.0), text, ha="center", va="center",
-                    color=ink, fontsize="small", zorder=4)  # fmt: skip
+            ax.text(
+                column,
+                row - (0.2 if arrow else 0.0),
+                text,
+                ha="center",
+                va="center",
+                color=ink,
+                fontsize="small",
+                zorder=4,
+            )
 
 
 def _frame(column: int, row: int) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle((column - 0.42, row - 0.42), 0.84, 0.84, fill=False, ec=colour(1), lw=2.2,
-                     zorder=3)  # fmt: skip
+    return Rectangle(
+        (column - 0.42, row - 0.42), 0.84, 0.84, fill=False, ec=colour(1), lw=2.2, zorder=3
+    )
 
 
 def values(
-    mdp: Any, V: Any, policy: Any = None, *, shape: tuple[int, int] | None = None,
-    directions: Any = None, steps: Any = None,
-) -> Any:  # fmt: skip
+    mdp: Any,
+    V: Any,
+    policy: Any = None,
+    *,
+    shape: tuple[int, int] | None = None,
+    directions: Any = None,
+    steps: Any = None,
+) -> Any:
     """Utilities and arrows of a policy; end states framed, walls dark.
 
     No arrow where there is nothing to choose: in ends, where all actions do the same
@@ -189,6 +219,13 @@ def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, titl
     )
     said = title or ("Utilities and policy" if plan.policy is not None else "Utilities")
     return Values(
-        tuple(map(str, mdp.states)), plan.values.copy(), actions, cells, points,
-        tuple(drawn_ends(mdp).tolist()), limits, said, alt,
-    )  # fmt: skip
+        tuple(map(str, mdp.states)),
+        plan.values.copy(),
+        actions,
+        cells,
+        points,
+        tuple(drawn_ends(mdp).tolist()),
+        limits,
+        said,
+        alt,
+    )

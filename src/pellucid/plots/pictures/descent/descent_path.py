@@ -216,8 +216,10 @@ def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     first = 1 if names[0] == "intercept" and len(names) > 2 else 0
     j, k = two_columns((first, first + 1) if columns is None else columns, names)
     paths = tuple(drawn_path(one, j, k) for one in group)
-    ends = [one.points[np.argmin([f.value(w) for w in one.points[-50:]]) - min(len(one.points), 50)]
-            for one in group]  # fmt: skip
+    ends = [
+        one.points[np.argmin([f.value(w) for w in one.points[-50:]]) - min(len(one.points), 50)]
+        for one in group
+    ]
     centre = lowest(f, min(ends, key=f.value))
     across, up = frame(f, centre, (j, k), paths, n)
     values = slice_values(f, centre, (j, k), across, up)
@@ -227,9 +229,15 @@ def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     if group[0].names[0] == "x0" and not isinstance(f, LinearObjective):
         shown, inputs = names, "descent on the contours of the objective"
     return DescentPanel(
-        across, up, values, (shown[j], shown[k]), tuple(one.label for one in group), paths,
-        centre[[j, k]], with_note(inputs, note),
-    )  # fmt: skip
+        across,
+        up,
+        values,
+        (shown[j], shown[k]),
+        tuple(one.label for one in group),
+        paths,
+        centre[[j, k]],
+        with_note(inputs, note),
+    )
 
 
 def drawn_path(one: Trace, j: int, k: int) -> Array:

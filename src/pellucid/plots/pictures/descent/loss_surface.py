@@ -106,9 +106,7 @@ def loss_surface(
         + ("a straight floor of equally good fits through " if flat else "one minimum at ")
         + f"({minimum[0]:.4g}, {minimum[1]:.4g}), RSS {rss:.4g}."
     )
-    return LossSurface(
-        first, second, surface, names, minimum, rss, S, values, trough, title, alt
-    )  # fmt: skip
+    return LossSurface(first, second, surface, names, minimum, rss, S, values, trough, title, alt)
 
 
 def bowl(chosen: Array, others: Array, y: Array) -> tuple[Array, Array, float, bool]:

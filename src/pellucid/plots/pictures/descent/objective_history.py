@@ -33,13 +33,28 @@ class ObjectiveHistory:
             every = max(1, len(t) // 8)
             bad = self.diverged[i]
             ax.plot(
-                t, f, color=tint, lw=1.6, marker=marker(i), markevery=every, ms=4,
-                ls="--" if bad else "-", label=f"{label}: diverged" if bad else label,
-            )  # fmt: skip
+                t,
+                f,
+                color=tint,
+                lw=1.6,
+                marker=marker(i),
+                markevery=every,
+                ms=4,
+                ls="--" if bad else "-",
+                label=f"{label}: diverged" if bad else label,
+            )
             short = np.isin(t, self.halved[i]) if self.halved else np.zeros(len(t), dtype=bool)
             if short.any():
-                ax.plot(t[short], f[short], "o", ms=10, mfc="none", mec=tint, mew=1.4,
-                        label=f"{label}: step shortened ({int(short.sum())})")  # fmt: skip
+                ax.plot(
+                    t[short],
+                    f[short],
+                    "o",
+                    ms=10,
+                    mfc="none",
+                    mec=tint,
+                    mew=1.4,
+                    label=f"{label}: step shortened ({int(short.sum())})",
+                )
             if bad:
                 ax.plot(t[-1], f[-1], "x", ms=11, mew=2.5, color=tint)
         ax.set(xlabel="step", ylabel="objective", title="Objective at every step")
@@ -91,9 +106,14 @@ def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> O
         for name, f, b in zip(names, values, bad, strict=True)
     ]
     return ObjectiveHistory(
-        tuple(names), tuple(steps), tuple(values), tuple(bad), log,
-        f"Objective at every step: {words(ends)}.", tuple(halved),
-    )  # fmt: skip
+        tuple(names),
+        tuple(steps),
+        tuple(values),
+        tuple(bad),
+        log,
+        f"Objective at every step: {words(ends)}.",
+        tuple(halved),
+    )
 
 
 def history_of(item: Any) -> History:

@@ -25,9 +25,15 @@ class Schedule:
         for i, (label, rates) in enumerate(zip(self.labels, self.rates, strict=True)):
             settles = " (settles: Robbins-Monro)" if self.robbins_monro[i] else ""
             ax.plot(
-                self.steps, rates, color=colour(i), lw=1.8, marker=marker(i), ms=4,
-                markevery=max(1, len(self.steps) // 8), label=label + settles,
-            )  # fmt: skip
+                self.steps,
+                rates,
+                color=colour(i),
+                lw=1.8,
+                marker=marker(i),
+                ms=4,
+                markevery=max(1, len(self.steps) // 8),
+                label=label + settles,
+            )
         ax.set(xlabel="update", ylabel="learning rate", title="Learning rate by update")
         ax.set_ylim(bottom=0)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)

@@ -54,10 +54,11 @@ class BoostingWeights:
             self._panel(ax, i)
         handles, labels = grid[0].get_legend_handles_labels()
         figure = grid[0].figure
-        figure.suptitle("Tint: the member of the round; black line: all members so far; "
-                        "point size: weight", fontsize="medium")  # fmt: skip
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels),
-                      frameon=False)  # fmt: skip
+        figure.suptitle(
+            "Tint: the member of the round; black line: all members so far; point size: weight",
+            fontsize="medium",
+        )
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
         return figure
 
     def _panel(self, ax: Any, i: int) -> None:
@@ -82,12 +83,22 @@ class BoostingWeights:
         share = self.weights[i] * self.weights.shape[1]
         for k, label in enumerate(self.classes):
             rows = self.codes == k
-            ax.scatter(*at[rows].T, s=np.maximum(3, 26 * share[rows]), color=colour(k),
-                       marker=marker(k), edgecolors="white", linewidths=0.4, label=label,
-                       zorder=3)  # fmt: skip
-        heading(ax, f"round {self.rounds[i]}: error {self.errors[i]:.3g}, "
-                    f"a = {self.alphas[i]:.3g}",
-                f"all so far: {self.committee_errors[i]:.1%} wrong", width=40)  # fmt: skip
+            ax.scatter(
+                *at[rows].T,
+                s=np.maximum(3, 26 * share[rows]),
+                color=colour(k),
+                marker=marker(k),
+                edgecolors="white",
+                linewidths=0.4,
+                label=label,
+                zorder=3,
+            )
+        heading(
+            ax,
+            f"round {self.rounds[i]}: error {self.errors[i]:.3g}, a = {self.alphas[i]:.3g}",
+            f"all so far: {self.committee_errors[i]:.1%} wrong",
+            width=40,
+        )
 
 
 def boosting_weights(
@@ -137,8 +148,18 @@ def boosting_weights(
         ground[np.arange(len(rows)), region] += weight
         if t in chosen:
             far = float((votes.argmax(axis=1) != labels.codes).mean())
-            found.append((t + 1, w, wrong, float(w[wrong].sum()), weight / 2, far,
-                          region.reshape(shape), ground.argmax(axis=1).reshape(shape)))  # fmt: skip
+            found.append(
+                (
+                    t + 1,
+                    w,
+                    wrong,
+                    float(w[wrong].sum()),
+                    weight / 2,
+                    far,
+                    region.reshape(shape),
+                    ground.argmax(axis=1).reshape(shape),
+                )
+            )
         w = w * np.where(wrong, 1.0, np.exp(-weight))
         w = w / w.sum()
     number, weights, wrong_rows, errors, alphas, far_off, members, committees = zip(
@@ -151,10 +172,22 @@ def boosting_weights(
         f"{far_off[-1]:.1%} wrong."
     )
     return BoostingWeights(
-        number, np.array(weights)[:, kept], np.array(wrong_rows)[:, kept], errors, alphas, far_off,
-        lines, members, committees, view.at[kept], labels.codes[kept], labels.classes, view.names,
-        view.note, alt,
-    )  # fmt: skip
+        number,
+        np.array(weights)[:, kept],
+        np.array(wrong_rows)[:, kept],
+        errors,
+        alphas,
+        far_off,
+        lines,
+        members,
+        committees,
+        view.at[kept],
+        labels.codes[kept],
+        labels.classes,
+        view.names,
+        view.note,
+        alt,
+    )
 
 
 def _codes(member: Any, X: Array, E: Any) -> IntArray:

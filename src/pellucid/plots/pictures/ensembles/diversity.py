@@ -49,10 +49,17 @@ class Diversity:
         """Disagreement, correlation of the errors, scores with weights; the figure."""
         B = len(self.names)
         first, second, third = panels(3, columns=3, size=(4.4, 4.2))
-        tables = ((first, self.disagreement, "Blues", "how often two disagree", 0.0,
-                   max(float(self.disagreement.max()), 1e-9)),
-                  (second, self.error_correlation, "RdBu_r", "correlation of their errors", -1.0,
-                   1.0))  # fmt: skip
+        tables = (
+            (
+                first,
+                self.disagreement,
+                "Blues",
+                "how often two disagree",
+                0.0,
+                max(float(self.disagreement.max()), 1e-9),
+            ),
+            (second, self.error_correlation, "RdBu_r", "correlation of their errors", -1.0, 1.0),
+        )
         for ax, values, cmap, title, low, high in tables:
             image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high)
             ax.figure.colorbar(image, ax=ax, shrink=0.8)
@@ -67,14 +74,26 @@ class Diversity:
         third.axvline(self.together, color="black", lw=1.5, label=f"all: {self.together:.3g}")
         third.axvline(self.chance, color=GREY, ls="--", lw=1.2, label=f"chance: {self.chance:.3g}")
         if not np.allclose(self.weights, self.weights[0]):
-            third.plot(self.weights, np.arange(B), "D", color=colour(4), mec="black", ms=5,
-                       label="weight in the vote")  # fmt: skip
+            third.plot(
+                self.weights,
+                np.arange(B),
+                "D",
+                color=colour(4),
+                mec="black",
+                ms=5,
+                label="weight in the vote",
+            )
         ticks = range(B) if B <= 12 else range(0, B, 5)
         third.set_yticks(ticks, [self.names[i] for i in ticks])
         third.invert_yaxis()
         third.set(xlabel=self.metric)
-        third.legend(frameon=False, fontsize="small", loc="upper center",
-                     bbox_to_anchor=(0.5, -0.16), ncols=3)  # fmt: skip
+        third.legend(
+            frameon=False,
+            fontsize="small",
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.16),
+            ncols=3,
+        )
         heading(third, "Members and all together")
         return first.figure
 
@@ -151,7 +170,14 @@ def diversity(E: Any, X: Any, y: Any) -> Diversity:
         f"chance, mean disagreement {apart:.3g}; together {together:.3g}."
     )
     return Diversity(
-        tuple(names), report.accuracies, np.asarray(report.better_than_chance), chance,
-        weights / weights.sum(), report.disagreement, report.error_correlation, together, metric,
+        tuple(names),
+        report.accuracies,
+        np.asarray(report.better_than_chance),
+        chance,
+        weights / weights.sum(),
+        report.disagreement,
+        report.error_correlation,
+        together,
+        metric,
         alt,
-    )  # fmt: skip
+    )

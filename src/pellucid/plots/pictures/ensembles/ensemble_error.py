@@ -57,8 +57,10 @@ def _answers(E: Any, X: Any) -> Iterator[Any]:
 def _members(E: Any) -> list[Any]:
     members = getattr(E, "estimators_", None)
     if members is None or not hasattr(E, "oob_permutation_importance"):
-        raise ValueError(f"{type(E).__name__} cannot be read member by member: give a random "
-                         "forest or a boosting model")  # fmt: skip
+        raise ValueError(
+            f"{type(E).__name__} cannot be read member by member: give a random "
+            "forest or a boosting model"
+        )
     return list(members)
 
 

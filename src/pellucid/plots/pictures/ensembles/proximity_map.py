@@ -39,8 +39,9 @@ class ProximityMap:
         """Heat map and map; the figure."""
         left, right = panels(2, columns=2, size=(5.0, 4.4))
         image = left.imshow(self.proximity, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
-        left.figure.colorbar(image, ax=left, label="share of trees that put both in one leaf",
-                             shrink=0.85)  # fmt: skip
+        left.figure.colorbar(
+            image, ax=left, label="share of trees that put both in one leaf", shrink=0.85
+        )
         left.grid(False)
         left.set(xlabel=f"rows, sorted by {self.target}", ylabel="")
         if self.classes:

@@ -27,14 +27,27 @@ class VarianceOfAverage:
         """Curves, and dotted the floor rho s2 below which no number of members goes."""
         ax = axes(ax)
         for i, (rho, curve) in enumerate(zip(self.correlations, self.curves, strict=True)):
-            ax.plot(self.members, curve, STYLES[i % 4], color=colour(i), lw=2,
-                    label=f"correlation {rho:g}")  # fmt: skip
+            ax.plot(
+                self.members,
+                curve,
+                STYLES[i % 4],
+                color=colour(i),
+                lw=2,
+                label=f"correlation {rho:g}",
+            )
             ax.axhline(rho * self.variance, color=colour(i), ls=":", lw=1)
-        ax.set(xlabel="number of members B", ylabel="variance of their average", xscale="log",
-               ylim=(0, 1.05 * self.variance))  # fmt: skip
+        ax.set(
+            xlabel="number of members B",
+            ylabel="variance of their average",
+            xscale="log",
+            ylim=(0, 1.05 * self.variance),
+        )
         legend(ax)
-        heading(ax, "Averaging helps as far as the members are independent",
-                "dotted: the floor, correlation times the variance of one")  # fmt: skip
+        heading(
+            ax,
+            "Averaging helps as far as the members are independent",
+            "dotted: the floor, correlation times the variance of one",
+        )
         return ax
 
 
@@ -65,7 +78,8 @@ def variance_of_average(
         raise ValueError(f"rho must hold 1 to 8 correlations, got {len(correlations)}")
     members = np.unique(np.geomspace(1, B, 200).round().astype(np.intp))
     curves = np.array([[formula(variance, int(b), r) for b in members] for r in correlations])
-    said = ", ".join(f"{c[-1]:.3g} at correlation {r:g}" for r, c in zip(correlations, curves,
-                                                                         strict=True))  # fmt: skip
+    said = ", ".join(
+        f"{c[-1]:.3g} at correlation {r:g}" for r, c in zip(correlations, curves, strict=True)
+    )
     alt = f"Variance of the average of 1 to {B} members, each {variance:g}: with {B} it is {said}."
     return VarianceOfAverage(members, correlations, curves, float(variance), alt)

@@ -43,9 +43,16 @@ class BiasVarianceCurve:
         ax.plot(x, self.total, "o-", color="black", lw=2.2, ms=5, label="total")
         at = x[self.best]
         ax.plot(
-            at, self.total[self.best], "*", ms=16, color=colour(4), mec="black", ls="none",
-            zorder=5, label="least total",
-        )  # fmt: skip
+            at,
+            self.total[self.best],
+            "*",
+            ms=16,
+            color=colour(4),
+            mec="black",
+            ls="none",
+            zorder=5,
+            label="least total",
+        )
         ax.set(
             xlabel=self.parameter, ylabel=f"{self.loss.replace('_', '-')} error", ylim=self._ends()
         )
@@ -109,7 +116,14 @@ def bias_variance_curve(
         f"({total[best]:.3g})."
     )
     return BiasVarianceCurve(
-        parameter, tuple(values), bias2, variance,
-        np.array(noise, dtype=np.float64) if known else None, total, best, results[0].loss,
-        notes, alt,
-    )  # fmt: skip
+        parameter,
+        tuple(values),
+        bias2,
+        variance,
+        np.array(noise, dtype=np.float64) if known else None,
+        total,
+        best,
+        results[0].loss,
+        notes,
+        alt,
+    )

@@ -60,9 +60,13 @@ class BiasVarianceFits:
         handles, labels = drawn[0].get_legend_handles_labels()
         figure = drawn[0].figure
         figure.legend(
-            handles, labels, loc="outside lower center", ncols=2 if len(drawn) == 1 else 4,
-            frameon=False, fontsize="small",
-        )  # fmt: skip
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=2 if len(drawn) == 1 else 4,
+            frameon=False,
+            fontsize="small",
+        )
         return figure
 
     def _parts(self, i: int) -> str:
@@ -136,9 +140,18 @@ def bias_variance_fits(
     points = np.column_stack([rows_of_one[kept], np.asarray(target)[kept]])
     alt = f"Fits to {n_models} training sets along {sweep.name}; {'; '.join(parts)}."
     return BiasVarianceFits(
-        labels, sweep.grid, curves, mean, f, bias2, variance, points,
-        (sweep.name, str(getattr(target, "name", None) or "y")), sweep.note, alt,
-    )  # fmt: skip
+        labels,
+        sweep.grid,
+        curves,
+        mean,
+        f,
+        bias2,
+        variance,
+        points,
+        (sweep.name, str(getattr(target, "name", None) or "y")),
+        sweep.note,
+        alt,
+    )
 
 
 def _curve(model: Any, draw: Any, rows: Any, seed: int, b: int) -> Array:

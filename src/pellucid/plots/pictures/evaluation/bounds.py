@@ -35,23 +35,31 @@ class Bounds:
         names = [f"n = {m:,}" for m in self.n] if by_size else self._names()
         for i, (name, row) in enumerate(zip(names, table, strict=True)):
             ax.plot(
-                x, row, color=colour(i), ls=STYLES[i % len(STYLES)], lw=2, marker=marker(i),
-                ms=5 if len(x) <= 20 else 0, label=name,
-            )  # fmt: skip
+                x,
+                row,
+                color=colour(i),
+                ls=STYLES[i % len(STYLES)],
+                lw=2,
+                marker=marker(i),
+                ms=5 if len(x) <= 20 else 0,
+                label=name,
+            )
         top = min(1.6, max(1.1, 1.05 * float(self.values.max())))
         top = max(top, 1.3 * float(self.values.min()))  # all of it vacuous: show some
         ax.axhspan(1.0, top, color=LIGHT, alpha=0.6, lw=0)
         ax.text(
-            0.01 if by_size else 0.99, (1 + top) / 2, "says nothing", color=GREY, va="center",
-            transform=ax.get_yaxis_transform(), ha="left" if by_size else "right",
-        )  # fmt: skip
+            0.01 if by_size else 0.99,
+            (1 + top) / 2,
+            "says nothing",
+            color=GREY,
+            va="center",
+            transform=ax.get_yaxis_transform(),
+            ha="left" if by_size else "right",
+        )
         ax.set_ylim(0, top)
         if min(x) > 0 and max(x) / min(x) >= 20:
             ax.set_xscale("log")
-        ax.set(
-            xlabel=self.size_name if by_size else "rows n",
-            ylabel="the true loss is at most",
-        )  # fmt: skip
+        ax.set(xlabel=self.size_name if by_size else "rows n", ylabel="the true loss is at most")
         heading(ax, f"Bound on the true loss against {self.size_name if by_size else 'rows'}")
         if names[0]:
             legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1.0))
@@ -68,9 +76,13 @@ def _number(size: Any) -> str:
 
 
 def bounds(
-    bound: Callable[..., Any], n: Any, sizes: Any = None, *, size_name: str = "|F|",
+    bound: Callable[..., Any],
+    n: Any,
+    sizes: Any = None,
+    *,
+    size_name: str = "|F|",
     against: str = "n",
-) -> Bounds:  # fmt: skip
+) -> Bounds:
     """Values of a bound over rows and sizes of the class.
 
     Parameters
@@ -110,8 +122,9 @@ def bounds(
         values = np.array([[float(bound(m)) for m in rows]])
     if np.isnan(values).any():
         raise ValueError("the bound is NaN for some n")
-    needed = tuple(next((m for m, v in zip(rows, line, strict=True) if v < 1), None)
-                   for line in values)  # fmt: skip
+    needed = tuple(
+        next((m for m, v in zip(rows, line, strict=True) if v < 1), None) for line in values
+    )
     said = (
         [
             f"with {size_name} {_number(size)} {_need(m)}"

@@ -59,9 +59,14 @@ class Confusion:
         ink = "white" if self.shares[i, j] > 0.45 else "black"
         quiet = self.counts[i, j] == 0
         ax.text(
-            j, i, "" if quiet and small else text, ha="center", va="center",
-            color="#6B7280" if quiet else ink, fontsize="small" if small else "medium",
-        )  # fmt: skip
+            j,
+            i,
+            "" if quiet and small else text,
+            ha="center",
+            va="center",
+            color="#6B7280" if quiet else ink,
+            fontsize="small" if small else "medium",
+        )
 
 
 def confusion(table: Any) -> Confusion:

@@ -30,9 +30,14 @@ class LearningCurve:
             tint = colour(1 - i)
             mean, low, high = values.T
             ax.fill_between(
-                self.sizes, low, high, color=tint, alpha=0.15, lw=0,
+                self.sizes,
+                low,
+                high,
+                color=tint,
+                alpha=0.15,
+                lw=0,
                 label="95 % interval of the mean" if i else None,
-            )  # fmt: skip
+            )
             ax.plot(self.sizes, mean, marker=shape, color=tint, ls=style, lw=2, ms=6, label=label)
         x = np.broadcast_to(self.sizes[:, None], self.folds.shape)
         fine = ~self.collapsed
@@ -41,16 +46,22 @@ class LearningCurve:
         )
         if self.collapsed.any():
             ax.plot(
-                x[~fine], self.folds[~fine], "x", color="black", ms=6,
+                x[~fine],
+                self.folds[~fine],
+                "x",
+                color="black",
+                ms=6,
                 label="collapsed: predicts a constant",
-            )  # fmt: skip
+            )
         shown = np.concatenate([self.train[:, 0], self.test[:, 0], self.folds[fine]])
         low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
         room = 0.1 * (high - low or 1.0)
         ax.set(
-            xlabel="training rows", ylabel=self.metric, ylim=(low - room, high + room),
+            xlabel="training rows",
+            ylabel=self.metric,
+            ylim=(low - room, high + room),
             xlim=(0, float(self.sizes[-1]) * 1.04),
-        )  # fmt: skip
+        )
         heading(ax, self.sentence)
         legend(ax)
         return ax
@@ -75,14 +86,26 @@ class LearningCurves:
         ):
             mean, low, high = values.T
             ax.fill_between(sizes, low, high, color=colour(i), alpha=0.13, lw=0)
-            ax.plot(sizes, mean, marker=marker(i), color=colour(i), lw=2, ms=6, label=label,
-                    ls=("-", "--", "-.", ":")[i % 4])  # fmt: skip
+            ax.plot(
+                sizes,
+                mean,
+                marker=marker(i),
+                color=colour(i),
+                lw=2,
+                ms=6,
+                label=label,
+                ls=("-", "--", "-.", ":")[i % 4],
+            )
         if np.isfinite(self.crossing):
             ax.axvline(self.crossing, color="black", lw=1, ls=":", label="the lead changes")
         means = np.concatenate([values[:, 0] for values in self.test])
         room = 0.25 * (float(np.ptp(means)) or 1.0)
-        ax.set(xlabel="training rows", ylabel=f"{self.metric} on new rows", xscale="log",
-               ylim=(means.min() - room, means.max() + room))  # fmt: skip
+        ax.set(
+            xlabel="training rows",
+            ylabel=f"{self.metric} on new rows",
+            xscale="log",
+            ylim=(means.min() - room, means.max() + room),
+        )
         heading(ax, self.sentence, "bands: 95 % interval of the mean")
         legend(ax)
         return ax
@@ -122,9 +145,14 @@ def several(curves: dict[str, SizeCurve]) -> LearningCurves:
     pairs = zip(curves, limits, strict=True)
     said = ", ".join(f"{k} {v[0, 0]:.4g} to {v[-1, 0]:.4g}" for k, v in pairs)
     return LearningCurves(
-        tuple(str(k) for k, _ in found), tuple(c.sizes for _, c in found), tuple(limits),
-        a.metric, crossing, sentence, f"Test {a.metric} against training rows: {said}. {sentence}.",
-    )  # fmt: skip
+        tuple(str(k) for k, _ in found),
+        tuple(c.sizes for _, c in found),
+        tuple(limits),
+        a.metric,
+        crossing,
+        sentence,
+        f"Test {a.metric} against training rows: {said}. {sentence}.",
+    )
 
 
 def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
@@ -157,6 +185,12 @@ def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
     c = size_curve
     alt = f"Test and training {c.metric} for {c.sizes[0]} to {c.sizes[-1]} rows. {c.sentence}"
     return LearningCurve(
-        c.sizes, limits_of(c.train_summary), limits_of(c.test_summary), c.test, c.collapsed,
-        c.metric, c.sentence, alt,
-    )  # fmt: skip
+        c.sizes,
+        limits_of(c.train_summary),
+        limits_of(c.test_summary),
+        c.test,
+        c.collapsed,
+        c.metric,
+        c.sentence,
+        alt,
+    )

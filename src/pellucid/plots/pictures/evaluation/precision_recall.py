@@ -40,20 +40,32 @@ class PrecisionRecall:
             ax.step(
                 np.concatenate([[0.0], self.recall[i]]),
                 np.concatenate([self.precision[i][:1], self.precision[i]]),
-                where="pre", color=tint, lw=2, ls=STYLES[i % len(STYLES)], label=name,
-            )  # fmt: skip
+                where="pre",
+                color=tint,
+                lw=2,
+                ls=STYLES[i % len(STYLES)],
+                label=name,
+            )
             threshold, r, p = self.best[i]
             ax.plot(
-                r, p, marker(i), color=tint, ms=8, mec="white", zorder=4,
+                r,
+                p,
+                marker(i),
+                color=tint,
+                ms=8,
+                mec="white",
+                zorder=4,
                 label=f"best F{self.beta:g}, score ≥ {threshold:.3g}",
-            )  # fmt: skip
+            )
         for share in np.unique(self.prevalence):
             ax.axhline(share, color=GREY, ls=(0, (2, 3)), lw=1.2)
             ax.plot([], [], color=GREY, ls=(0, (2, 3)), label=f"all called positive: {share:.3g}")
         ax.set(
-            xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), xlabel="recall (positives found)",
+            xlim=(-0.02, 1.02),
+            ylim=(-0.02, 1.04),
+            xlabel="recall (positives found)",
             ylabel="precision (right among those called)",
-        )  # fmt: skip
+        )
         only = "" if several else f"average precision {_said(self.average_precision[0])}"
         heading(ax, only or "Precision against recall", f"thin lines: equal F{self.beta:g}")
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if several else 3)
@@ -67,9 +79,14 @@ class PrecisionRecall:
             inside = (p > 0) & (p <= 1.04)
             ax.plot(r[inside], p[inside], color=LIGHT, lw=1, zorder=0.5)
             ax.text(
-                1.03, p[-1], f"F = {level:g}", fontsize="x-small", color=GREY, va="center",
+                1.03,
+                p[-1],
+                f"F = {level:g}",
+                fontsize="x-small",
+                color=GREY,
+                va="center",
                 clip_on=False,
-            )  # fmt: skip
+            )
 
 
 def _said(area: Interval) -> str:
@@ -124,7 +141,12 @@ def precision_recall(
         for (label, _), area, b in zip(pairs, areas, best, strict=True)
     ]
     return PrecisionRecall(
-        tuple(label for label, _ in pairs), tuple(recall), tuple(precision), tuple(areas),
-        np.array(best), np.array(prevalence), betas.pop(),
+        tuple(label for label, _ in pairs),
+        tuple(recall),
+        tuple(precision),
+        tuple(areas),
+        np.array(best),
+        np.array(prevalence),
+        betas.pop(),
         f"Precision against recall; {'; '.join(said)}.",
-    )  # fmt: skip
+    )

@@ -46,14 +46,23 @@ class PredictionIntervals:
         inside = self.covered
         ax.plot(self.x[inside], self.actual[inside], "o", color=GREY, ms=3.5, label="covered")
         ax.plot(
-            self.x[~inside], self.actual[~inside], "X", color=colour(1), ms=7, mec="white",
-            mew=0.5, label="missed",
-        )  # fmt: skip
+            self.x[~inside],
+            self.actual[~inside],
+            "X",
+            color=colour(1),
+            ms=7,
+            mec="white",
+            mew=0.5,
+            label="missed",
+        )
         finite = np.concatenate([self.low, self.high, self.actual])
         finite = finite[np.isfinite(finite)]
         room = 0.05 * (np.ptp(finite) or 1.0)
-        ax.set(xlabel=self.names[0], ylabel=self.names[1],
-               ylim=(finite.min() - room, finite.max() + room))  # fmt: skip
+        ax.set(
+            xlabel=self.names[0],
+            ylabel=self.names[1],
+            ylim=(finite.min() - room, finite.max() + room),
+        )
         endless = "infinitely wide: too few rows to calibrate for this confidence"
         note = f"mean width {self.width:.4g}" if np.isfinite(self.width) else endless
         heading(ax, self._verdict(), note)
@@ -122,6 +131,16 @@ def prediction_intervals(
     )
     label = "rows, sorted by prediction" if ranked else table.names[0]
     return PredictionIntervals(
-        x, low[order], high[order], centre[order], target[order], covered[order], coverage,
-        float(level), width, (label, name), ranked, alt,
-    )  # fmt: skip
+        x,
+        low[order],
+        high[order],
+        centre[order],
+        target[order],
+        covered[order],
+        coverage,
+        float(level),
+        width,
+        (label, name),
+        ranked,
+        alt,
+    )

@@ -36,13 +36,23 @@ class ReliabilityDiagram:
             ax.vlines(p, self.low[i], self.high[i], color=colour(i), lw=1.6, alpha=0.55)
             ax.plot(p, o, color=colour(i), lw=1, alpha=0.6)
             ax.scatter(
-                p, o, s=size, color=colour(i), marker=marker(i), edgecolors="white",
-                linewidths=0.8, zorder=3, label=name,
-            )  # fmt: skip
+                p,
+                o,
+                s=size,
+                color=colour(i),
+                marker=marker(i),
+                edgecolors="white",
+                linewidths=0.8,
+                zorder=3,
+                label=name,
+            )
         ax.set(
-            xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal",
-            xlabel="predicted probability (mean of the bin)", ylabel="observed share of positives",
-        )  # fmt: skip
+            xlim=(-0.03, 1.03),
+            ylim=(-0.03, 1.03),
+            aspect="equal",
+            xlabel="predicted probability (mean of the bin)",
+            ylabel="observed share of positives",
+        )
         note = f"bars: {self.confidence:.0%} intervals; larger marks hold more rows"
         heading(ax, "Reliability" if several else self._title(), note, width=58)
         legend(ax, loc="upper left", scatterpoints=1, markerscale=0.8)
@@ -86,7 +96,14 @@ def reliability_diagram(r: Any) -> ReliabilityDiagram:
     fields = ("probability", "observed", "low", "high", "counts")
     parts = [tuple(np.asarray(getattr(one, field)) for one in records) for field in fields]
     return ReliabilityDiagram(
-        tuple(str(label) for label, _ in pairs), parts[0], parts[1], parts[2], parts[3], parts[4],
-        np.array([one.ece for one in records]), outside, records[0].confidence,
+        tuple(str(label) for label, _ in pairs),
+        parts[0],
+        parts[1],
+        parts[2],
+        parts[3],
+        parts[4],
+        np.array([one.ece for one in records]),
+        outside,
+        records[0].confidence,
         f"Observed share of positives against predicted probability; {'; '.join(said)}.",
-    )  # fmt: skip
+    )

@@ -38,8 +38,14 @@ class ScoreIntervals:
         y = np.arange(m)[::-1]
         if self.folds is not None:
             for i in range(m):
-                ax.plot(self.folds[i], np.full(len(self.folds[i]), y[i] - 0.22), ".",
-                        color=colour(0), alpha=0.35, ms=5)  # fmt: skip
+                ax.plot(
+                    self.folds[i],
+                    np.full(len(self.folds[i]), y[i] - 0.22),
+                    ".",
+                    color=colour(0),
+                    alpha=0.35,
+                    ms=5,
+                )
         sure = np.isfinite(self.low)
         ax.hlines(y[sure], self.low[sure], self.high[sure], color=colour(0), lw=2.4)
         for ends in (self.low, self.high):
@@ -47,9 +53,12 @@ class ScoreIntervals:
         ax.plot(self.estimate, y, marker(0), color=colour(1), ms=7, mec="white")
         for i in range(m):
             ax.annotate(
-                f"{self.estimate[i]:.4g}", (1.01, y[i]), xycoords=ax.get_yaxis_transform(),
-                va="center", fontsize="small",
-            )  # fmt: skip
+                f"{self.estimate[i]:.4g}",
+                (1.01, y[i]),
+                xycoords=ax.get_yaxis_transform(),
+                va="center",
+                fontsize="small",
+            )
         ax.set_yticks(y, self.names)
         ax.set_ylim(-0.6, m - 0.4)
         label = self.label
@@ -116,13 +125,20 @@ def score_intervals(table: Any, *, names: Any = None) -> ScoreIntervals:
         what = f"{unknown[0]!r} is not in the table" if unknown else "no score is defined"
         raise ValueError(f"{what}; it holds {', '.join(found) or 'nothing'}")
     numbers = np.array([found[name] for name in names], dtype=np.float64)
-    said = [f"{name} {v[0]:.4g} ({v[1]:.4g} to {v[2]:.4g})" for name, v in
-            zip(names, numbers, strict=True)]  # fmt: skip
+    said = [
+        f"{name} {v[0]:.4g} ({v[1]:.4g} to {v[2]:.4g})"
+        for name, v in zip(names, numbers, strict=True)
+    ]
     return ScoreIntervals(
-        tuple(names), numbers[:, 0], numbers[:, 1], numbers[:, 2],
+        tuple(names),
+        numbers[:, 0],
+        numbers[:, 1],
+        numbers[:, 2],
         None if folds is None else np.array([folds[k] for k in names]),
-        label, title, f"Scores with intervals: {'; '.join(said)}.",
-    )  # fmt: skip
+        label,
+        title,
+        f"Scores with intervals: {'; '.join(said)}.",
+    )
 
 
 def _three(value: Any) -> tuple[float, float, float]:

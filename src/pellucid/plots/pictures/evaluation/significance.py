@@ -41,9 +41,14 @@ class Significance:
             cells[i, j] = to_rgb(tint)
             word = {1: "▲ better", -1: "▼ worse", 0: "no proof"}[sign]
             ax.text(
-                j, i, f"{word}\np {_p(float(self.adjusted[i, j]))}", ha="center", va="center",
-                color="white" if sign else GREY, fontsize="small",
-            )  # fmt: skip
+                j,
+                i,
+                f"{word}\np {_p(float(self.adjusted[i, j]))}",
+                ha="center",
+                va="center",
+                color="white" if sign else GREY,
+                fontsize="small",
+            )
         ax.imshow(cells, aspect="auto")
         ax.grid(False)
         ax.set_xticks(range(m), self.names, rotation=0 if m <= 6 else 45)
@@ -100,6 +105,15 @@ def significance(comparison: Any) -> Significance:
         f"{len(won)} significant differences{': ' + ', '.join(won) if won else ''}."
     )
     return Significance(
-        names, mean[order], c.adjusted[pick], better, order, c.metric, c.alpha, c.test,
-        c.correction, c.sentence, alt,
-    )  # fmt: skip
+        names,
+        mean[order],
+        c.adjusted[pick],
+        better,
+        order,
+        c.metric,
+        c.alpha,
+        c.test,
+        c.correction,
+        c.sentence,
+        alt,
+    )

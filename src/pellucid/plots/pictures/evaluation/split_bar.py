@@ -37,10 +37,14 @@ class SplitBar:
             ax.barh(1.0, count, left=start, height=0.8, color=tints[i], ec="white")
             if count / n >= ROOM:
                 ax.text(
-                    start + count / 2, 1.0, f"{name}\n{count:,} rows\n{count / n:.0%}",
-                    ha="center", va="center", fontsize="small",
+                    start + count / 2,
+                    1.0,
+                    f"{name}\n{count:,} rows\n{count / n:.0%}",
+                    ha="center",
+                    va="center",
+                    fontsize="small",
                     color="black" if tints[i] == colour(4) else "white",
-                )  # fmt: skip
+                )
             start += count
         strip = np.array([to_rgb(tint) for tint in tints])[self.part]
         ax.imshow(strip[None], extent=(0, n, -0.15, 0.35), aspect="auto", interpolation="nearest")

@@ -34,22 +34,49 @@ class Sweep:
             ax.set_xscale("log")
         if not numbers:
             ax.set_xticks(x, [str(v) for v in self.values])
-        for scores, i, style, label in ((self.train, 1, "s--", "training rows"),
-                                        (self.test, 0, "o-", "new rows")):  # fmt: skip
-            ax.plot(np.repeat(x, scores.shape[1]), scores.ravel(), style[0], color=colour(i), ms=3,
-                    alpha=0.45)  # fmt: skip
+        for scores, i, style, label in (
+            (self.train, 1, "s--", "training rows"),
+            (self.test, 0, "o-", "new rows"),
+        ):
+            ax.plot(
+                np.repeat(x, scores.shape[1]),
+                scores.ravel(),
+                style[0],
+                color=colour(i),
+                ms=3,
+                alpha=0.45,
+            )
             ax.plot(x, scores.mean(axis=1), style, color=colour(i), lw=1.8, ms=6, label=label)
         if self.collapsed.any():
             at, run = np.nonzero(self.collapsed)
-            ax.plot(x[at], self.test[at, run], "x", color="black", ms=9, mew=1.8, zorder=5,
-                    label=f"collapsed runs ({len(at)})")  # fmt: skip
+            ax.plot(
+                x[at],
+                self.test[at, run],
+                "x",
+                color="black",
+                ms=9,
+                mew=1.8,
+                zorder=5,
+                label=f"collapsed runs ({len(at)})",
+            )
         best = self.test.mean(axis=1)[self.best]
-        ax.plot(x[self.best], best, "D", color=colour(2), mec="black", ms=9, zorder=4,
-                label=f"best: {self.values[self.best]}")  # fmt: skip
+        ax.plot(
+            x[self.best],
+            best,
+            "D",
+            color=colour(2),
+            mec="black",
+            ms=9,
+            zorder=4,
+            label=f"best: {self.values[self.best]}",
+        )
         ax.set(xlabel=self.parameter, ylabel=self.metric)
         legend(ax)
-        heading(ax, f"{self.parameter} = {self.values[self.best]}: {self.metric} {best:.3g} on "
-                    "new rows", "small dots: single runs")  # fmt: skip
+        heading(
+            ax,
+            f"{self.parameter} = {self.values[self.best]}: {self.metric} {best:.3g} on new rows",
+            "small dots: single runs",
+        )
         return ax
 
 
@@ -73,8 +100,10 @@ def sweep(curve: Any) -> Sweep:
     (0, (2, 5))
     """
     if not isinstance(curve, ComplexityCurve):
-        raise ValueError("curve must be a ComplexityCurve of evaluation.complexity_curve, got "
-                         f"{type(curve).__name__}")  # fmt: skip
+        raise ValueError(
+            "curve must be a ComplexityCurve of evaluation.complexity_curve, got "
+            f"{type(curve).__name__}"
+        )
     if not isinstance(curve.parameter, str):
         raise ValueError("sweep draws one parameter; validation_curve draws a pair")
     values = tuple(curve.values)

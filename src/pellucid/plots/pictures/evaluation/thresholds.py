@@ -31,9 +31,16 @@ class Thresholds:
         few = len(self.threshold) <= 20
         for i, name in enumerate(self.names):
             ax.step(
-                self.threshold, self.rates[i], where="pre", color=colour(i), ls=STYLES[i], lw=1.8,
-                label=name, marker=marker(i) if few else None, ms=5,
-            )  # fmt: skip
+                self.threshold,
+                self.rates[i],
+                where="pre",
+                color=colour(i),
+                ls=STYLES[i],
+                lw=1.8,
+                label=name,
+                marker=marker(i) if few else None,
+                ms=5,
+            )
         handles, labels = ax.get_legend_handles_labels()
         if self.cost is not None:
             side = ax.twinx()
@@ -45,14 +52,19 @@ class Thresholds:
         handles.append(ax.axvline(self.best[0], color=GREY, ls=":", lw=1.6))
         labels.append(f"best {self._word()}")
         ax.set(
-            ylim=(-0.02, 1.03), xlabel="threshold: positive is a score of at least this",
+            ylim=(-0.02, 1.03),
+            xlabel="threshold: positive is a score of at least this",
             ylabel="rate",
-        )  # fmt: skip
+        )
         heading(ax, f"best {self._word()}: {self.best[1]:.4g} at scores ≥ {self.best[0]:.4g}")
         legend(
-            ax, handles=handles, labels=labels, loc="upper center", bbox_to_anchor=(0.5, -0.15),
+            ax,
+            handles=handles,
+            labels=labels,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.15),
             ncols=4,
-        )  # fmt: skip
+        )
         return ax
 
     def _word(self) -> str:

@@ -44,20 +44,35 @@ class ValidationCurve:
         x = self._places(ax)
         error = np.nan_to_num(self.standard_error)
         ax.fill_between(
-            x, self.test - error, self.test + error, color=colour(0), alpha=0.18, lw=0,
+            x,
+            self.test - error,
+            self.test + error,
+            color=colour(0),
+            alpha=0.18,
+            lw=0,
             label="± one standard error",
-        )  # fmt: skip
+        )
         ax.plot(x, self.train, "s--", color=colour(1), lw=1.8, ms=5, label="training rows")
         ax.plot(x, self.test, "o-", color=colour(0), lw=2, ms=5, label="new rows")
         ax.axhline(self.limit, color=GREY, ls=":", lw=1.3, label="one standard error from the best")
         if self.collapsed.any():
             at = self.collapsed
             ax.plot(
-                x[at], self.test[at], "x", color="black", ms=9, mew=2,
+                x[at],
+                self.test[at],
+                "x",
+                color="black",
+                ms=9,
+                mew=2,
                 label="some fits predict a constant",
-            )  # fmt: skip
-        self._marks(ax, x[self.best], self.test[self.best], x[self.one_standard_error],
-                    self.test[self.one_standard_error])  # fmt: skip
+            )
+        self._marks(
+            ax,
+            x[self.best],
+            self.test[self.best],
+            x[self.one_standard_error],
+            self.test[self.one_standard_error],
+        )
         ax.set(xlabel=self.parameter.split("__")[-1], ylabel=self.metric)
         heading(ax, self.sentence)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.65)
@@ -65,13 +80,29 @@ class ValidationCurve:
 
     def _marks(self, ax: Any, bx: float, by: float, ox: float, oy: float) -> None:
         ax.plot(
-            bx, by, "*", color=colour(2), ms=16, mec="black", mew=0.8, ls="none", zorder=5,
+            bx,
+            by,
+            "*",
+            color=colour(2),
+            ms=16,
+            mec="black",
+            mew=0.8,
+            ls="none",
+            zorder=5,
             label="best",
-        )  # fmt: skip
+        )
         ax.plot(
-            ox, oy, "o", ms=14, mfc="none", mec="black", mew=1.8, ls="none", zorder=5,
+            ox,
+            oy,
+            "o",
+            ms=14,
+            mfc="none",
+            mec="black",
+            mew=1.8,
+            ls="none",
+            zorder=5,
             label="simplest within one standard error",
-        )  # fmt: skip
+        )
 
     def _places(self, ax: Any) -> Array:
         values = list(self.values)
@@ -140,6 +171,17 @@ def validation_curve(complexity_curve: Any) -> ValidationCurve:
     name = c.parameter if isinstance(c.parameter, str) else " and ".join(c.parameter)
     alt = f"Training and test {c.metric} against {name}. {c.sentence}"
     return ValidationCurve(
-        c.parameter, c.values, c.train.mean(axis=-1), test, error, c.best, c.one_standard_error,
-        limit, c.collapsed.sum(axis=-1) > 0, c.metric, c.greater_is_better, c.sentence, alt,
-    )  # fmt: skip
+        c.parameter,
+        c.values,
+        c.train.mean(axis=-1),
+        test,
+        error,
+        c.best,
+        c.one_standard_error,
+        limit,
+        c.collapsed.sum(axis=-1) > 0,
+        c.metric,
+        c.greater_is_better,
+        c.sentence,
+        alt,
+    )

@@ -39,9 +39,12 @@ class Accumulated:
         ax.set(xlabel=self.name, ylabel=f"change of the {self.target}")
         if self.outputs:
             legend(ax)
-        heading(ax, f"Accumulated local effect of {self.name}",
-                f"0: the mean over the rows; band: {100 * self.confidence:g} % for the chance of "
-                "the rows")  # fmt: skip
+        heading(
+            ax,
+            f"Accumulated local effect of {self.name}",
+            f"0: the mean over the rows; band: {100 * self.confidence:g} % for the chance of "
+            "the rows",
+        )
         return ax
 
     def _curves(self, ax: Any) -> None:
@@ -49,16 +52,33 @@ class Accumulated:
             label = self.outputs[k] if self.outputs else None
             ax.fill_between(self.grid, self.low[k], self.high[k], color=colour(k), alpha=0.18, lw=0)
             ax.plot(self.grid, curve, STYLES[k % 4], color=colour(k), lw=2.2, label=label)
-        ax.plot(self.grid, np.zeros(len(self.grid)), "|", color="black", ms=7, mew=0.7, alpha=0.6,
-                transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
+        ax.plot(
+            self.grid,
+            np.zeros(len(self.grid)),
+            "|",
+            color="black",
+            ms=7,
+            mew=0.7,
+            alpha=0.6,
+            transform=ax.get_xaxis_transform(),
+            clip_on=False,
+        )
 
     def _points(self, ax: Any) -> None:
         K, places = len(self.effect), np.arange(len(self.grid))
         for k, curve in enumerate(self.effect):
             x = places + 0.16 * (k - (K - 1) / 2)
             error = np.maximum([curve - self.low[k], self.high[k] - curve], 0.0)
-            ax.errorbar(x, curve, yerr=error, fmt=marker(k), color=colour(k), capsize=3, ms=7,
-                        label=self.outputs[k] if self.outputs else None)  # fmt: skip
+            ax.errorbar(
+                x,
+                curve,
+                yerr=error,
+                fmt=marker(k),
+                color=colour(k),
+                capsize=3,
+                ms=7,
+                label=self.outputs[k] if self.outputs else None,
+            )
         names = [str(value) for value in np.asarray(self.grid).tolist()]
         long = max(map(len, names)) > 8 and len(names) > 3
         ax.set_xticks(places, names, rotation=30 if long else 0, ha="right" if long else "center")
@@ -67,9 +87,16 @@ class Accumulated:
 
 
 def accumulated(
-    E: Any, X: Any, column: Any, *, n_bins: int = 20, categorical: bool | None = None,
-    n_bootstrap: int = 200, confidence: float = 0.95, random_state: int = 0,
-) -> Accumulated:  # fmt: skip
+    E: Any,
+    X: Any,
+    column: Any,
+    *,
+    n_bins: int = 20,
+    categorical: bool | None = None,
+    n_bootstrap: int = 200,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Accumulated:
     """The accumulated local effect of one input with its band.
 
     Parameters
@@ -89,9 +116,15 @@ def accumulated(
     [[-2.5, -0.5, 1.5, 3.5]]
     """
     found = accumulated_effects(
-        E, X, column, n_bins=n_bins, categorical=categorical, n_bootstrap=n_bootstrap,
-        confidence=confidence, random_state=random_state,
-    )  # fmt: skip
+        E,
+        X,
+        column,
+        n_bins=n_bins,
+        categorical=categorical,
+        n_bootstrap=n_bootstrap,
+        confidence=confidence,
+        random_state=random_state,
+    )
     if len(found.effect) > MOST_CLASSES:
         raise ValueError(
             f"the picture tells at most {MOST_CLASSES} curves apart, got {len(found.effect)}"
@@ -105,6 +138,14 @@ def accumulated(
         f"({curve[low]:+.3g})."
     )
     return Accumulated(
-        found.grid, found.effect, found.low, found.high, found.outputs, found.categorical,
-        found.feature, found.target, confidence, alt,
-    )  # fmt: skip
+        found.grid,
+        found.effect,
+        found.low,
+        found.high,
+        found.outputs,
+        found.categorical,
+        found.feature,
+        found.target,
+        confidence,
+        alt,
+    )

@@ -39,8 +39,17 @@ class Dependence:
         for k, curve in enumerate(self.mean):
             label = self.classes[k] if len(self.mean) > 1 else "mean over the rows"
             ax.plot(self.grid, curve, STYLES[k % 4], color=colour(k), lw=2.4, label=label)
-        ax.plot(self.values, np.zeros(len(self.values)), "|", color="black", ms=7, mew=0.6,
-                alpha=0.5, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
+        ax.plot(
+            self.values,
+            np.zeros(len(self.values)),
+            "|",
+            color="black",
+            ms=7,
+            mew=0.6,
+            alpha=0.5,
+            transform=ax.get_xaxis_transform(),
+            clip_on=False,
+        )
         ax.set(xlabel=self.name, ylabel=self.target)
         legend(ax)
         heading(ax, f"What changes when only {self.name} changes", "the other inputs as they are")
@@ -79,8 +88,9 @@ def dependence(E: Any, X: Any, column: Any, *, n: int = 60) -> Dependence:
     if hasattr(E, "predict_proba"):
         classes = tuple(map(str, np.asarray(E.classes_).tolist()))
         if len(classes) > MOST_CLASSES:
-            raise ValueError(f"the picture tells at most {MOST_CLASSES} classes apart, "
-                             f"got {len(classes)}")  # fmt: skip
+            raise ValueError(
+                f"the picture tells at most {MOST_CLASSES} classes apart, got {len(classes)}"
+            )
     curves = []
     for value in grid:
         rows = kept.copy()

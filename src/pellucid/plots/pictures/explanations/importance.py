@@ -39,18 +39,30 @@ class Importance:
         """One panel per measure that is there; the figure."""
         parts = [
             ("Decrease of impurity", "share of the whole", self.impurity, self.impurity_error),
-            (f"Shuffled column: {self.rows}", f"rise of the {self.metric}", self.permutation,
-             self.permutation_error),
-        ]  # fmt: skip
+            (
+                f"Shuffled column: {self.rows}",
+                f"rise of the {self.metric}",
+                self.permutation,
+                self.permutation_error,
+            ),
+        ]
         parts = [part for part in parts if np.isfinite(part[2]).any()]
         shown = min(len(self.names), MOST)
         grid = panels(len(parts), columns=2, size=(4.4, 0.28 * shown + 1.3))
         places = np.arange(shown)[::-1]
         left_out = len(self.names) - shown
         for i, (ax, (title, label, mean, error)) in enumerate(zip(grid, parts, strict=True)):
-            ax.barh(places, mean[:shown], color=colour(i), height=0.65, alpha=0.85,
-                    xerr=error[:shown] if np.isfinite(error).any() else None, ecolor="black",
-                    capsize=2, error_kw={"lw": 1})  # fmt: skip
+            ax.barh(
+                places,
+                mean[:shown],
+                color=colour(i),
+                height=0.65,
+                alpha=0.85,
+                xerr=error[:shown] if np.isfinite(error).any() else None,
+                ecolor="black",
+                capsize=2,
+                error_kw={"lw": 1},
+            )
             ax.axvline(0, color="black", lw=0.8)
             ax.set_yticks(places, self.names[:shown] if i == 0 else [""] * shown)
             ax.set(xlabel=label)
@@ -92,9 +104,14 @@ def _shuffled(E: Any, X: Any, y: Any, n_repeats: int, seed: int) -> tuple[Array,
 
 
 def importance(
-    E: Any, X: Any = None, y: Any = None, *, oob: bool | None = None, n_repeats: int = 5,
+    E: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    oob: bool | None = None,
+    n_repeats: int = 5,
     random_state: int = 0,
-) -> Importance:  # fmt: skip
+) -> Importance:
     """Both importances of the inputs, sorted, with intervals.
 
     Parameters
@@ -126,8 +143,9 @@ def importance(
     mean, error, rows = np.full(d, np.nan), np.full(d, np.nan), "no rows"
     if X is not None and y is not None:
         if hasattr(E, "oob_permutation_importance") and oob is not False:
-            found = E.oob_permutation_importance(X, y, n_repeats=n_repeats,
-                                                 random_state=random_state)  # fmt: skip
+            found = E.oob_permutation_importance(
+                X, y, n_repeats=n_repeats, random_state=random_state
+            )
             mean, rows = found.mean, "out-of-bag rows"
             error = Z * found.std / np.sqrt(len(found.per_tree))
         else:
@@ -141,6 +159,12 @@ def importance(
     first = words([f"{names[j]} {sort_by[j]:.3g}" for j in order[:3]])
     alt = f"Importance of {d} inputs in {type(E).__name__} ({rows} shuffled), the first: {first}."
     return Importance(
-        tuple(names[j] for j in order), impurity[order], impurity_error[order], mean[order],
-        error[order], rows, metric, alt,
-    )  # fmt: skip
+        tuple(names[j] for j in order),
+        impurity[order],
+        impurity_error[order],
+        mean[order],
+        error[order],
+        rows,
+        metric,
+        alt,
+    )

@@ -38,8 +38,16 @@ class ShapSummary:
             known = np.isfinite(self.ranks[:, j])
             place = y + 0.36 * spread(x)
             ax.scatter(x[~known], place[~known], s=9, color=GREY, marker="x", lw=0.7)
-            points = ax.scatter(x[known], place[known], s=9, c=self.ranks[known, j], cmap=shade,
-                                vmin=0, vmax=1, linewidths=0)  # fmt: skip
+            points = ax.scatter(
+                x[known],
+                place[known],
+                s=9,
+                c=self.ranks[known, j],
+                cmap=shade,
+                vmin=0,
+                vmax=1,
+                linewidths=0,
+            )
         ax.axvline(0, color="black", lw=0.8)
         names = [f"{n} ({s:.3g})" for n, s in zip(self.names, self.size, strict=True)]
         ax.set_yticks(np.arange(k)[::-1], names)
@@ -50,8 +58,11 @@ class ShapSummary:
         bar.set_label("value of the input", labelpad=-24)
         bar.outline.set_visible(False)
         more = f"; {self.left_out} inputs that move less are left out" if self.left_out else ""
-        heading(ax, "What each input adds to the predictions",
-                f"one point per row, mean size in brackets{more}")  # fmt: skip
+        heading(
+            ax,
+            "What each input adds to the predictions",
+            f"one point per row, mean size in brackets{more}",
+        )
         return ax
 
 
@@ -114,9 +125,14 @@ def shap_summary(E: Any, X: Any = None, *, output: Any = None, most: int = 12) -
         f"sizes of the first: {first}."
     )
     return ShapSummary(
-        names, found.values[rows][:, order], column_ranks(found.X)[rows][:, order], size[order],
-        len(size) - len(order), found.scale, alt,
-    )  # fmt: skip
+        names,
+        found.values[rows][:, order],
+        column_ranks(found.X)[rows][:, order],
+        size[order],
+        len(size) - len(order),
+        found.scale,
+        alt,
+    )
 
 
 def explained(E: Any, X: Any) -> TreeShap:

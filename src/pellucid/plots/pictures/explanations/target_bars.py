@@ -43,12 +43,26 @@ class TargetBars:
             rows = self.association >= 0 if sign > 0 else self.association < 0
             if rows.any():
                 shade = colour(0 if sign > 0 else 4)
-                ax.barh(at[rows], self.association[rows], height=0.7, hatch=hatch, label=word,
-                        color=shade, alpha=0.75, edgecolor="white")  # fmt: skip
+                ax.barh(
+                    at[rows],
+                    self.association[rows],
+                    height=0.7,
+                    hatch=hatch,
+                    label=word,
+                    color=shade,
+                    alpha=0.75,
+                    edgecolor="white",
+                )
         known = np.isfinite(self.low)
         if known.any():
-            ax.hlines(at[known], self.low[known], self.high[known], color="black", linewidth=1,
-                      label="95 % interval")  # fmt: skip
+            ax.hlines(
+                at[known],
+                self.low[known],
+                self.high[known],
+                color="black",
+                linewidth=1,
+                label="95 % interval",
+            )
         ax.axvline(0, color=GREY, linewidth=1)
         ax.set_yticks(at, self.names)
         ax.set(ylim=(len(at) - 0.4, -0.6), xlabel=self.measure)
@@ -120,9 +134,9 @@ def target_bars(X: Any, y: Any, *, classes: bool | None = None) -> TargetBars:
     if not classes and not np.isfinite(values).all():
         raise ValueError("y must hold finite numbers, got NaN or infinity")
     seen = np.isfinite(M)
-    found = np.array([
-        one_column(M[seen[:, j], j], values[seen[:, j]], classes) for j in range(M.shape[1])
-    ])  # fmt: skip
+    found = np.array(
+        [one_column(M[seen[:, j], j], values[seen[:, j]], classes) for j in range(M.shape[1])]
+    )
     counts = seen.sum(axis=0).astype(np.float64)
     nothing = np.full(len(found), np.nan)
     low, high = (nothing, nothing) if classes else interval(found, counts)

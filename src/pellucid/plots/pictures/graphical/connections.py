@@ -9,12 +9,20 @@ from pellucid.plots.panels.style import colour, panels
 
 KINDS = (
     ("tail-to-tail", (("C", "A"), ("C", "B")), "C", {"A": (-1, -1), "B": (1, -1), "C": (0, 0)}),
-    ("head-to-tail", (("A", "C"), ("C", "B")), "C",
-     {"A": (-1.2, 0), "C": (0, -0.5), "B": (1.2, -1)}),
+    (
+        "head-to-tail",
+        (("A", "C"), ("C", "B")),
+        "C",
+        {"A": (-1.2, 0), "C": (0, -0.5), "B": (1.2, -1)},
+    ),
     ("head-to-head", (("A", "C"), ("B", "C")), "C", {"A": (-1, 0), "B": (1, 0), "C": (0, -1)}),
-    ("head-to-head, a descendant", (("A", "C"), ("B", "C"), ("C", "D")), "D",
-     {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)}),
-)  # fmt: skip
+    (
+        "head-to-head, a descendant",
+        (("A", "C"), ("B", "C"), ("C", "D")),
+        "D",
+        {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)},
+    ),
+)
 SIZE = (0.62, 0.52)
 
 
@@ -50,15 +58,30 @@ def draw_case(ax: Any, case: Case) -> None:
         draw_edge(ax, (case.place[a], case.place[b]), (SIZE, SIZE))
     for name, at in case.place.items():
         seen = name in case.observed
-        draw_node(ax, at, SIZE, name, fill="#9CA3AF" if seen else "white",
-                  edge="black", weight="bold" if seen else "normal")  # fmt: skip
+        draw_node(
+            ax,
+            at,
+            SIZE,
+            name,
+            fill="#9CA3AF" if seen else "white",
+            edge="black",
+            weight="bold" if seen else "normal",
+        )
     ax.set(xlim=(-1.75, 1.75), ylim=(-1.95, 0.8), aspect="equal")
     ax.axis("off")
     given = f" given {case.observed[0]}" if case.observed else ""
     ax.set_title(case.kind, fontsize="medium")
     verdict = "open: A and B may depend" if case.open else "blocked: A, B independent"
-    ax.text(0, -1.92, verdict + given, ha="center", va="bottom", color=tint, fontweight="bold",
-            fontsize="small")  # fmt: skip
+    ax.text(
+        0,
+        -1.92,
+        verdict + given,
+        ha="center",
+        va="bottom",
+        color=tint,
+        fontweight="bold",
+        fontsize="small",
+    )
 
 
 def connections() -> Connections:

@@ -47,16 +47,23 @@ class DSeparation:
         lit = self._lit()
         for a, b, bends in self.edges:
             tint, lw = lit.get(frozenset((a, b)), (GREY, 1.2))
-            draw_edge(ax, (place[a], place[b]), (size[a], size[b]), bends=bends, colour=tint,
-                      lw=lw)  # fmt: skip
+            draw_edge(ax, (place[a], place[b]), (size[a], size[b]), bends=bends, colour=tint, lw=lw)
         stops = {node for path in self.paths for node, _ in path.blocked}
         for name, at in place.items():
             end = name in (self.a, self.b)
             fill = "#9CA3AF" if name in self.given else "#DBEAFE" if end else "white"
             stop = name in stops
-            draw_node(ax, at, size[name], name, fill=fill, scale=scale, lw=2.2 if stop else 1.4,
-                      edge=colour(1) if stop else "black",
-                      weight="bold" if end else "normal")  # fmt: skip
+            draw_node(
+                ax,
+                at,
+                size[name],
+                name,
+                fill=fill,
+                scale=scale,
+                lw=2.2 if stop else 1.4,
+                edge=colour(1) if stop else "black",
+                weight="bold" if end else "normal",
+            )
         left, top = ax.get_xlim()[0] + 0.08, min(y for _, y in place.values()) - 0.62
         for i, (text, tint) in enumerate(lines):
             ax.text(left, top - 0.2 * i, text, fontsize=8 * scale, color=tint, va="center")
@@ -152,5 +159,10 @@ def d_separation(N: Any, a: Any, b: Any, given: Any = ()) -> DSeparation:
     return DSeparation(
         tuple((names[v], *found.place[v]) for v in dag.nodes),
         tuple((names[p], names[c], found.bends[p, c]) for p, c in dag.sorted_edges),
-        names[start], names[end], tuple(names[v] for v in seen), separated, tuple(checks), alt,
-    )  # fmt: skip
+        names[start],
+        names[end],
+        tuple(names[v] for v in seen),
+        separated,
+        tuple(checks),
+        alt,
+    )

@@ -34,8 +34,15 @@ class EdgeProbabilities:
             for j in range(d):
                 if i != j:
                     p = self.probability[i, j]
-                    ax.text(j, i, f"{p:.2f}", ha="center", va="center", fontsize="small",
-                            color="white" if p > 0.6 else "black")  # fmt: skip
+                    ax.text(
+                        j,
+                        i,
+                        f"{p:.2f}",
+                        ha="center",
+                        va="center",
+                        fontsize="small",
+                        color="white" if p > 0.6 else "black",
+                    )
         heading(ax, "Probability of each edge, given the data")
         return ax
 
@@ -65,7 +72,9 @@ def edge_probabilities(E: Any) -> EdgeProbabilities:
         )
     names = tuple(str(name) for name in E.states_)
     P = np.asarray(P, dtype=np.float64)
-    pairs = sorted(((P[i, j], names[i], names[j]) for i, j in np.ndindex(P.shape) if i != j),
-                   key=lambda pair: -pair[0])  # fmt: skip
+    pairs = sorted(
+        ((P[i, j], names[i], names[j]) for i, j in np.ndindex(P.shape) if i != j),
+        key=lambda pair: -pair[0],
+    )
     said = words([f"{a} → {b} {p:.2f}" for p, a, b in pairs[:6]])
     return EdgeProbabilities(names, P, f"Probability of each directed edge; the surest: {said}.")

@@ -30,9 +30,16 @@ class NetworkGraph:
         boxes = bool(self.tables)
         for a, b, kind, bends in self.edges:
             line = kind == "--"
-            draw_edge(ax, (place[a], place[b]), (size[a], size[b]), bends=bends,
-                      shape="box" if boxes else "ellipse", style="-" if line else "-|>",
-                      colour=colour(1) if line else "black", lw=2.2 if line else 1.3)  # fmt: skip
+            draw_edge(
+                ax,
+                (place[a], place[b]),
+                (size[a], size[b]),
+                bends=bends,
+                shape="box" if boxes else "ellipse",
+                style="-" if line else "-|>",
+                colour=colour(1) if line else "black",
+                lw=2.2 if line else 1.3,
+            )
         for name, at in place.items():
             if boxes:
                 self._card(ax, name, at, size[name], scale)
@@ -44,12 +51,28 @@ class NetworkGraph:
     def _card(self, ax: Any, name: str, at: Any, size: Any, scale: float) -> None:
         draw_node(ax, at, size, "", fill="white", edge=colour(0), square=True)
         top = at[1] + size[1] / 2
-        ax.text(at[0], top - 0.15, name, ha="center", va="center", fontsize=10 * scale,
-                fontweight="bold", zorder=3)  # fmt: skip
+        ax.text(
+            at[0],
+            top - 0.15,
+            name,
+            ha="center",
+            va="center",
+            fontsize=10 * scale,
+            fontweight="bold",
+            zorder=3,
+        )
         for i, line in enumerate(self.tables[name]):
-            ax.text(at[0], top - 0.36 - LINE * i, line, ha="center", va="center", zorder=3,
-                    family="monospace", fontsize=8 * scale,
-                    color=GREY if i == 0 else "black")  # fmt: skip
+            ax.text(
+                at[0],
+                top - 0.36 - LINE * i,
+                line,
+                ha="center",
+                va="center",
+                zorder=3,
+                family="monospace",
+                fontsize=8 * scale,
+                color=GREY if i == 0 else "black",
+            )
 
 
 def node_size(name: str, lines: tuple[str, ...]) -> tuple[float, float]:
@@ -136,9 +159,11 @@ def network_graph(N: Any, *, tables: bool = True, equivalence: bool = False) -> 
     if not 0 < len(dag.nodes) <= MOST_NODES:
         raise ValueError(f"the picture shows 1 to {MOST_NODES} variables, got {len(dag.nodes)}")
     cpds = getattr(N, "cpds_", None) if tables and not equivalence and dag is not N else None
-    lines = {} if cpds is None else {
-        str(v): table_lines(cpds[v], getattr(N, "states_", {})) for v in dag.nodes
-    }  # fmt: skip
+    lines = (
+        {}
+        if cpds is None
+        else {str(v): table_lines(cpds[v], getattr(N, "states_", {})) for v in dag.nodes}
+    )
     names = {v: str(v) for v in dag.nodes}
     sizes = {v: node_size(names[v], lines.get(names[v], ())) for v in dag.nodes}
     found = layered(dag.nodes, dag.sorted_edges, sizes)

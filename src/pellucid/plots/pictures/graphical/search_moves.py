@@ -29,15 +29,27 @@ class SearchMoves:
         for kind, k in LOOKS.items():
             some = [i for i, move in enumerate(self.moves) if move[0] == kind]
             if some:
-                ax.scatter(some, self.score[some], s=42, color=colour(k), marker=marker(k),
-                           label=kind, zorder=3)  # fmt: skip
+                ax.scatter(
+                    some,
+                    self.score[some],
+                    s=42,
+                    color=colour(k),
+                    marker=marker(k),
+                    label=kind,
+                    zorder=3,
+                )
         named = len(self.moves) <= NAMED
         ticks = [tick(*move) for move in self.moves]
         if named:
             long = max(map(len, ticks)) > 5 or len(ticks) > 8
-            ax.set_xticks(step, ticks, rotation=60 if long else 0, fontsize="small",
-                          ha="right" if long else "center",
-                          rotation_mode="anchor" if long else "default")  # fmt: skip
+            ax.set_xticks(
+                step,
+                ticks,
+                rotation=60 if long else 0,
+                fontsize="small",
+                ha="right" if long else "center",
+                rotation_mode="anchor" if long else "default",
+            )
         ax.set(xlabel="edge moved" if named else "move", ylabel=self.name)
         note = f"{self.level} sideways moves found nothing better" if self.level else ""
         heading(ax, f"{len(self.moves) - 1} moves to the score {self.score[-1]:.6g}", note)
@@ -84,9 +96,10 @@ def search_moves(E: Any) -> SearchMoves:
     last = int(np.flatnonzero(score >= best - 1e-9 * max(abs(best), 1.0))[0])
     moves = tuple(
         (row["move"], str(row["parent"] or ""), str(row["child"] or ""))
-        if row["parent"] is not None else (row["move"], "", "")
+        if row["parent"] is not None
+        else (row["move"], "", "")
         for row in rows[: last + 1]
-    )  # fmt: skip
+    )
     kind = E.__dict__.get("score", "score")
     counts = {k: sum(m[0] == k for m in moves) for k in ("add", "remove", "reverse", "rebuild")}
     rebuilt = f", {counts['rebuild']} times nodes rebuilt" if counts["rebuild"] else ""

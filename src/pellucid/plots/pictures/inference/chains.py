@@ -43,8 +43,9 @@ class Chains:
             self._row(grid[4 * j : 4 * j + 4], j)
         figure = grid[0].figure
         keys, texts = grid[0].get_legend_handles_labels()
-        figure.legend(keys, texts, loc="outside lower center", ncols=min(len(keys), 8),
-                      frameon=False)  # fmt: skip
+        figure.legend(
+            keys, texts, loc="outside lower center", ncols=min(len(keys), 8), frameon=False
+        )
         if self.note:
             figure.suptitle(self.note, fontsize="medium")
         return figure
@@ -57,8 +58,9 @@ class Chains:
         edges = np.linspace(low, high, 31) if high > low else low + np.linspace(-0.5, 0.5, 3)
         for c in range(m):
             look = {"color": colour(c), "ls": STYLES[c // 8 % 4]}
-            row[0].plot(at + 1, self.draws[c, at, j], lw=0.6, alpha=0.8, label=f"chain {c + 1}",
-                        **look)  # fmt: skip
+            row[0].plot(
+                at + 1, self.draws[c, at, j], lw=0.6, alpha=0.8, label=f"chain {c + 1}", **look
+            )
             row[1].plot(skip + 1, self.mean[c, skip, j], lw=1.4, **look)
             row[2].plot(skip + 1, self.variance[c, skip, j], lw=1.4, **look)
             counts, _ = np.histogram(self.draws[c, :, j], bins=edges, density=True)

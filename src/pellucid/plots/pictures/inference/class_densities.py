@@ -69,8 +69,14 @@ class ClassDensities:
             f"{self.title}\n{self.note}" if self.note else self.title, fontsize="medium"
         )
         keys, texts = grid[0].get_legend_handles_labels()
-        figure.legend(keys, texts, loc="outside lower center", ncols=len(keys), frameon=False,
-                      fontsize="small")  # fmt: skip
+        figure.legend(
+            keys,
+            texts,
+            loc="outside lower center",
+            ncols=len(keys),
+            frameon=False,
+            fontsize="small",
+        )
         return figure
 
     def _curves(self, ax: Any, column: Column) -> None:
@@ -83,13 +89,27 @@ class ClassDensities:
             counts, _ = np.histogram(cells[live & (self.codes == k)], bins=edges)
             bars = counts / (live.sum() * np.diff(edges))
             ax.stairs(bars, edges, color=colour(k), fill=True, alpha=0.15)
-            ax.plot(x, column.joint[k], color=colour(k), ls=("-", "--", "-.", ":")[k % 4], lw=1.8,
-                    label=label)  # fmt: skip
+            ax.plot(
+                x,
+                column.joint[k],
+                color=colour(k),
+                ls=("-", "--", "-.", ":")[k % 4],
+                lw=1.8,
+                label=label,
+            )
             if column.plain is not None:
                 ax.plot(x, column.plain[k], color=colour(k), ls=":", lw=1)
         overlap = total - column.joint.max(axis=0)
-        ax.fill_between(x, 0, overlap, facecolor="none", edgecolor="#6B7280", hatch="////", lw=0,
-                        label="overlap = error")  # fmt: skip
+        ax.fill_between(
+            x,
+            0,
+            overlap,
+            facecolor="none",
+            edgecolor="#6B7280",
+            hatch="////",
+            lw=0,
+            label="overlap = error",
+        )
         ax.set_xlim(x[0], x[-1])
 
     def _bars(self, ax: Any, column: Column) -> None:
@@ -99,8 +119,15 @@ class ClassDensities:
             place = at + (k - (K - 1) / 2) * width
             ax.bar(place, column.joint[k], width, color=colour(k), label=label, alpha=0.85)
             if column.plain is not None:
-                ax.bar(place, column.plain[k], width, fill=False, edgecolor="black", lw=1.1,
-                       label="without smoothing" if k == K - 1 else None)  # fmt: skip
+                ax.bar(
+                    place,
+                    column.plain[k],
+                    width,
+                    fill=False,
+                    edgecolor="black",
+                    lw=1.1,
+                    label="without smoothing" if k == K - 1 else None,
+                )
         names = [str(v) for v in column.values]
         long = sum(map(len, names)) > 30
         ax.set_xticks(at, names, rotation=40 if long else 0, ha="right" if long else "center")
@@ -165,10 +192,16 @@ def log_densities(E: Any, X: Any, j: int, values: Any) -> Array:
         return normal_margin(E, j, values)
     if hasattr(E, "densities_") and not hasattr(E, "explain"):
         rows = values[:, None]
-        return np.stack([
-            np.asarray(d.score_samples(rows) if hasattr(d, "score_samples")
-                       else ask_log_density(d, rows)) for d in E.densities_
-        ]).reshape(len(E.densities_), -1)  # fmt: skip
+        return np.stack(
+            [
+                np.asarray(
+                    d.score_samples(rows)
+                    if hasattr(d, "score_samples")
+                    else ask_log_density(d, rows)
+                )
+                for d in E.densities_
+            ]
+        ).reshape(len(E.densities_), -1)
     return np.asarray(E.explain(with_values(X, j, values)))[:, :, j].T
 
 

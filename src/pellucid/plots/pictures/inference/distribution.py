@@ -36,13 +36,26 @@ class Distribution:
         if self.discrete:
             left.vlines(self.x, 0, self.density, color=colour(0), lw=2, alpha=0.5)
             left.plot(self.x, self.density, "o", ms=4, color=colour(0))
-            left.plot(self.x[inside], np.zeros(inside.sum()), "|", color=colour(5), ms=10,
-                      label=f"{self.confidence:.0%} interval")  # fmt: skip
+            left.plot(
+                self.x[inside],
+                np.zeros(inside.sum()),
+                "|",
+                color=colour(5),
+                ms=10,
+                label=f"{self.confidence:.0%} interval",
+            )
             right.step(self.x, self.cdf, where="post", color=colour(0), lw=1.8)
         else:
             left.plot(self.x, self.density, color=colour(0), lw=1.8)
-            left.fill_between(self.x, self.density, where=inside, color=colour(5), alpha=0.25, lw=0,
-                              label=f"{self.confidence:.0%} interval")  # fmt: skip
+            left.fill_between(
+                self.x,
+                self.density,
+                where=inside,
+                color=colour(5),
+                alpha=0.25,
+                lw=0,
+                label=f"{self.confidence:.0%} interval",
+            )
             right.plot(self.x, self.cdf, color=colour(0), lw=1.8)
         self._marks(left)
         left.set(xlabel="x", ylabel="probability" if self.discrete else "density", ylim=(0, None))
@@ -57,9 +70,18 @@ class Distribution:
         if self.mean is not None:
             ax.axvline(self.mean, color=colour(1), lw=1.5, label=f"mean {self.mean:.4g}")
             if self.std is not None:
-                ax.annotate("", (self.mean + self.std, 0.06 * top), (self.mean, 0.06 * top),
-                            arrowprops={"arrowstyle": "<->", "color": colour(1), "lw": 1.5,
-                                        "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+                ax.annotate(
+                    "",
+                    (self.mean + self.std, 0.06 * top),
+                    (self.mean, 0.06 * top),
+                    arrowprops={
+                        "arrowstyle": "<->",
+                        "color": colour(1),
+                        "lw": 1.5,
+                        "shrinkA": 0,
+                        "shrinkB": 0,
+                    },
+                )
                 ax.plot([], [], color=colour(1), marker=">", lw=1.5, label=f"sd {self.std:.4g}")
         if self.mode is not None:
             ax.axvline(self.mode, color=colour(2), lw=1.5, ls="--", label=f"mode {self.mode:.4g}")
@@ -123,10 +145,22 @@ def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
         + ("" if std is None else f", standard deviation {std:.4g}")
         + f", {confidence:.0%} between {low:.4g} and {high:.4g}."
     )
-    given = ", ".join(f"{k} = {v:.4g}" for k, v in d.parameters.items() if np.ndim(v) == 0
-                      and isinstance(v, int | float))  # fmt: skip
+    given = ", ".join(
+        f"{k} = {v:.4g}"
+        for k, v in d.parameters.items()
+        if np.ndim(v) == 0 and isinstance(v, int | float)
+    )
     name = f"{type(d).__name__}({given})"
     return Distribution(
-        x, np.asarray(d.density(x)), np.asarray(d.cdf(x)), bool(getattr(d, "discrete", False)),
-        mean, std, mode, (low, high), float(confidence), name, alt,
-    )  # fmt: skip
+        x,
+        np.asarray(d.density(x)),
+        np.asarray(d.cdf(x)),
+        bool(getattr(d, "discrete", False)),
+        mean,
+        std,
+        mode,
+        (low, high),
+        float(confidence),
+        name,
+        alt,
+    )

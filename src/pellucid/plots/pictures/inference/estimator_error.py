@@ -23,8 +23,11 @@ class EstimatorError:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.2, 4.2))
-        rows = (("bias²", self.squared_bias, "-."), ("variance", self.variance, "--"),
-                ("mean squared error", self.mse, "-"))  # fmt: skip
+        rows = (
+            ("bias²", self.squared_bias, "-."),
+            ("variance", self.variance, "--"),
+            ("mean squared error", self.mse, "-"),
+        )
         for k, (name, values, line) in enumerate(rows):
             shown = np.where(values > 0, values, np.nan)
             ax.plot(self.n, shown, color=colour(k), marker=marker(k), ls=line, lw=1.7, label=name)

@@ -39,9 +39,19 @@ class Gaussian:
         for level, curve, line in zip(self.levels, self.curves, LINES, strict=True):
             ax.plot(*curve.T, color="black", lw=1.2, ls=line, label=f"holds {level:.0%}")
         for k, along in enumerate(self.axes.T):
-            ax.annotate("", self.mean + along, self.mean, zorder=5,
-                        arrowprops={"arrowstyle": "-|>", "color": colour(k + 1), "lw": 2.2,
-                                    "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+            ax.annotate(
+                "",
+                self.mean + along,
+                self.mean,
+                zorder=5,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": colour(k + 1),
+                    "lw": 2.2,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
             size = float(np.linalg.norm(along))
             ax.plot([], [], color=colour(k + 1), lw=2.2, label=f"sd {size:.3g} along it")
         ax.plot(*self.mean, "o", color="black", ms=5)
@@ -64,8 +74,9 @@ class Gaussian:
             raise ValueError("surface=True needs axes with projection='3d', got flat ones")
         x, y, density = self.grid
         X, Y = np.meshgrid(x, y)
-        ax.plot_surface(X, Y, density, cmap="Blues", rcount=SIDE, ccount=SIDE, lw=0.2,
-                        edgecolor="#6B7280")  # fmt: skip
+        ax.plot_surface(
+            X, Y, density, cmap="Blues", rcount=SIDE, ccount=SIDE, lw=0.2, edgecolor="#6B7280"
+        )
         ax.set(xlabel="x₁", ylabel="x₂", zlabel="density")
         ax.set_title("Density of a normal distribution", loc="left", fontsize="medium")
         return ax

@@ -48,23 +48,47 @@ class Laplace:
         if len(self.lines) == 1:
             x = self.lines[0]
             ax.plot(x, np.exp(self.exact), color=colour(0), lw=2.2, label="posterior")
-            ax.plot(x, np.exp(self.normal), color=colour(1), lw=2, ls="--",
-                    label="normal approximation")  # fmt: skip
+            ax.plot(
+                x, np.exp(self.normal), color=colour(1), lw=2, ls="--", label="normal approximation"
+            )
             ax.axvline(self.mode[0], color="black", lw=1, ls=":", label="mode (MAP)")
             ax.set(xlabel=parameter_label(self.names[0]), ylabel="density over that of the mode")
             legend(ax)
         else:
             levels = sorted(np.log1p(-s) for s in SHARES)  # exp(-r^2/2) of the ellipse of share s
             top = max(self.exact.max(), 0.0)
-            ax.contourf(*self.lines, self.exact, levels=[*levels, top + 1e-9], alpha=0.35,
-                        colors=[colour(5), colour(0), "#003f66"])  # fmt: skip
-            ax.contour(*self.lines, self.exact, levels=levels, colors=colour(0), linewidths=1.2,
-                       linestyles="-")  # fmt: skip
-            ax.contour(*self.lines, self.normal, levels=levels, colors=colour(1), linewidths=1.8,
-                       linestyles="--")  # fmt: skip
+            ax.contourf(
+                *self.lines,
+                self.exact,
+                levels=[*levels, top + 1e-9],
+                alpha=0.35,
+                colors=[colour(5), colour(0), "#003f66"],
+            )
+            ax.contour(
+                *self.lines,
+                self.exact,
+                levels=levels,
+                colors=colour(0),
+                linewidths=1.2,
+                linestyles="-",
+            )
+            ax.contour(
+                *self.lines,
+                self.normal,
+                levels=levels,
+                colors=colour(1),
+                linewidths=1.8,
+                linestyles="--",
+            )
             ax.plot([], [], color=colour(0), lw=5, alpha=0.5, label="posterior")
-            ax.plot([], [], color=colour(1), lw=1.8, ls="--",
-                    label="normal: " + ", ".join(f"{s:.0%}" for s in SHARES))  # fmt: skip
+            ax.plot(
+                [],
+                [],
+                color=colour(1),
+                lw=1.8,
+                ls="--",
+                label="normal: " + ", ".join(f"{s:.0%}" for s in SHARES),
+            )
             ax.plot(*self.mode, "P", color="black", ms=10, mec="white", label="mode (MAP)")
             ax.set(xlabel=parameter_label(self.names[0]), ylabel=parameter_label(self.names[1]))
             legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -97,9 +121,11 @@ def logistic_posterior(E: Any, X: Any, y: Any) -> tuple[Callable[[Array], Array]
     if off > 1e-2 * (1 + np.sqrt(len(codes))):
         raise ValueError("X and y must be those of the fit: its mode is no mode of their posterior")
     again = BayesianLogisticRegression(prior=E.prior, fit_intercept=E.fit_intercept)
-    cov = again.fit(table.given, y).posterior_covariance_ if E.method == "metropolis" else (
-        E.posterior_covariance_
-    )  # fmt: skip
+    cov = (
+        again.fit(table.given, y).posterior_covariance_
+        if E.method == "metropolis"
+        else (E.posterior_covariance_)
+    )
     return walker.values, np.asarray(E.map_), np.asarray(cov)
 
 
@@ -116,9 +142,14 @@ def slope(values: Callable[[Array], Array], theta: Array) -> Array:
 
 
 def laplace(
-    E: Any, X: Any = None, y: Any = None, *, columns: Any = None, log_density: Any = None,
+    E: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    columns: Any = None,
+    log_density: Any = None,
     names: Any = None,
-) -> Laplace:  # fmt: skip
+) -> Laplace:
     """A normal approximation over the posterior that it stands for.
 
     Parameters
@@ -161,9 +192,12 @@ def laplace(
 
 
 def _record(
-    values: Callable[[Array], Array], mode: Array, cov: Array, labels: tuple[str, ...],
+    values: Callable[[Array], Array],
+    mode: Array,
+    cov: Array,
+    labels: tuple[str, ...],
     shown: list[int],
-) -> Laplace:  # fmt: skip
+) -> Laplace:
     S = conditional(mode, cov, shown)
     sd = np.sqrt(np.diag(S))
     lines = tuple(
@@ -186,5 +220,6 @@ def _record(
         f"Posterior of {' and '.join(names)} with Laplace's normal approximation at the mode "
         f"({said}); {off:.1%} of the probability lies elsewhere."
     )
-    return Laplace(lines, exact.reshape(shape), normal.reshape(shape), mode[shown], S, off, names,
-                   note, alt)  # fmt: skip
+    return Laplace(
+        lines, exact.reshape(shape), normal.reshape(shape), mode[shown], S, off, names, note, alt
+    )

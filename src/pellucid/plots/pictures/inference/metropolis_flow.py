@@ -19,11 +19,18 @@ BOXES = (
     ("end", "drop the burn-in;\naverage over the rest", (0.0, -4.3), "end"),
 )
 ARROWS = (
-    ("start", "propose", ""), ("propose", "ratio", ""), ("ratio", "draw", ""), ("draw", "ask", ""),
-    ("ask", "accept", "yes"), ("ask", "reject", "no"), ("accept", "record", ""),
-    ("reject", "record", ""), ("record", "enough", ""), ("enough", "end", "yes"),
+    ("start", "propose", ""),
+    ("propose", "ratio", ""),
+    ("ratio", "draw", ""),
+    ("draw", "ask", ""),
+    ("ask", "accept", "yes"),
+    ("ask", "reject", "no"),
+    ("accept", "record", ""),
+    ("reject", "record", ""),
+    ("record", "enough", ""),
+    ("enough", "end", "yes"),
     ("enough", "propose", "no"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,13 @@ class MetropolisFlow:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.4, 8.0))
-        fill = {"end": "#E5E7EB", "step": "white", "question": "#FEF3C7", "yes": "#DBEAFE",
-                "no": "#FFE4D6"}  # fmt: skip
+        fill = {
+            "end": "#E5E7EB",
+            "step": "white",
+            "question": "#FEF3C7",
+            "yes": "#DBEAFE",
+            "no": "#FFE4D6",
+        }
         edge = {"yes": colour(0), "no": colour(1)}
         drawn = {}
         for name, text, at, kind in self.boxes:
@@ -55,13 +67,24 @@ class MetropolisFlow:
 
     def _arrow(self, ax: Any, drawn: Any, place: Any, a: str, b: str, word: str) -> None:
         (x0, y0), (x1, y1) = place[a], place[b]
-        style = {"arrowstyle": "-|>", "color": "black", "lw": 1.2, "shrinkA": 0, "shrinkB": 2,
-                 "patchA": drawn[a].get_bbox_patch(),
-                 "patchB": drawn[b].get_bbox_patch()}  # fmt: skip
+        style = {
+            "arrowstyle": "-|>",
+            "color": "black",
+            "lw": 1.2,
+            "shrinkA": 0,
+            "shrinkB": 2,
+            "patchA": drawn[a].get_bbox_patch(),
+            "patchB": drawn[b].get_bbox_patch(),
+        }
         if (a, b) == ("enough", "propose"):
             ends = {"arrowstyle": "-", "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
-            ax.annotate("", (4.2, y0), (x0, y0), zorder=1,
-                        arrowprops=ends | {"patchA": drawn[a].get_bbox_patch()})  # fmt: skip
+            ax.annotate(
+                "",
+                (4.2, y0),
+                (x0, y0),
+                zorder=1,
+                arrowprops=ends | {"patchA": drawn[a].get_bbox_patch()},
+            )
             ax.plot([4.2, 4.2], [y0, y1], color="black", lw=1.2, zorder=1)
             ax.annotate(
                 "",
@@ -76,8 +99,13 @@ class MetropolisFlow:
         ax.annotate("", (x1, y1), (x0, y0), arrowprops=style, zorder=1)
         if word:
             shift = -0.15 if x1 < x0 else 0.15
-            ax.text((x0 + x1) / 2 + shift, (y0 + y1) / 2 + 0.05, word, fontsize="small",
-                    ha="right" if x1 < x0 else "left")  # fmt: skip
+            ax.text(
+                (x0 + x1) / 2 + shift,
+                (y0 + y1) / 2 + 0.05,
+                word,
+                fontsize="small",
+                ha="right" if x1 < x0 else "left",
+            )
 
 
 def metropolis_flow() -> MetropolisFlow:

@@ -40,8 +40,13 @@ class MetropolisSteps:
 
     def _plane(self, ax: Any) -> None:
         if self.density is not None:
-            ax.contourf(*self.lines, self.density, levels=np.linspace(0.02, 1.0, 9), cmap="Greys",
-                        alpha=0.55)  # fmt: skip
+            ax.contourf(
+                *self.lines,
+                self.density,
+                levels=np.linspace(0.02, 1.0, 9),
+                cmap="Greys",
+                alpha=0.55,
+            )
             ax.grid(False)
         for i, yes in enumerate(self.accepted):
             ends = np.stack([self.places[i], self.tried[i]])
@@ -61,13 +66,21 @@ class MetropolisSteps:
         ax.step(t, self.places[:, 0], where="post", color=colour(0), lw=1.5, label="chain")
         no = ~self.accepted
         for i in np.flatnonzero(no):
-            ax.plot([i, i + 1], [self.places[i, 0], self.tried[i, 0]], color=colour(1), ls="--",
-                    lw=0.8)  # fmt: skip
+            ax.plot(
+                [i, i + 1], [self.places[i, 0], self.tried[i, 0]], color=colour(1), ls="--", lw=0.8
+            )
         ax.plot(t[1:][no], self.tried[no, 0], "x", color=colour(1), label="rejected proposal")
         if self.density is not None:
             width = 0.18 * len(t)
-            ax.fill_betweenx(self.lines[0], -width, -width + width * self.density, color="#6B7280",
-                             alpha=0.35, lw=0, label="target density")  # fmt: skip
+            ax.fill_betweenx(
+                self.lines[0],
+                -width,
+                -width + width * self.density,
+                color="#6B7280",
+                alpha=0.35,
+                lw=0,
+                label="target density",
+            )
         ax.set(xlabel="step", ylabel=self.names[0])
         ax.set_xticks([v for v in ax.get_xticks() if 0 <= v < len(t)])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -88,9 +101,14 @@ def density_values(target: Callable[[Array], Any], places: Array, vectorized: bo
 
 
 def metropolis_steps(
-    chain: Any, target: Any = None, *, n: int = 40, which: int = 0, names: Any = None,
+    chain: Any,
+    target: Any = None,
+    *,
+    n: int = 40,
+    which: int = 0,
+    names: Any = None,
     vectorized: bool = False,
-) -> MetropolisSteps:  # fmt: skip
+) -> MetropolisSteps:
     """The first moves of a chain of one or two coordinates.
 
     Parameters

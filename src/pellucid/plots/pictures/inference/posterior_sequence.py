@@ -81,9 +81,15 @@ class PosteriorSequence:
 
 
 def posterior_sequence(
-    E: Any, X: Any, y: Any, batches: Any = 3, *, columns: Any = None, column: Any = None,
+    E: Any,
+    X: Any,
+    y: Any,
+    batches: Any = 3,
+    *,
+    columns: Any = None,
+    column: Any = None,
     random_state: Any = 0,
-) -> PosteriorSequence:  # fmt: skip
+) -> PosteriorSequence:
     """Prior to posterior, batch by batch, through ``partial_fit``.
 
     Parameters
@@ -131,12 +137,14 @@ def posterior_sequence(
         beliefs.append((seen, posterior_of(model)))
     stages = tuple(
         Stage(
-            k, b.mean[pair], b.scale[np.ix_(pair, pair)],
+            k,
+            b.mean[pair],
+            b.scale[np.ix_(pair, pair)],
             ellipse(b.mean[pair], b.scale[np.ix_(pair, pair)], b.radius(0.95)),
             lines_of(b.draw(DRAWS, random_state), sweep.rows, intercept=bool(E.fit_intercept)),
         )
         for k, b in beliefs
-    )  # fmt: skip
+    )
     note = "95 % of the belief above, lines drawn from it below"
     note += "" if start is not None else " (the prior has no density to draw)"
     note += f"\n({sweep.note})" if sweep.note else ""
@@ -145,9 +153,15 @@ def posterior_sequence(
         f"Belief about {names[pair[0]]} and {names[pair[1]]}; of the latter after {', '.join(sds)}."
     )
     return PosteriorSequence(
-        stages, sweep.grid, table.X[:, sweep.column], target, (names[pair[0]], names[pair[1]]),
-        (sweep.name, name), note, alt,
-    )  # fmt: skip
+        stages,
+        sweep.grid,
+        table.X[:, sweep.column],
+        target,
+        (names[pair[0]], names[pair[1]]),
+        (sweep.name, name),
+        note,
+        alt,
+    )
 
 
 def batch_sizes(batches: Any, n: int) -> list[int]:

@@ -40,8 +40,14 @@ class PosteriorUpdate:
             self._three(grid[0], self.parts[0])
         for ax, part in zip(grid[alone:-1], self.parts, strict=True):
             for k, (n, density) in enumerate(zip(self.seen, part.densities, strict=True)):
-                ax.plot(part.grid, density, color=colour(k), lw=1.7, ls=LINES[k % 4],
-                        label="prior" if k == 0 else f"n = {n}")  # fmt: skip
+                ax.plot(
+                    part.grid,
+                    density,
+                    color=colour(k),
+                    lw=1.7,
+                    ls=LINES[k % 4],
+                    label="prior" if k == 0 else f"n = {n}",
+                )
             ax.set(xlabel=part.name, ylabel="density", ylim=(0, None))
             heading(ax, "Sharper with every batch" if alone else part.name)
         legend(grid[-2])
@@ -60,8 +66,10 @@ class PosteriorUpdate:
         else:
             names, chances = outcomes(before, after)
             at = np.arange(len(names))
-            for shift, law, label in ((-0.2, chances[0], "before data"),
-                                      (0.2, chances[1], f"n = {self.seen[-1]}")):  # fmt: skip
+            for shift, law, label in (
+                (-0.2, chances[0], "before data"),
+                (0.2, chances[1], f"n = {self.seen[-1]}"),
+            ):
                 ax.bar(at + shift, law, 0.4, color=colour(int(shift > 0)), label=label)
             step = -(-len(names) // 12)
             ax.set_xticks(at[::step], names[::step])
@@ -73,8 +81,14 @@ class PosteriorUpdate:
     def _three(self, ax: Any, part: Part) -> None:
         ax.plot(part.grid, part.densities[0], color=colour(0), lw=1.7, ls="--", label="prior")
         if part.likelihood is not None:
-            ax.plot(part.grid, part.likelihood, color=colour(4), lw=1.7, ls=":",
-                    label="likelihood, scaled")  # fmt: skip
+            ax.plot(
+                part.grid,
+                part.likelihood,
+                color=colour(4),
+                lw=1.7,
+                ls=":",
+                label="likelihood, scaled",
+            )
         ax.plot(part.grid, part.densities[-1], color=colour(1), lw=2, label="posterior")
         ax.set(xlabel=part.name, ylabel="density", ylim=(0, None))
         heading(ax, f"After {self.seen[-1]} observations")
@@ -105,8 +119,12 @@ def part_names(belief: Any, n: int) -> list[str]:
     if categories is not None and len(categories) == n:
         return [f"probability of {c}" for c in categories]
     kind = type(belief).__name__
-    single = {"BetaBernoulli": "probability of success", "GammaPoisson": "rate",
-              "NormalMean": "mean", "NormalVariance": "variance"}  # fmt: skip
+    single = {
+        "BetaBernoulli": "probability of success",
+        "GammaPoisson": "rate",
+        "NormalMean": "mean",
+        "NormalVariance": "variance",
+    }
     if n == 1:
         return [single.get(kind, "parameter")]
     return ["mean", "variance"] if kind == "NormalInverseGamma" else [f"θ{i}" for i in range(n)]
@@ -171,8 +189,9 @@ def posterior_update(prior: Any, data: Any, *, at: Any = None) -> PosteriorUpdat
     if n > MOST_PARTS:
         raise ValueError(f"the picture shows up to {MOST_PARTS} unknowns, got {n}")
     names = part_names(beliefs[-1], n)
-    parts = tuple(make_part(name, [laws[i] for laws in stages], n == 1)
-                  for i, name in enumerate(names))  # fmt: skip
+    parts = tuple(
+        make_part(name, [laws[i] for laws in stages], n == 1) for i, name in enumerate(names)
+    )
     seen = (0, *np.cumsum([len(batch) for batch in batches]).tolist())
     last = np.atleast_1d(stages[-1][0].mean if n == 1 else [law.mean for law in stages[-1]])
     said = ", ".join(f"{name} {v:.4g}" for name, v in zip(names, last, strict=True))

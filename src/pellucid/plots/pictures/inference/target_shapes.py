@@ -33,10 +33,7 @@ def log_correlated(x: Array) -> Array:
     return -(a**2 - 2 * 0.97 * a * b + b**2) / (2 * (1 - 0.97**2))
 
 
-KNOWN: dict[str, Callable[[Array], Array]] = {
-    "bimodal": log_bimodal,
-    "correlated": log_correlated,
-}
+KNOWN: dict[str, Callable[[Array], Array]] = {"bimodal": log_bimodal, "correlated": log_correlated}
 
 
 class Walked(NamedTuple):
@@ -64,28 +61,43 @@ class TargetShapes:
         """A panel per length of step; the figure."""
         grid = panels(len(self.walks), size=(4.2, 3.9))
         for ax, walk in zip(grid, self.walks, strict=True):
-            ax.contourf(*self.lines, self.density, levels=np.linspace(0.03, 1.0, 8), cmap="Greys",
-                        alpha=0.6)  # fmt: skip
+            ax.contourf(
+                *self.lines, self.density, levels=np.linspace(0.03, 1.0, 8), cmap="Greys", alpha=0.6
+            )
             for c, draws in enumerate(walk.draws):
                 some = draws[:SHOWN]
                 ax.plot(*some.T, color=colour(c), lw=0.5, alpha=0.5)
                 ax.plot(*some.T, marker(c), color=colour(c), ms=2.5, mew=0, alpha=0.8)
                 ax.plot(*some[0], marker(c), color=colour(c), ms=8, mec="black")
             ax.grid(False)
-            ax.set(xlabel=self.names[0], ylabel=self.names[1],
-                   xlim=self.lines[0][[0, -1]], ylim=self.lines[1][[0, -1]])  # fmt: skip
-            heading(ax, f"steps of {walk.scale:g}: {walk.acceptance:.0%} accepted",
-                    f"R-hat {walk.rhat:.2f}, {walk.ess:.0f} effective draws of "
-                    f"{walk.draws.shape[0] * walk.draws.shape[1]}", width=48)  # fmt: skip
-        grid[0].figure.suptitle(f"{self.name} target, {CHAINS} chains (large marks: first draws)",
-                                fontsize="medium")  # fmt: skip
+            ax.set(
+                xlabel=self.names[0],
+                ylabel=self.names[1],
+                xlim=self.lines[0][[0, -1]],
+                ylim=self.lines[1][[0, -1]],
+            )
+            heading(
+                ax,
+                f"steps of {walk.scale:g}: {walk.acceptance:.0%} accepted",
+                f"R-hat {walk.rhat:.2f}, {walk.ess:.0f} effective draws of "
+                f"{walk.draws.shape[0] * walk.draws.shape[1]}",
+                width=48,
+            )
+        grid[0].figure.suptitle(
+            f"{self.name} target, {CHAINS} chains (large marks: first draws)", fontsize="medium"
+        )
         return grid[0].figure
 
 
 def target_shapes(
-    target: Any = "bimodal", *, scales: Any = (0.3, 1.0, 3.0), start: Any = (0.0, 0.0),
-    n_draws: int = 1000, names: Any = ("θ₁", "θ₂"), random_state: Any = 0,
-) -> TargetShapes:  # fmt: skip
+    target: Any = "bimodal",
+    *,
+    scales: Any = (0.3, 1.0, 3.0),
+    start: Any = (0.0, 0.0),
+    n_draws: int = 1000,
+    names: Any = ("θ₁", "θ₂"),
+    random_state: Any = 0,
+) -> TargetShapes:
     """How Metropolis chains with steps of several lengths walk a density of two coordinates.
 
     Parameters
@@ -116,13 +128,26 @@ def target_shapes(
     walks = []
     for scale in np.atleast_1d(np.asarray(scales, dtype=np.float64)):
         found = metropolis_hastings(
-            f, np.asarray(start, dtype=np.float64), n_draws=n_draws, n_burn=0, n_chains=CHAINS,
-            proposal=GaussianWalk(float(scale)), vectorized=vectorized, random_state=random_state,
-        )  # fmt: skip
+            f,
+            np.asarray(start, dtype=np.float64),
+            n_draws=n_draws,
+            n_burn=0,
+            n_chains=CHAINS,
+            proposal=GaussianWalk(float(scale)),
+            vectorized=vectorized,
+            random_state=random_state,
+        )
         if found.draws.shape[2] != 2:
             raise ValueError(f"target_shapes draws two coordinates, got {found.draws.shape[2]}")
-        walks.append(Walked(float(scale), found.draws, float(found.acceptance_rate.mean()),
-                            float(found.rhat.max()), float(found.ess.min())))  # fmt: skip
+        walks.append(
+            Walked(
+                float(scale),
+                found.draws,
+                float(found.acceptance_rate.mean()),
+                float(found.rhat.max()),
+                float(found.ess.min()),
+            )
+        )
     seen = np.concatenate([walk.draws.reshape(-1, 2) for walk in walks])
     lines = tuple(np.linspace(*margin(v, 0.1), SIDE) for v in seen.T)
     places = np.stack(np.meshgrid(*lines), axis=-1).reshape(-1, 2)
@@ -131,5 +156,6 @@ def target_shapes(
     said = words([f"{w.scale:g}: {w.acceptance:.0%} accepted, R-hat {w.rhat:.2f}" for w in walks])
     alt = f"{name} density with {CHAINS} chains; steps of {said}."
     first, second = names
-    return TargetShapes((lines[0], lines[1]), density, tuple(walks), name,
-                        (str(first), str(second)), alt)  # fmt: skip
+    return TargetShapes(
+        (lines[0], lines[1]), density, tuple(walks), name, (str(first), str(second)), alt
+    )

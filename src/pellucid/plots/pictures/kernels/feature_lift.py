@@ -54,8 +54,15 @@ class FeatureLift:
     def _points(self, ax: Any, at: Array) -> None:
         for k, label in enumerate(self.classes):
             mine = self.codes == k
-            ax.scatter(*at[mine].T, color=colour(k), marker=marker(k), s=18, label=label,
-                       edgecolors="white", linewidths=0.3)  # fmt: skip
+            ax.scatter(
+                *at[mine].T,
+                color=colour(k),
+                marker=marker(k),
+                s=18,
+                label=label,
+                edgecolors="white",
+                linewidths=0.3,
+            )
 
     def _space(self, ax: Any) -> None:
         self._points(ax, self.lifted)
@@ -68,8 +75,13 @@ class FeatureLift:
             ax.plot_surface(a, b, np.where(outside, np.nan, c), color="#6B7280", alpha=0.35, lw=0)
         ax.set(xlabel=self.heights[0], ylabel=self.heights[1], zlabel=self.heights[2])
         ax.view_init(elev=14, azim=-62)
-        heading(ax, "Lifted: a plane separates them" if self.separated else
-                f"Lifted: the plane gets {self.wrong} wrong", width=60)  # fmt: skip
+        heading(
+            ax,
+            "Lifted: a plane separates them"
+            if self.separated
+            else f"Lifted: the plane gets {self.wrong} wrong",
+            width=60,
+        )
 
     def _graph(self, ax: Any) -> None:
         ax.grid(True, alpha=0.4)
@@ -78,13 +90,22 @@ class FeatureLift:
         if abs(self.coef[1]) > 0:
             ax.plot(x, -(self.coef[0] * x + self.intercept) / self.coef[1], color="black", lw=1.8)
         ax.set(xlabel=self.heights[0], ylabel=self.heights[1])
-        heading(ax, "Lifted: a line separates them" if self.separated else
-                f"Lifted: the line gets {self.wrong} wrong")  # fmt: skip
+        heading(
+            ax,
+            "Lifted: a line separates them"
+            if self.separated
+            else f"Lifted: the line gets {self.wrong} wrong",
+        )
 
     def _shadow(self, ax: Any) -> None:
         if len(self.lines) == 2:
-            ax.contourf(*self.lines, np.sign(self.scores), levels=[-2, 0, 2],
-                        colors=[light(0), light(1)], zorder=0)  # fmt: skip
+            ax.contourf(
+                *self.lines,
+                np.sign(self.scores),
+                levels=[-2, 0, 2],
+                colors=[light(0), light(1)],
+                zorder=0,
+            )
             if (self.scores > 0).any() and (self.scores < 0).any():
                 ax.contour(*self.lines, self.scores, levels=[0], colors="black", linewidths=2)
             draw_points(ax, self.at, self.codes, self.classes)
@@ -140,8 +161,9 @@ def feature_lift(X: Any, y: Any, map: Any) -> FeatureLift:
         raise ValueError(f"feature_lift shows two classes, got {len(labels.classes)}")
     Z = _lift(map, table.X)
     if Z.shape[1] not in (2, 3) or (d == 2 and Z.shape[1] != 3):
-        raise ValueError(f"the map must lead to {'2 or 3' if d == 1 else '3'} numbers per row, "
-                         f"got {Z.shape[1]}")  # fmt: skip
+        raise ValueError(
+            f"the map must lead to {'2 or 3' if d == 1 else '3'} numbers per row, got {Z.shape[1]}"
+        )
     try:
         machine = MaximumMarginClassifier().fit(Z, labels.codes)
     except NotSeparableError:
@@ -161,6 +183,17 @@ def feature_lift(X: Any, y: Any, map: Any) -> FeatureLift:
         "drawn in the inputs."
     )
     return FeatureLift(
-        table.X[kept], Z[kept], labels.codes[kept], coef, bias, wrong == 0, wrong, lines, scores,
-        labels.classes, table.names, heights, alt,
-    )  # fmt: skip
+        table.X[kept],
+        Z[kept],
+        labels.codes[kept],
+        coef,
+        bias,
+        wrong == 0,
+        wrong,
+        lines,
+        scores,
+        labels.classes,
+        table.names,
+        heights,
+        alt,
+    )

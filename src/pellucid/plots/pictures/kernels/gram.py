@@ -37,38 +37,53 @@ class Gram:
         low, high = float(self.K.min()), float(self.K.max())
         signed = low < 0 < high
         top = max(abs(low), abs(high))
-        image = left.imshow(self.K, cmap="RdBu_r" if signed else "Blues", interpolation="nearest",
-                            vmin=-top if signed else low, vmax=top if signed else high)  # fmt: skip
+        image = left.imshow(
+            self.K,
+            cmap="RdBu_r" if signed else "Blues",
+            interpolation="nearest",
+            vmin=-top if signed else low,
+            vmax=top if signed else high,
+        )
         left.figure.colorbar(image, ax=left, shrink=0.85, label="k(x, z)")
         left.grid(False)
         for edge in np.flatnonzero(np.diff(self.codes)) + 0.5:
             left.axhline(edge, color="black", lw=0.8)
             left.axvline(edge, color="black", lw=0.8)
         if self.classes:
-            middle = [float(np.flatnonzero(self.codes == k).mean()) for k in
-                      range(len(self.classes)) if (self.codes == k).any()]  # fmt: skip
+            middle = [
+                float(np.flatnonzero(self.codes == k).mean())
+                for k in range(len(self.classes))
+                if (self.codes == k).any()
+            ]
             shown = [c for k, c in enumerate(self.classes) if (self.codes == k).any()]
             left.set_yticks(middle, shown)
             left.set_xticks(middle, shown)
         else:
             left.xaxis.get_major_locator().set_params(integer=True)
             left.yaxis.get_major_locator().set_params(integer=True)
-        note = ("" if np.isnan(self.within) else
-                f"mean {self.within:.3g} inside a class, {self.between:.3g} between")  # fmt: skip
+        note = (
+            ""
+            if np.isnan(self.within)
+            else f"mean {self.within:.3g} inside a class, {self.between:.3g} between"
+        )
         heading(left, "Gram matrix", note)
         place = np.arange(1, len(self.eigenvalues) + 1)
         under = self.eigenvalues < 0
         right.plot(place, self.eigenvalues, "-", color=colour(0), lw=1)
         right.plot(place[~under], self.eigenvalues[~under], "o", color=colour(0), ms=4)
         if not self.valid:
-            right.plot(place[under], self.eigenvalues[under], "X", color=colour(1), ms=7,
-                       label="below 0")  # fmt: skip
+            right.plot(
+                place[under], self.eigenvalues[under], "X", color=colour(1), ms=7, label="below 0"
+            )
             right.legend(frameon=False)
         right.axhline(0, color="black", lw=0.8)
         span = float(np.abs(self.eigenvalues).max()) or 1.0
         right.set_yscale("symlog", linthresh=1e-6 * span)
-        right.set(xlabel="number", ylabel="eigenvalue", ylim=(-1e-6 * span if self.valid else None,
-                                                              2 * span))  # fmt: skip
+        right.set(
+            xlabel="number",
+            ylabel="eigenvalue",
+            ylim=(-1e-6 * span if self.valid else None, 2 * span),
+        )
         right.xaxis.get_major_locator().set_params(integer=True)
         heading(right, f"Eigenvalues: {self.words}")
         return left.figure

@@ -50,11 +50,20 @@ class GraphLabels:
             ax.plot(*at[[i, j]].T, color=GREY, lw=1.2, zorder=1)
         for i, (x, y) in enumerate(at):
             code = int(labels[i])
-            ax.plot(x, y, "o", ms=16, color=colour(code), mec="black", mew=0.8,
-                    zorder=2, clip_on=False)  # fmt: skip
+            ax.plot(
+                x, y, "o", ms=16, color=colour(code), mec="black", mew=0.8, zorder=2, clip_on=False
+            )
             dark = colour(code) in ("#000000", "#0072B2", "#D55E00", "#009E73")
-            ax.text(x, y, str(code), ha="center", va="center", fontsize="small", zorder=3,
-                    color="white" if dark else "black")  # fmt: skip
+            ax.text(
+                x,
+                y,
+                str(code),
+                ha="center",
+                va="center",
+                fontsize="small",
+                zorder=3,
+                color="white" if dark else "black",
+            )
         numbers, counts = np.unique(labels, return_counts=True)
         said = ", ".join(f"{k}×{n}" for k, n in zip(counts, numbers, strict=True))
         ax.set_axis_off()
@@ -109,15 +118,19 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
     (1, False, [[0, 1, 1, 0], [2, 0, 0, 0]])
     """
     check.whole(at_least=0, h=h)
-    pair = isinstance(G, list | tuple) and len(G) == 2 and all(
-        hasattr(g, "nodes") or np.ndim(g) == 2 for g in G
-    )  # fmt: skip
+    pair = (
+        isinstance(G, list | tuple)
+        and len(G) == 2
+        and all(hasattr(g, "nodes") or np.ndim(g) == 2 for g in G)
+    )
     given = list(G) if pair else [G]
     starts = list(labels) if pair and labels is not None else [labels] * len(given)
     graphs = [read_graph(g, own) for g, own in zip(given, starts, strict=True)]
     if max(g.n_nodes for g in graphs) > MOST_NODES:
-        raise ValueError(f"the picture shows graphs of at most {MOST_NODES} nodes, got "
-                         f"{max(g.n_nodes for g in graphs)}")  # fmt: skip
+        raise ValueError(
+            f"the picture shows graphs of at most {MOST_NODES} nodes, got "
+            f"{max(g.n_nodes for g in graphs)}"
+        )
     union = unite(graphs)
     colours = [union.colours]
     for _ in range(h):
@@ -130,11 +143,16 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
         same = [np.array_equal(np.sort(a), np.sort(b)) for a, b in zip(*parts, strict=True)]
         differ = same.index(False) if False in same else None
         isomorphic = bool(are_isomorphic(*given, labels=labels).isomorphic)
-        told = (f"The counts of labels differ from round {differ} on: not isomorphic"
-                if differ is not None else
-                f"The counts agree for {h} rounds: "
-                + ("the graphs are isomorphic" if isomorphic else
-                   "possibly isomorphic, yet the graphs are not"))  # fmt: skip
+        told = (
+            f"The counts of labels differ from round {differ} on: not isomorphic"
+            if differ is not None
+            else f"The counts agree for {h} rounds: "
+            + (
+                "the graphs are isomorphic"
+                if isomorphic
+                else "possibly isomorphic, yet the graphs are not"
+            )
+        )
     else:
         told = f"{len(np.unique(parts[0][-1]))} kinds of nodes after {h} rounds"
     sizes = " and ".join(f"{g.n_nodes} nodes" for g in graphs)

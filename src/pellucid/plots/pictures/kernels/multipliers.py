@@ -10,13 +10,23 @@ from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import last_step
 
 LABELS = {
-    "outside": "outside: plays no part", "on_margin": "on the gutter",
-    "inside": "inside the margin", "misclassified": "on the wrong side",
+    "outside": "outside: plays no part",
+    "on_margin": "on the gutter",
+    "inside": "inside the margin",
+    "misclassified": "on the wrong side",
     "inside_tube": "inside the tube: plays no part",
-    "on_tube": "on the tube", "outside_tube": "outside the tube", "support": "support vector",
-}  # fmt: skip
-SHAPES = {"on_margin": "o", "inside": "s", "misclassified": "X", "on_tube": "o",
-          "outside_tube": "X", "support": "o"}  # fmt: skip
+    "on_tube": "on the tube",
+    "outside_tube": "outside the tube",
+    "support": "support vector",
+}
+SHAPES = {
+    "on_margin": "o",
+    "inside": "s",
+    "misclassified": "X",
+    "on_tube": "o",
+    "outside_tube": "X",
+    "support": "o",
+}
 MOST = 2000  # stems drawn: the largest
 
 
@@ -52,8 +62,11 @@ class Multipliers:
             for bound in {self.C, -self.C if (self.values < 0).any() else self.C}:
                 ax.axhline(bound, color=colour(1), ls="--", lw=1.2)
             ax.plot([], [], color=colour(1), ls="--", lw=1.2, label=f"bound C = {self.C:g}")
-        ax.set(xlabel="row", ylabel="multiplier", xlim=(-0.02 * self.n_rows - 0.5,
-                                                         1.02 * self.n_rows - 0.5))  # fmt: skip
+        ax.set(
+            xlabel="row",
+            ylabel="multiplier",
+            xlim=(-0.02 * self.n_rows - 0.5, 1.02 * self.n_rows - 0.5),
+        )
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         heading(ax, f"{len(self.rows)} of {self.n_rows} rows are support vectors")
         return ax

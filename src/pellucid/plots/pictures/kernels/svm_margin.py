@@ -49,10 +49,17 @@ class SvmMargin:
             self._line(ax)
         else:
             shown = np.clip(np.sign(self.scores), -1, 1)
-            ax.contourf(*self.lines, shown, levels=[-2, 0, 2], colors=[light(0), light(1)],
-                        zorder=0)  # fmt: skip
-            ax.contour(*self.lines, self.scores, levels=[-1, 0, 1], colors="black",
-                       linewidths=[1.2, 2.2, 1.2], linestyles=["--", "-", "--"])  # fmt: skip
+            ax.contourf(
+                *self.lines, shown, levels=[-2, 0, 2], colors=[light(0), light(1)], zorder=0
+            )
+            ax.contour(
+                *self.lines,
+                self.scores,
+                levels=[-1, 0, 1],
+                colors="black",
+                linewidths=[1.2, 2.2, 1.2],
+                linestyles=["--", "-", "--"],
+            )
             ax.grid(False)
             far = (self.slack > NEAR) & np.isfinite(self.feet).all(axis=1)
             for point, foot in zip(self.at[far], self.feet[far], strict=True):
@@ -80,8 +87,12 @@ class SvmMargin:
         ax.set(xlabel=self.names[0])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         wide = f", margin {self.width:.3g} wide" if np.isfinite(self.width) else ""
-        heading(ax, f"Boundary and gutters{wide}: {sum(self.counts[k] for k in KINDS)} support "
-                    f"vectors, slacks sum to {total_slack(self.slack):.3g}", self.note)  # fmt: skip
+        heading(
+            ax,
+            f"Boundary and gutters{wide}: {sum(self.counts[k] for k in KINDS)} support "
+            f"vectors, slacks sum to {total_slack(self.slack):.3g}",
+            self.note,
+        )
         return ax
 
     def _line(self, ax: Any) -> None:
@@ -154,8 +165,9 @@ def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
     if w is not None and w @ w > 0:
         feet = view.at + ((sign - f) / (w @ w))[:, None] * w
     counts = {kind: int((kinds == kind).sum()) for kind in ("outside", *KINDS)}
-    width = float(getattr(model, "margin_width_", 2 / np.linalg.norm(w) if w is not None else
-                          np.nan))  # fmt: skip
+    width = float(
+        getattr(model, "margin_width_", 2 / np.linalg.norm(w) if w is not None else np.nan)
+    )
     kept = thinned(len(f))
     said = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in counts.items())
     alt = (
@@ -163,6 +175,17 @@ def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
         f"over {' and '.join(view.names)}; rows: {said}; slacks sum to {total_slack(slack):.3g}."
     )
     return SvmMargin(
-        lines, scores, view.at[kept], labels.codes[kept], tuple(np.asarray(kinds)[kept].tolist()),
-        slack[kept], feet[kept], counts, width, labels.classes, view.names, view.note, alt,
-    )  # fmt: skip
+        lines,
+        scores,
+        view.at[kept],
+        labels.codes[kept],
+        tuple(np.asarray(kinds)[kept].tolist()),
+        slack[kept],
+        feet[kept],
+        counts,
+        width,
+        labels.classes,
+        view.names,
+        view.note,
+        alt,
+    )

@@ -37,13 +37,28 @@ class Convexity:
         above = self.graph > self.chord + tolerance(self.graph)
         ax.fill_between(x, self.graph, self.chord, where=~above, color=colour(2), alpha=0.2, lw=0)
         if above.any():
-            ax.fill_between(x, self.graph, self.chord, where=above, color=colour(1), alpha=0.35,
-                            lw=0, label="f above its chord")  # fmt: skip
+            ax.fill_between(
+                x,
+                self.graph,
+                self.chord,
+                where=above,
+                color=colour(1),
+                alpha=0.35,
+                lw=0,
+                label="f above its chord",
+            )
         ax.plot(x[[0, -1]], self.graph[[0, -1]], "o", color="black", ms=6)
-        ax.set(xlabel="x" if one else "share of the way from a to b", ylabel="f",
-               xlim=(x[0] - room, x[-1] + room))  # fmt: skip
-        heading(ax, "This chord lies above the graph" if self.holds else
-                "Not convex: the graph rises above this chord")  # fmt: skip
+        ax.set(
+            xlabel="x" if one else "share of the way from a to b",
+            ylabel="f",
+            xlim=(x[0] - room, x[-1] + room),
+        )
+        heading(
+            ax,
+            "This chord lies above the graph"
+            if self.holds
+            else "Not convex: the graph rises above this chord",
+        )
         legend(ax)
         return ax
 
@@ -55,12 +70,20 @@ class Convexity:
         out = self.graph < 0.5
         ax.plot(*points.T, color=colour(2), lw=2, label="segment in the set")
         if out.any():
-            ax.plot(*np.where(out[:, None], points, np.nan).T, color=colour(1), lw=4,
-                    label="outside the set")  # fmt: skip
+            ax.plot(
+                *np.where(out[:, None], points, np.nan).T,
+                color=colour(1),
+                lw=4,
+                label="outside the set",
+            )
         ax.plot(*self.ends.T, "o", color="black", ms=6)
         ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
-        heading(ax, "This segment stays in the set" if self.holds else
-                "Not convex: this segment leaves the set")  # fmt: skip
+        heading(
+            ax,
+            "This segment stays in the set"
+            if self.holds
+            else "Not convex: this segment leaves the set",
+        )
         legend(ax)
         return ax
 

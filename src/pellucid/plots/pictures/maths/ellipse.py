@@ -36,12 +36,20 @@ class Ellipse:
             ax.plot(*curve.T, color=colour(0), lw=2)
             for k in range(2):
                 ax.plot(*np.stack([start, start + frame[:, k]]).T, color=colour(k + 1), lw=2)
-                ax.annotate(f"{np.linalg.norm(frame[:, k]):.3g}", start + 0.55 * frame[:, k],
-                            xytext=(4, 4), textcoords="offset points", fontsize="small",
-                            color=colour(k + 1))  # fmt: skip
+                ax.annotate(
+                    f"{np.linalg.norm(frame[:, k]):.3g}",
+                    start + 0.55 * frame[:, k],
+                    xytext=(4, 4),
+                    textcoords="offset points",
+                    fontsize="small",
+                    color=colour(k + 1),
+                )
             ax.plot(*start, "o", ms=4, color=GREY)
-            ax.set(xlim=middle[0] + np.array([-reach, reach]),
-                   ylim=middle[1] + np.array([-reach, reach]), aspect="equal")  # fmt: skip
+            ax.set(
+                xlim=middle[0] + np.array([-reach, reach]),
+                ylim=middle[1] + np.array([-reach, reach]),
+                aspect="equal",
+            )
             heading(ax, name, width=34)
         return grid[0].figure
 

@@ -37,9 +37,13 @@ class Kkt:
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.0, 5.0))
         ax.contourf(
-            self.first, self.second, self.feasible.astype(float), levels=[0.5, 1.5],
-            colors=[colour(5)], alpha=0.25,
-        )  # fmt: skip
+            self.first,
+            self.second,
+            self.feasible.astype(float),
+            levels=[0.5, 1.5],
+            colors=[colour(5)],
+            alpha=0.25,
+        )
         spread = np.unique(np.quantile(self.values, [0.02, 0.1, 0.25, 0.5, 0.75]))
         if len(spread) > 1:
             ax.contour(
@@ -47,9 +51,13 @@ class Kkt:
             )
         if self.values.min() < self.value < self.values.max():
             ax.contour(
-                self.first, self.second, self.values, levels=[self.value], colors=colour(1),
+                self.first,
+                self.second,
+                self.values,
+                levels=[self.value],
+                colors=colour(1),
                 linewidths=2,
-            )  # fmt: skip
+            )
         for surface in (*self.inequalities, *self.equalities):
             if surface.min() < 0 < surface.max():
                 ax.contour(
@@ -84,9 +92,16 @@ class Kkt:
             new = word not in ax.get_legend_handles_labels()[1]
             width = 0.016 if tint == colour(1) else 0.006
             ax.quiver(
-                *self.point, *(scale * vector), angles="xy", scale_units="xy", scale=1, color=tint,
-                width=width, zorder=3 if tint == colour(1) else 4, label=word if new else None,
-            )  # fmt: skip
+                *self.point,
+                *(scale * vector),
+                angles="xy",
+                scale_units="xy",
+                scale=1,
+                color=tint,
+                width=width,
+                zorder=3 if tint == colour(1) else 4,
+                label=word if new else None,
+            )
 
 
 def kkt(
@@ -145,9 +160,20 @@ def kkt(
         f"{point[1]:.4g}) the objective is {value:.4g}. {report}."
     )
     return Kkt(
-        first, second, over(f), allowed, G, H, point, value, -f.gradient(point) + 0.0,
-        prices[:, None] * slopes, report, (str(names[0]), str(names[1])), alt,
-    )  # fmt: skip
+        first,
+        second,
+        over(f),
+        allowed,
+        G,
+        H,
+        point,
+        value,
+        -f.gradient(point) + 0.0,
+        prices[:, None] * slopes,
+        report,
+        (str(names[0]), str(names[1])),
+        alt,
+    )
 
 
 def functions(given: Sequence[Any]) -> list[Any]:

@@ -29,8 +29,9 @@ class LimitTheorems:
         """How often the mean is off, and how it is distributed; the figure."""
         left, right = panels(2, columns=2, size=(4.8, 3.9))
         f = self.found
-        for k, (values, name) in enumerate(((f.frequency, "simulated"), (f.chebyshev, "Chebyshev"),
-                                            (f.hoeffding, "Hoeffding"))):  # fmt: skip
+        for k, (values, name) in enumerate(
+            ((f.frequency, "simulated"), (f.chebyshev, "Chebyshev"), (f.hoeffding, "Hoeffding"))
+        ):
             if values is not None:
                 shown = np.where(values > 0, np.minimum(values, 1.0), np.nan)
                 left.plot(f.n, shown, color=colour(k), marker=marker(k), lw=1.7, label=name)
@@ -40,10 +41,24 @@ class LimitTheorems:
         z = np.linspace(-4, 4, 201)
         edges = np.linspace(-4, 4, 41)
         for k, (n, values) in enumerate(zip(self.sizes, self.standardised, strict=True)):
-            right.hist(values, bins=edges, density=True, histtype="step", lw=1.6, color=colour(k),
-                       ls=LINES[k % 3], label=f"n = {n}")  # fmt: skip
-        right.plot(z, np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), color=GREY, lw=2.2, alpha=0.8,
-                   label="normal")  # fmt: skip
+            right.hist(
+                values,
+                bins=edges,
+                density=True,
+                histtype="step",
+                lw=1.6,
+                color=colour(k),
+                ls=LINES[k % 3],
+                label=f"n = {n}",
+            )
+        right.plot(
+            z,
+            np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi),
+            color=GREY,
+            lw=2.2,
+            alpha=0.8,
+            label="normal",
+        )
         right.set(xlabel="(mean - µ) √n / σ", ylabel="density")
         heading(right, f"Central limit theorem: {self.name}")
         legend(right)
@@ -51,9 +66,13 @@ class LimitTheorems:
 
 
 def limit_theorems(
-    d: Any, n: Any = (1, 3, 10, 30, 100, 300), *, eps: float = 0.1, repeats: int = REPEATS,
+    d: Any,
+    n: Any = (1, 3, 10, 30, 100, 300),
+    *,
+    eps: float = 0.1,
+    repeats: int = REPEATS,
     random_state: Any = 0,
-) -> LimitTheorems:  # fmt: skip
+) -> LimitTheorems:
     """Means of n draws: how often they are off by eps, and their standardised distribution.
 
     Parameters

@@ -27,13 +27,21 @@ class LowRank:
     def plot(self) -> Any:
         """The matrix, one panel per rank, and the error; the figure."""
         grid = panels(len(self.ranks) + 2, columns=3, size=(3.4, 3.1))
-        look = {"cmap": "gray", "vmin": self.matrix.min(), "vmax": self.matrix.max(),
-                "aspect": "equal", "interpolation": "nearest"}  # fmt: skip
-        titles = [f"rank {k}: error {self.error[k]:.1%}, storage {s:.0%}"
-                  for k, s in zip(self.ranks, self.storage, strict=True)]  # fmt: skip
+        look = {
+            "cmap": "gray",
+            "vmin": self.matrix.min(),
+            "vmax": self.matrix.max(),
+            "aspect": "equal",
+            "interpolation": "nearest",
+        }
+        titles = [
+            f"rank {k}: error {self.error[k]:.1%}, storage {s:.0%}"
+            for k, s in zip(self.ranks, self.storage, strict=True)
+        ]
         m, n = self.matrix.shape
-        for ax, image, title in zip(grid, (self.matrix, *self.images), (f"{m} x {n}", *titles),
-                                    strict=False):  # fmt: skip
+        for ax, image, title in zip(
+            grid, (self.matrix, *self.images), (f"{m} x {n}", *titles), strict=False
+        ):
             ax.imshow(image, **look)
             ax.set(xticks=[], yticks=[])
             ax.grid(False)

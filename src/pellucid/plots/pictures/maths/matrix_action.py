@@ -16,11 +16,19 @@ from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
 
 POINTS = 181
 NAMES = {
-    "svd": ("the unit circle", "turned by V'", "stretched by the singular values",
-            "turned by U: A x"),
-    "spectral": ("the unit circle", "turned by Q'", "stretched by the eigenvalues",
-                 "turned back by Q: A x"),
-}  # fmt: skip
+    "svd": (
+        "the unit circle",
+        "turned by V'",
+        "stretched by the singular values",
+        "turned by U: A x",
+    ),
+    "spectral": (
+        "the unit circle",
+        "turned by Q'",
+        "stretched by the eigenvalues",
+        "turned back by Q: A x",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -37,8 +45,9 @@ class MatrixAction:
         """Four panels on one scale; the figure."""
         grid = panels(4, columns=4, size=(2.9, 3.1))
         reach = 1.12 * max(float(np.abs(curve).max()) for curve in self.curves)
-        for ax, curve, arrows, name in zip(grid, self.curves, self.arrows, NAMES[self.kind],
-                                           strict=True):  # fmt: skip
+        for ax, curve, arrows, name in zip(
+            grid, self.curves, self.arrows, NAMES[self.kind], strict=True
+        ):
             ax.plot(*self.curves[0].T, color=GREY, lw=0.8, ls=":")
             ax.plot(*curve.T, color=colour(0), lw=2)
             for k, tip in enumerate(arrows):

@@ -30,12 +30,19 @@ class Projection:
             ax = plt.figure(figsize=(6.0, 5.2), layout="constrained").add_subplot(projection="3d")
         ax = axes(ax, figsize=(5.6, 5.0))
         if (ax.name == "3d") == flat:
-            raise ValueError(f"points of {len(self.x)} dimensions need "
-                             f"{'flat' if flat else 'three-dimensional'} axes")  # fmt: skip
+            raise ValueError(
+                f"points of {len(self.x)} dimensions need "
+                f"{'flat' if flat else 'three-dimensional'} axes"
+            )
         reach = self._reach()
         self._set(ax, reach)
-        ax.plot(*np.stack([self.x, self.foot]).T, color=colour(1), lw=2, ls="--",
-                label=f"residual, length {self.distance:.4g}")  # fmt: skip
+        ax.plot(
+            *np.stack([self.x, self.foot]).T,
+            color=colour(1),
+            lw=2,
+            ls="--",
+            label=f"residual, length {self.distance:.4g}",
+        )
         for at, k, name in ((self.x, 1, "point"), (self.foot, 2, "foot: the nearest point")):
             ax.plot(*at[:, None], "os^"[k], ms=8, color=colour(k), ls="none", label=name)
         zero = np.zeros_like(self.x)
@@ -61,8 +68,9 @@ class Projection:
             ax.plot(*ends.T, color=colour(0), lw=2, label="the set")
             return
         t = reach * np.array([-1.0, 1.0])
-        sheet = self.foot[:, None, None] + np.einsum("dk,kij->dij", self.directions,
-                                                     np.stack(np.meshgrid(t, t)))  # fmt: skip
+        sheet = self.foot[:, None, None] + np.einsum(
+            "dk,kij->dij", self.directions, np.stack(np.meshgrid(t, t))
+        )
         across = np.cross(*self.directions.T)
         across = -across if across[2] < 0 else across
         ax.view_init(24, float(np.degrees(np.arctan2(across[1], across[0]))) + 55)
@@ -75,8 +83,11 @@ class Projection:
         size = min(0.08 * reach, 0.4 * self.distance)
         up = size * (self.x - self.foot) / self.distance
         along = size * self.directions[:, 0]
-        ax.plot(*np.stack([self.foot + along, self.foot + along + up, self.foot + up]).T,
-                color=GREY, lw=1.2)  # fmt: skip
+        ax.plot(
+            *np.stack([self.foot + along, self.foot + along + up, self.foot + up]).T,
+            color=GREY,
+            lw=1.2,
+        )
 
 
 def projection(x: Any, B: Any, point: Any = None) -> Projection:

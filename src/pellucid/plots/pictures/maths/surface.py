@@ -30,8 +30,9 @@ class Surface:
             raise ValueError("surface needs axes with projection='3d', got flat ones")
         x, y, z = self.field
         X, Y = np.meshgrid(x, y)
-        ax.plot_surface(X, Y, z, cmap="Blues_r", alpha=0.85, rcount=30, ccount=30, lw=0.2,
-                        edgecolor="#6B7280")  # fmt: skip
+        ax.plot_surface(
+            X, Y, z, cmap="Blues_r", alpha=0.85, rcount=30, ccount=30, lw=0.2, edgecolor="#6B7280"
+        )
         low = float(z.min()) - 0.35 * (np.ptp(z) or 1.0)
         ax.contour(X, Y, z, levels=10, zdir="z", offset=low, cmap="Blues_r", linewidths=0.8)
         for k, p in enumerate(self.critical):
@@ -41,8 +42,11 @@ class Surface:
         kinds = words(list(dict.fromkeys(p.kind for p in self.critical)))
         if self.shape == "valley":  # second derivatives alone would leave it undecided
             kinds = "a line of minima"
-        ax.set_title(": ".join(filter(None, [self.shape.capitalize(), kinds])) or "Surface",
-                     loc="left", fontsize="medium")  # fmt: skip
+        ax.set_title(
+            ": ".join(filter(None, [self.shape.capitalize(), kinds])) or "Surface",
+            loc="left",
+            fontsize="medium",
+        )
         return ax
 
 

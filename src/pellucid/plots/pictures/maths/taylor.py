@@ -11,9 +11,12 @@ from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 WORDS: dict[str, Any] = {
-    "geometric": lambda x: 1 / (1 - x), "exp": np.exp, "log1p": np.log1p, "cos": np.cos,
+    "geometric": lambda x: 1 / (1 - x),
+    "exp": np.exp,
+    "log1p": np.log1p,
+    "cos": np.cos,
     "sin": np.sin,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,23 @@ class Taylor:
         low, high = np.nanmin(self.f), np.nanmax(self.f)
         room = 0.35 * ((high - low) or 1.0)
         if self.radius is not None and np.isfinite(self.radius):
-            ax.axvspan(self.x0 - self.radius, self.x0 + self.radius, color=GREY, alpha=0.1, lw=0,
-                       label=f"converges: |x - {self.x0:g}| < {self.radius:g}")  # fmt: skip
+            ax.axvspan(
+                self.x0 - self.radius,
+                self.x0 + self.radius,
+                color=GREY,
+                alpha=0.1,
+                lw=0,
+                label=f"converges: |x - {self.x0:g}| < {self.radius:g}",
+            )
         ax.plot(self.x, self.f, color="black", lw=2.4, label=self.name)
         for k, (order, values) in enumerate(self.polynomials):
-            ax.plot(self.x, values, color=colour(k), lw=1.6, ls=LINES[k % 5],
-                    label=f"order {order}")  # fmt: skip
+            ax.plot(
+                self.x, values, color=colour(k), lw=1.6, ls=LINES[k % 5], label=f"order {order}"
+            )
         ax.plot(self.x0, float(np.interp(self.x0, self.x, self.f)), "o", color="black", ms=6)
-        ax.set(xlabel="x", ylabel="value", ylim=(low - room, high + room),
-               xlim=(self.x[0], self.x[-1]))  # fmt: skip
+        ax.set(
+            xlabel="x", ylabel="value", ylim=(low - room, high + room), xlim=(self.x[0], self.x[-1])
+        )
         heading(ax, f"Taylor polynomials around {self.x0:g}")
         legend(ax)
         return ax
@@ -69,9 +80,11 @@ def taylor(f: Any, orders: Any = (1, 2, 3, 5), *, x0: float = 0.0, span: Any = N
     if not found:
         raise ValueError("orders must name at least one order, got none")
     if span is None:
-        span = (max(x0 - 2, -0.95), x0 + 2) if f == "log1p" else (
-            (x0 - 2, min(x0 + 2, 0.9)) if f == "geometric" else (x0 - 2, x0 + 2)
-        )  # fmt: skip
+        span = (
+            (max(x0 - 2, -0.95), x0 + 2)
+            if f == "log1p"
+            else ((x0 - 2, min(x0 + 2, 0.9)) if f == "geometric" else (x0 - 2, x0 + 2))
+        )
     low, high = map(float, span)
     if not low < high:
         raise ValueError(f"span must be (low, high), got {span!r}")

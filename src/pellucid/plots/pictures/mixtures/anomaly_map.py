@@ -45,10 +45,12 @@ class AnomalyMap:
             low = min(float(self.of_rows.min()), float(np.quantile(self.scores, 0.1)), -1e-12)
             high = max(float(self.of_rows.max()), float(self.scores.max()), 1e-12)
             levels = np.concatenate([np.linspace(low, 0, 8)[:-1], np.linspace(0, high, 6)])
-            shown = ax.contourf(*self.lines, self.scores, levels=levels, cmap="Blues_r",
-                                extend="min", alpha=0.85)  # fmt: skip
-            bar = ax.figure.colorbar(shown, ax=ax, label="score minus threshold",
-                                     ticks=[low, low / 2, 0, high])  # fmt: skip
+            shown = ax.contourf(
+                *self.lines, self.scores, levels=levels, cmap="Blues_r", extend="min", alpha=0.85
+            )
+            bar = ax.figure.colorbar(
+                shown, ax=ax, label="score minus threshold", ticks=[low, low / 2, 0, high]
+            )
             bar.ax.set_yticklabels([f"{v:.3g}" for v in (low, low / 2, 0.0, high)])
             if self.scores.min() < 0 < self.scores.max():
                 ax.contour(*self.lines, self.scores, levels=[0.0], colors="black", linewidths=1.6)
@@ -65,15 +67,37 @@ class AnomalyMap:
         ax.set(xlabel=self.names[0], ylabel="score minus threshold")
 
     def _points(self, ax: Any, place: Array) -> None:
-        ax.scatter(*place[~self.odd].T, s=16, color="white", edgecolors="black", linewidths=0.6,
-                   zorder=3, label="ordinary row")  # fmt: skip
-        ax.scatter(*place[self.odd].T, s=42, color=colour(1), edgecolors="black", linewidths=0.8,
-                   marker="D", zorder=4, label=f"odd row ({self.n_odd})")  # fmt: skip
+        ax.scatter(
+            *place[~self.odd].T,
+            s=16,
+            color="white",
+            edgecolors="black",
+            linewidths=0.6,
+            zorder=3,
+            label="ordinary row",
+        )
+        ax.scatter(
+            *place[self.odd].T,
+            s=42,
+            color=colour(1),
+            edgecolors="black",
+            linewidths=0.8,
+            marker="D",
+            zorder=4,
+            label=f"odd row ({self.n_odd})",
+        )
         oddest = np.argsort(self.of_rows, kind="stable")[:NAMED]
         for i in oddest[self.odd[oddest]]:
-            ax.annotate(str(self.row_numbers[i]), place[i], (6, 4), textcoords="offset points",
-                        fontsize="small", weight="bold", zorder=5,
-                        bbox={"fc": "white", "alpha": 0.6, "lw": 0, "pad": 0.5})  # fmt: skip
+            ax.annotate(
+                str(self.row_numbers[i]),
+                place[i],
+                (6, 4),
+                textcoords="offset points",
+                fontsize="small",
+                weight="bold",
+                zorder=5,
+                bbox={"fc": "white", "alpha": 0.6, "lw": 0, "pad": 0.5},
+            )
 
 
 def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
@@ -123,9 +147,18 @@ def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
     )
     kept = _kept(odd)
     return AnomalyMap(
-        lines, scores, view.at[kept], of_rows[kept], odd[kept], kept, m, view.names, title, note,
+        lines,
+        scores,
+        view.at[kept],
+        of_rows[kept],
+        odd[kept],
+        kept,
+        m,
+        view.names,
+        title,
+        note,
         alt,
-    )  # fmt: skip
+    )
 
 
 def _judged(E: Any, model: Any, X: Any, n: int, new: bool) -> Array:

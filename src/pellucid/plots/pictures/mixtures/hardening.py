@@ -32,10 +32,24 @@ class Hardening:
         ax = axes(ax)
         few = thinned(self.largest.shape[1], MOST_ROWS)
         ax.plot(self.eps, self.largest[:, few], color=GREY, lw=0.5, alpha=0.35, zorder=1)
-        ax.plot(self.eps, self.mean, "-o", color=colour(0), lw=2, ms=4,
-                label="largest responsibility, mean of the rows")  # fmt: skip
-        ax.plot(self.eps, self.nearest, "--s", color=colour(1), lw=1.6, ms=4,
-                label="share of rows with the nearest centre")  # fmt: skip
+        ax.plot(
+            self.eps,
+            self.mean,
+            "-o",
+            color=colour(0),
+            lw=2,
+            ms=4,
+            label="largest responsibility, mean of the rows",
+        )
+        ax.plot(
+            self.eps,
+            self.nearest,
+            "--s",
+            color=colour(1),
+            lw=1.6,
+            ms=4,
+            label="share of rows with the nearest centre",
+        )
         ax.set_xscale("log")
         ax.invert_xaxis()
         ax.set(xlabel="variance eps of every component (falling)", ylabel="share", ylim=(0, 1.04))
@@ -69,9 +83,11 @@ def hardening(E: Any, X: Any, eps: Any = None) -> Hardening:
         raise ValueError(f"hardening needs a Gaussian mixture, got {type(E).__name__}")
     M = read_table(X, E).X
     spread = float(M.var(axis=0).sum()) or 1.0
-    values = spread * np.logspace(1, -5, 25) if eps is None else np.sort(
-        np.asarray(eps, dtype=np.float64)
-    )[::-1]  # fmt: skip
+    values = (
+        spread * np.logspace(1, -5, 25)
+        if eps is None
+        else np.sort(np.asarray(eps, dtype=np.float64))[::-1]
+    )
     if values.ndim != 1 or not len(values) or not (values > 0).all():
         raise ValueError(f"eps must hold positive numbers, got {eps!r}")
     d = ((M[:, None] - E.means_) ** 2).sum(axis=2)

@@ -39,13 +39,21 @@ class MixtureContours:
         ax = axes(ax, figsize=(6.4, 4.8))
         peak = float(self.density.max())
         levels = peak * np.exp(-np.linspace(6, 0.3, 7))  # equal steps of the log density
-        ax.contour(*self.lines, self.density, levels=levels, colors="#D1D5DB", linewidths=0.8,
-                   zorder=1)  # fmt: skip
+        ax.contour(
+            *self.lines, self.density, levels=levels, colors="#D1D5DB", linewidths=0.8, zorder=1
+        )
         hard = self.responsibilities.argmax(axis=1)
         for k in range(len(self.weights)):
             mine = hard == k
-            ax.scatter(*self.at[mine].T, s=22, c=blend(self.responsibilities[mine]), zorder=3,
-                       marker=style_of(k)["marker"], edgecolors="white", lw=0.3)  # fmt: skip
+            ax.scatter(
+                *self.at[mine].T,
+                s=22,
+                c=blend(self.responsibilities[mine]),
+                zorder=3,
+                marker=style_of(k)["marker"],
+                edgecolors="white",
+                lw=0.3,
+            )
             for radius in RADII:
                 curve = ellipse(self.means[k], self.covariances[k], radius)
                 ax.plot(*curve.T, color=colour(k), lw=2.2 if radius == 1 else 1.2, zorder=4)
@@ -55,8 +63,14 @@ class MixtureContours:
         draw_centers(ax, self.means, "_nolegend_")
         if self.true_means is not None and self.true_covariances is not None:
             for k, (mean, S) in enumerate(zip(self.true_means, self.true_covariances, strict=True)):
-                ax.plot(*ellipse(mean, S, 1.0).T, color="black", ls="--", lw=1.3, zorder=7,
-                        label="truth" if k == 0 else None)  # fmt: skip
+                ax.plot(
+                    *ellipse(mean, S, 1.0).T,
+                    color="black",
+                    ls="--",
+                    lw=1.3,
+                    zorder=7,
+                    label="truth" if k == 0 else None,
+                )
                 ax.plot(*mean, "+", color="black", ms=9, mew=1.6, zorder=7)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.set_xlim(self.lines[0][[0, -1]])
@@ -113,7 +127,17 @@ def mixture_contours(E: Any, X: Any, *, columns: Any = None, truth: Any = None) 
     )
     true = None if truth is None else projected(truth, plane)
     return MixtureContours(
-        view.at[kept], R[kept], np.asarray(model.weights_), model.means_, model.covariances_, lines,
-        density, view.names, title, note, alt,
-        None if true is None else true.means_, None if true is None else true.covariances_,
-    )  # fmt: skip
+        view.at[kept],
+        R[kept],
+        np.asarray(model.weights_),
+        model.means_,
+        model.covariances_,
+        lines,
+        density,
+        view.names,
+        title,
+        note,
+        alt,
+        None if true is None else true.means_,
+        None if true is None else true.covariances_,
+    )

@@ -36,8 +36,9 @@ class MixtureDensity:
         ax.hist(self.rows, bins=edges, density=True, color="#E5E7EB", zorder=0)
         for k, values in enumerate(self.components):
             text = f"component {k}" + ("" if given else f", weight {self.weights[k]:.2f}")
-            ax.plot(self.grid, values, color=colour(k), ls=LINES[k % len(LINES)], lw=1.5,
-                    label=text)  # fmt: skip
+            ax.plot(
+                self.grid, values, color=colour(k), ls=LINES[k % len(LINES)], lw=1.5, label=text
+            )
         ax.plot(self.grid, self.total, color="black", lw=2, label="sum")
         if self.truth is not None:
             ax.plot(self.grid, self.truth, color="#6B7280", lw=3, alpha=0.5, label="truth")
@@ -93,9 +94,18 @@ def mixture_density(E: Any, X: Any, *, column: Any = None, truth: Any = None) ->
     said = [f"weight {w:.2f}" for w in model.weights_]
     alt = f"Density of {table.names[j]} as a sum of {k} components ({words(said)}), {len(x)} rows."
     return MixtureDensity(
-        grid, parts, parts.sum(axis=0), true_density(truth, grid), x[kept], labels[kept],
-        np.asarray(model.weights_), table.names[j], title, note, alt,
-    )  # fmt: skip
+        grid,
+        parts,
+        parts.sum(axis=0),
+        true_density(truth, grid),
+        x[kept],
+        labels[kept],
+        np.asarray(model.weights_),
+        table.names[j],
+        title,
+        note,
+        alt,
+    )
 
 
 def _grid(E: Any, x: Array) -> Array:

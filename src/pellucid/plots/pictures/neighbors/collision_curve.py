@@ -41,8 +41,11 @@ class CollisionCurve:
         ax.set(xlabel=self.name, ylabel="probability to share a bucket", ylim=(-0.02, 1.04))
         legend(ax)
         said = ", ".join(f"{m:.3g}" for m in self.middles)
-        heading(ax, f"Rows become candidates at a {self.name.split(' of ')[0]} of about {said}",
-                "diamonds: as likely as not")  # fmt: skip
+        heading(
+            ax,
+            f"Rows become candidates at a {self.name.split(' of ')[0]} of about {said}",
+            "diamonds: as likely as not",
+        )
         return ax
 
 
@@ -78,8 +81,9 @@ def collision_curve(index: Any, *, n: int = 201) -> CollisionCurve:
     indexes = list(index) if isinstance(index, list | tuple) else [index]
     if not indexes or not all(isinstance(i, LSHIndex) for i in indexes):
         raise ValueError(f"index must be an LSHIndex or a list of them, got {index!r}")
-    families = {getattr(i, "_family", "euclidean" if i.family == "auto" else i.family)
-                for i in indexes}  # fmt: skip
+    families = {
+        getattr(i, "_family", "euclidean" if i.family == "auto" else i.family) for i in indexes
+    }
     if len(families) > 1:
         raise ValueError(f"the indexes must be of one family, got {' and '.join(sorted(families))}")
     family = families.pop()
@@ -88,17 +92,23 @@ def collision_curve(index: Any, *, n: int = 201) -> CollisionCurve:
         if None in widths:
             raise ValueError(f"the {family} curve needs a bucket_width: fit the index first")
         x = np.linspace(0, 2 * max(widths), n)
-        curves = np.array([
-            -np.expm1(i.n_tables * np.log1p(-np.minimum(_one(family, x, w) ** i.n_bits, 1 - 1e-16)))
-            for i, w in zip(indexes, widths, strict=True)
-        ])  # fmt: skip
+        curves = np.array(
+            [
+                -np.expm1(
+                    i.n_tables * np.log1p(-np.minimum(_one(family, x, w) ** i.n_bits, 1 - 1e-16))
+                )
+                for i, w in zip(indexes, widths, strict=True)
+            ]
+        )
         name = f"distance of two rows ({family})"
     else:
         x = np.linspace(-1 if family == "cosine" else 0, 1, n)
-        curves = np.array([
-            [collision_probability(float(s), i.n_bits, i.n_tables, family=family) for s in x]
-            for i in indexes
-        ])  # fmt: skip
+        curves = np.array(
+            [
+                [collision_probability(float(s), i.n_bits, i.n_tables, family=family) for s in x]
+                for i in indexes
+            ]
+        )
         name = f"similarity of two rows ({family})"
     labels = tuple(f"{i.n_tables} tables of {i.n_bits} functions" for i in indexes)
     middles = tuple(_middle(x, curve) for curve in curves)

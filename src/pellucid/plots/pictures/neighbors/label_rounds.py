@@ -38,16 +38,30 @@ class LabelRound:
         if place.shape[1] == 1:
             place = np.column_stack([place[:, 0], self.shares.argmax(axis=1)])
         heard = self.shares.sum(axis=1) > 0
-        ax.scatter(*place[~heard].T, s=12, facecolors="none", edgecolors="#9CA3AF", linewidths=0.8,
-                   label="no label yet" if (~heard).any() else None)  # fmt: skip
+        ax.scatter(
+            *place[~heard].T,
+            s=12,
+            facecolors="none",
+            edgecolors="#9CA3AF",
+            linewidths=0.8,
+            label="no label yet" if (~heard).any() else None,
+        )
         best, tints = self.shares.argmax(axis=1), blend(self.shares)
         for k, label in enumerate(self.classes):
             shape = style_of(k)["marker"]
             mine = heard & (best == k) & ~self.known
             ax.scatter(*place[mine].T, s=22, c=tints[mine], marker=shape, linewidths=0, zorder=3)
             mine = heard & (best == k) & self.known
-            ax.scatter(*place[mine].T, s=110, marker=shape, color=style_of(k)["color"],
-                       edgecolors="black", lw=1.5, zorder=5, label=f"{label}, given")  # fmt: skip
+            ax.scatter(
+                *place[mine].T,
+                s=110,
+                marker=shape,
+                color=style_of(k)["color"],
+                edgecolors="black",
+                lw=1.5,
+                zorder=5,
+                label=f"{label}, given",
+            )
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "class")
         heading(ax, self.title, self.note)
         legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
@@ -111,9 +125,18 @@ def label_rounds(
         name = "given labels" if i == 0 else f"round {i}" + (" (last)" if i == len(models) else "")
         titles.append(f"{name}: {reached} of {len(values)} rows have a label")
         counts.append(reached)
-        pictures.append(LabelRound(
-            view.at[kept], shares[i][kept], known[kept], reached, text, view.names, titles[-1],
-            view.note, f"Labels of {len(values)} rows. {titles[-1]}.",
-        ))  # fmt: skip
+        pictures.append(
+            LabelRound(
+                view.at[kept],
+                shares[i][kept],
+                known[kept],
+                reached,
+                text,
+                view.names,
+                titles[-1],
+                view.note,
+                f"Labels of {len(values)} rows. {titles[-1]}.",
+            )
+        )
     alt = f"Labels spreading by {label_of(E)}: {words(titles)}."
     return LabelRounds(tuple(pictures), tuple(titles), alt, np.array(chosen), np.array(counts))

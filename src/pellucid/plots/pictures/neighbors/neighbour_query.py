@@ -51,8 +51,10 @@ class NeighbourQuery:
 
     def _map(self, ax: Any) -> None:
         flat = self.at.shape[1] == 1
-        at, near, query = (np.column_stack([v, np.zeros(len(v))]) if flat else v
-                           for v in (self.at, self.neighbours, self.query[None]))  # fmt: skip
+        at, near, query = (
+            np.column_stack([v, np.zeros(len(v))]) if flat else v
+            for v in (self.at, self.neighbours, self.query[None])
+        )
         if self.classes:
             draw_points(ax, at, self.codes.astype(np.intp), self.classes)
         else:
@@ -60,28 +62,53 @@ class NeighbourQuery:
             ax.figure.colorbar(shown, ax=ax, label="target", shrink=0.8)
         most = self.weights.max() or 1.0
         for point, weight in zip(near, self.weights, strict=True):
-            ax.plot(*np.stack([query[0], point]).T, color=GREY, lw=0.5 + 2.5 * weight / most,
-                    zorder=2)  # fmt: skip
-        ax.scatter(*near.T, s=90, facecolors="none", edgecolors="black", linewidths=1.1, zorder=4,
-                   label=f"{len(near)} nearest")  # fmt: skip
+            ax.plot(
+                *np.stack([query[0], point]).T, color=GREY, lw=0.5 + 2.5 * weight / most, zorder=2
+            )
+        ax.scatter(
+            *near.T,
+            s=90,
+            facecolors="none",
+            edgecolors="black",
+            linewidths=1.1,
+            zorder=4,
+            label=f"{len(near)} nearest",
+        )
         if len(self.lines) == 2:
             wide, high = (float(np.ptp(line)) for line in self.lines)
             ax.set_aspect("equal" if 1 / 3 < wide / high < 3 else "auto")
-            ax.contour(*self.lines, self.reach, levels=[max(self.distances[-1], 1e-300)],
-                       colors="black", linewidths=1.2, linestyles="--")  # fmt: skip
+            ax.contour(
+                *self.lines,
+                self.reach,
+                levels=[max(self.distances[-1], 1e-300)],
+                colors="black",
+                linewidths=1.2,
+                linestyles="--",
+            )
         ax.plot(*query.T, "*", color="#F0E442", mec="black", ms=16, zorder=5, label="query")
         ax.set(xlabel=self.names[0], ylabel="" if flat else self.names[1])
         if flat:
             ax.set_yticks([])
         legend(ax, loc="best")
-        heading(ax, f"The {len(near)} nearest of {len(self.at)} rows, the farthest at "
-                    f"{self.distances[-1]:.3g}", self.note)  # fmt: skip
+        heading(
+            ax,
+            f"The {len(near)} nearest of {len(self.at)} rows, the farthest at "
+            f"{self.distances[-1]:.3g}",
+            self.note,
+        )
 
     def _votes(self, ax: Any) -> None:
         bottom = np.zeros(len(self.classes))
         for weight, code in zip(self.weights, self.votes.astype(np.intp), strict=True):
-            ax.bar(code, weight, 0.6, bottom=bottom[code], color=colour(code), edgecolor="white",
-                   lw=0.8)  # fmt: skip
+            ax.bar(
+                code,
+                weight,
+                0.6,
+                bottom=bottom[code],
+                color=colour(code),
+                edgecolor="white",
+                lw=0.8,
+            )
             bottom[code] += weight
         for k, total in enumerate(self.totals):
             ax.text(k, total, f" {total:.3g}", ha="center", va="bottom", fontsize="small")
@@ -93,8 +120,14 @@ class NeighbourQuery:
     def _targets(self, ax: Any) -> None:
         shown = min(len(self.votes), MOST_BARS)
         share = self.weights[:shown] / self.weights.sum()
-        ax.scatter(self.distances[:shown], self.votes[:shown], s=20 + 400 * share,
-                   color=colour(0), edgecolors="black", linewidths=0.6)  # fmt: skip
+        ax.scatter(
+            self.distances[:shown],
+            self.votes[:shown],
+            s=20 + 400 * share,
+            color=colour(0),
+            edgecolors="black",
+            linewidths=0.6,
+        )
         ax.axhline(self.answer, color=colour(1), lw=1.8, label=f"prediction {self.answer:.4g}")
         ax.set(xlabel="distance from the query", ylabel="target of the neighbour")
         legend(ax)
@@ -131,11 +164,14 @@ def neighbour_query(E: Any, x: Any, *, columns: Any = None) -> NeighbourQuery:
     """
     check_is_fitted(E)
     if not hasattr(E, "kneighbors") or not hasattr(E, "predict") or not hasattr(E, "_y"):
-        raise ValueError("neighbour_query needs KNeighborsClassifier or KNeighborsRegressor, got "
-                         f"{type(E).__name__}")  # fmt: skip
+        raise ValueError(
+            "neighbour_query needs KNeighborsClassifier or KNeighborsRegressor, got "
+            f"{type(E).__name__}"
+        )
     if E.effective_metric_ == "precomputed" or not isinstance(E._fit_X, np.ndarray):
-        raise ValueError("neighbour_query needs the training rows themselves, got distances or a "
-                         "sparse table")  # fmt: skip
+        raise ValueError(
+            "neighbour_query needs the training rows themselves, got distances or a sparse table"
+        )
     if np.ndim(E._y) > 1 and np.shape(E._y)[1] > 1:
         raise ValueError(f"the picture shows one target, the model has {np.shape(E._y)[1]}")
     names = model_names(E)
@@ -165,10 +201,23 @@ def neighbour_query(E: Any, x: Any, *, columns: Any = None) -> NeighbourQuery:
         f"{distances[-1]:.3g}; the answer is {said}."
     )
     return NeighbourQuery(
-        view.at[-1], view.at[:-1][kept], target[kept].astype(np.float64), indices,
-        view.at[:-1][indices], distances, weights, target[indices].astype(np.float64), totals,
-        answer, classes, lines, reach, view.names, note, alt,
-    )  # fmt: skip
+        view.at[-1],
+        view.at[:-1][kept],
+        target[kept].astype(np.float64),
+        indices,
+        view.at[:-1][indices],
+        distances,
+        weights,
+        target[indices].astype(np.float64),
+        totals,
+        answer,
+        classes,
+        lines,
+        reach,
+        view.names,
+        note,
+        alt,
+    )
 
 
 def _vote(E: Any, row: Any) -> tuple[IntArray, Array, Array, Array, Any]:

@@ -48,8 +48,13 @@ class Prototypes:
             cuts = np.flatnonzero(np.diff(self.regions)) + 1
             ends = [0, *cuts.tolist(), len(self.lines[0]) - 1]
             for a, b in pairwise(ends):
-                ax.axvspan(self.lines[0][a], self.lines[0][b], color=light(int(self.regions[a])),
-                           lw=0, zorder=0)  # fmt: skip
+                ax.axvspan(
+                    self.lines[0][a],
+                    self.lines[0][b],
+                    color=light(int(self.regions[a])),
+                    lw=0,
+                    zorder=0,
+                )
             at = np.column_stack([at, self.codes])
             made = np.column_stack([made, self.prototype_codes])
             ax.set_yticks(range(len(self.classes)), self.classes)
@@ -59,14 +64,30 @@ class Prototypes:
         out = ~self.kept
         for k in range(len(self.classes)):
             rows = out & (self.codes == k)
-            ax.scatter(*at[rows].T, s=18, facecolors="none", edgecolors=colour(k), alpha=0.55,
-                       marker=marker(k), linewidths=0.7, zorder=2)  # fmt: skip
+            ax.scatter(
+                *at[rows].T,
+                s=18,
+                facecolors="none",
+                edgecolors=colour(k),
+                alpha=0.55,
+                marker=marker(k),
+                linewidths=0.7,
+                zorder=2,
+            )
         draw_points(ax, at[self.kept], self.codes[self.kept], self.classes)
         for k, label in enumerate(self.classes):
             mine = self.prototype_codes == k
             if mine.any():
-                ax.scatter(*made[mine].T, s=150, color=colour(k), marker=marker(k), linewidths=1.5,
-                           edgecolors="black", zorder=4, label=f"{label}: prototype")  # fmt: skip
+                ax.scatter(
+                    *made[mine].T,
+                    s=150,
+                    color=colour(k),
+                    marker=marker(k),
+                    linewidths=1.5,
+                    edgecolors="black",
+                    zorder=4,
+                    label=f"{label}: prototype",
+                )
         if out.any():
             what = "dropped" if len(self.prototypes) == 0 else "rows"
             ax.scatter(
@@ -80,8 +101,12 @@ class Prototypes:
             )
         ax.set(xlabel=self.names[0])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        heading(ax, f"{self.n_kept} {'of' if len(self.prototypes) == 0 else 'prototypes for'} "
-                    f"{self.n_rows} rows stand for all", self.note)  # fmt: skip
+        heading(
+            ax,
+            f"{self.n_kept} {'of' if len(self.prototypes) == 0 else 'prototypes for'} "
+            f"{self.n_rows} rows stand for all",
+            self.note,
+        )
         return ax
 
 
@@ -105,8 +130,10 @@ def prototypes(E: Any, X: Any, y: Any, *, columns: Any = None) -> Prototypes:
     check_is_fitted(E)
     chosen = getattr(E, "sample_indices_", None)
     if chosen is None and not hasattr(E, "prototypes_"):
-        raise ValueError("prototypes needs CondensedNearestNeighbour, EditedNearestNeighbours or "
-                         f"NearestPrototypes, got {type(E).__name__}")  # fmt: skip
+        raise ValueError(
+            "prototypes needs CondensedNearestNeighbour, EditedNearestNeighbours or "
+            f"NearestPrototypes, got {type(E).__name__}"
+        )
     table = read_table(X, E)
     n = len(table.X)
     labels = labels_of(y, n, E.classes_)
@@ -134,6 +161,17 @@ def prototypes(E: Any, X: Any, y: Any, *, columns: Any = None) -> Prototypes:
         "regions that they leave."
     )
     return Prototypes(
-        view.at[:n][drawn], labels.codes[drawn], keep[drawn], view.at[n:], made_codes, count, n,
-        lines, regions, labels.classes, view.names, view.note, alt,
-    )  # fmt: skip
+        view.at[:n][drawn],
+        labels.codes[drawn],
+        keep[drawn],
+        view.at[n:],
+        made_codes,
+        count,
+        n,
+        lines,
+        regions,
+        labels.classes,
+        view.names,
+        view.note,
+        alt,
+    )

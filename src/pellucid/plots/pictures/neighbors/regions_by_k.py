@@ -39,8 +39,12 @@ class RegionsByK:
         for i in range(n):
             self.regions._panel(grid[i], i)
             error = self.errors[self.n_neighbors == self.ks[i]][0]
-            heading(grid[i], f"k = {self.ks[i]}: {self.regions.errors[i]:.1%} of these rows wrong,"
-                             f" {error:.1%} left out", self.regions.note)  # fmt: skip
+            heading(
+                grid[i],
+                f"k = {self.ks[i]}: {self.regions.errors[i]:.1%} of these rows wrong,"
+                f" {error:.1%} left out",
+                self.regions.note,
+            )
         ax = grid[-1]
         ax.fill_between(
             self.n_neighbors,
@@ -51,10 +55,19 @@ class RegionsByK:
             lw=0,
         )
         ax.plot(self.n_neighbors, self.errors, "-", color=colour(0), lw=1.5)
-        for k, label, shape in ((self.best, "least", "D"),
-                                (self.one_standard_error, "one standard error", "^")):  # fmt: skip
-            ax.plot(k, self.errors[self.n_neighbors == k][0], shape, mec="black", ms=8,
-                    color=colour(2 if shape == "D" else 4), label=f"{label}: k = {k}")  # fmt: skip
+        for k, label, shape in (
+            (self.best, "least", "D"),
+            (self.one_standard_error, "one standard error", "^"),
+        ):
+            ax.plot(
+                k,
+                self.errors[self.n_neighbors == k][0],
+                shape,
+                mec="black",
+                ms=8,
+                color=colour(2 if shape == "D" else 4),
+                label=f"{label}: k = {k}",
+            )
         for k in self.ks:
             ax.axvline(k, color=GREY, ls=":", lw=1)
         ax.set(xlabel="neighbours k", ylabel="share wrong, left out")
@@ -99,8 +112,9 @@ def regions_by_k(
     models = {f"k = {k}": clone(E).set_params(n_neighbors=k).fit(X, y) for k in ks}
     regions: Any = decision_regions(models, X, y, columns=columns)
     metric = Minkowski(E.p) if E.metric == "minkowski" else E.metric
-    path = select_n_neighbors(table.X, np.asarray(y), range(1, max(ks) + 1),
-                              weights=E.weights or "uniform", metric=metric)  # fmt: skip
+    path = select_n_neighbors(
+        table.X, np.asarray(y), range(1, max(ks) + 1), weights=E.weights or "uniform", metric=metric
+    )
     said = ", ".join(
         f"k = {k} {e:.1%}" for k, e in zip(path.n_neighbors, path.errors, strict=True) if k in ks
     )
@@ -109,6 +123,12 @@ def regions_by_k(
         f"errors {said}; least at k = {path.best}."
     )
     return RegionsByK(
-        ks, regions, np.asarray(path.n_neighbors), np.asarray(path.errors),
-        np.asarray(path.standard_errors), int(path.best), int(path.one_standard_error), alt,
-    )  # fmt: skip
+        ks,
+        regions,
+        np.asarray(path.n_neighbors),
+        np.asarray(path.errors),
+        np.asarray(path.standard_errors),
+        int(path.best),
+        int(path.one_standard_error),
+        alt,
+    )

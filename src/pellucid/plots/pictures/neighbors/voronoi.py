@@ -37,8 +37,9 @@ class Voronoi:
             return ax
         if ax is not None:
             raise ValueError("several metrics need axes of their own: call plot() without ax")
-        grid = panels(len(self.metrics), columns=2 if len(self.metrics) in (2, 4) else 3,
-                      size=(4.2, 3.9))  # fmt: skip
+        grid = panels(
+            len(self.metrics), columns=2 if len(self.metrics) in (2, 4) else 3, size=(4.2, 3.9)
+        )
         for i, each in enumerate(grid):
             self._panel(each, i)
         return grid[0].figure
@@ -61,15 +62,26 @@ class Voronoi:
         else:
             ax.plot(*self.at.T, "o", color=colour(0), ms=4)
         low_x, high_x, low_y, high_y = cells.bounds
-        ax.set(xlim=(low_x, high_x), ylim=(low_y, high_y), xlabel=self.names[0],
-               ylabel=self.names[1], aspect="equal" if self._even(cells) else "auto")  # fmt: skip
+        ax.set(
+            xlim=(low_x, high_x),
+            ylim=(low_y, high_y),
+            xlabel=self.names[0],
+            ylabel=self.names[1],
+            aspect="equal" if self._even(cells) else "auto",
+        )
         heading(ax, f"{self.metrics[i]}: {len(cells.points)} cells", self.note)
 
     def _raster(self, ax: Any, cells: VoronoiCells, own: IntArray) -> None:
         assert cells.raster is not None
         tints = np.array([light(int(k)) if self.classes else np.ones(3) for k in own])
-        ax.imshow(tints[cells.raster], origin="lower", extent=cells.bounds, aspect="auto",
-                  interpolation="nearest", zorder=0)  # fmt: skip
+        ax.imshow(
+            tints[cells.raster],
+            origin="lower",
+            extent=cells.bounds,
+            aspect="auto",
+            interpolation="nearest",
+            zorder=0,
+        )
         m = cells.raster.shape[0]
         x = np.linspace(*cells.bounds[:2], m)
         y = np.linspace(*cells.bounds[2:], m)

@@ -26,18 +26,27 @@ class Activation:
         """One panel per function, the derivative dashed; the figure."""
         n = len(self.names)
         grid = panels(n, columns=2 if n in (2, 4) else 3, size=(3.6, 2.8))
-        for ax, name, value, slope in zip(grid, self.names, self.values, self.derivatives,
-                                          strict=True):  # fmt: skip
+        for ax, name, value, slope in zip(
+            grid, self.names, self.values, self.derivatives, strict=True
+        ):
             ax.axhline(0, color=GREY, lw=0.7)
             ax.axvline(0, color=GREY, lw=0.7)
             ax.plot(self.z, value, color=colour(0), lw=2.2, label="a = g(z)")
             if np.isfinite(slope).any():
                 ax.plot(self.z, slope, "--", color=colour(1), lw=1.8, label="g'(z)")
             ax.legend(frameon=False, fontsize="x-small")
-            ax.set(xlabel="z", ylim=(max(-2.0, min(-0.15, float(value.min()) - 0.15)),
-                                     min(3.0, float(value.max()) + 0.3)))  # fmt: skip
-            word = {"step": ": no derivative to learn by", "sign": ": no derivative to learn by",
-                    "softmax": " of (z, 0)"}.get(name, "")  # fmt: skip
+            ax.set(
+                xlabel="z",
+                ylim=(
+                    max(-2.0, min(-0.15, float(value.min()) - 0.15)),
+                    min(3.0, float(value.max()) + 0.3),
+                ),
+            )
+            word = {
+                "step": ": no derivative to learn by",
+                "sign": ": no derivative to learn by",
+                "softmax": " of (z, 0)",
+            }.get(name, "")
             heading(ax, name + word)
         return grid[0].figure
 

@@ -41,8 +41,13 @@ class Attention:
         for layer in range(layers):
             for head in range(heads):
                 ax = figure.add_subplot(layers, heads, layer * heads + head + 1)
-                ax.imshow(self.weights[layer, head], cmap="Blues", vmin=0.0, vmax=1.0,
-                          interpolation="nearest")  # fmt: skip
+                ax.imshow(
+                    self.weights[layer, head],
+                    cmap="Blues",
+                    vmin=0.0,
+                    vmax=1.0,
+                    interpolation="nearest",
+                )
                 self._words(ax, first=head == 0, last=layer == layers - 1)
                 ax.set_title(f"layer {layer + 1}, head {head + 1}", fontsize="small")
                 drawn.append(ax)
@@ -51,9 +56,12 @@ class Attention:
         return figure
 
     def _words(self, ax: Any, *, first: bool, last: bool) -> None:
-        ax.set_xticks(range(len(self.seen)), self.seen if last else [],
-                      rotation=90 if max(map(len, self.seen)) > 2 else 0,
-                      fontsize="small")  # fmt: skip
+        ax.set_xticks(
+            range(len(self.seen)),
+            self.seen if last else [],
+            rotation=90 if max(map(len, self.seen)) > 2 else 0,
+            fontsize="small",
+        )
         ax.set_yticks(range(len(self.looking)), self.looking if first else [], fontsize="small")
         ax.tick_params(length=0)
         for spine in ax.spines.values():

@@ -47,8 +47,10 @@ class BackwardPass:
             ax = grid[k + 1]
             draw_lines(ax, at, L.weights)
             said = [[""] * L.sizes[0]]
-            said += [[f"{v + 0.0:.2g}" for v in d] if i >= layer else [""] * len(d)
-                     for i, d in enumerate(self.deltas)]  # fmt: skip
+            said += [
+                [f"{v + 0.0:.2g}" for v in d] if i >= layer else [""] * len(d)
+                for i, d in enumerate(self.deltas)
+            ]
             draw_units(ax, at, L.sizes, said)
             where = "the output" if k == 0 else f"layer {layer + 1}: back through the weights"
             heading(ax, f"{k + 2}. Deltas of {where}")
@@ -106,6 +108,11 @@ def backward_pass(E: Any, x: Any, y: Any) -> BackwardPass:
         f"gradient of a weight {max(float(np.abs(g).max()) for g in found.weights):.3g}."
     )
     return BackwardPass(
-        layers, (trace.inputs[0], *post), tuple(d[0] for d in found.deltas), tuple(found.weights),
-        target, loss, alt,
-    )  # fmt: skip
+        layers,
+        (trace.inputs[0], *post),
+        tuple(d[0] for d in found.deltas),
+        tuple(found.weights),
+        target,
+        loss,
+        alt,
+    )

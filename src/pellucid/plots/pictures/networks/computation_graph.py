@@ -27,13 +27,31 @@ class ComputationGraph:
         wide, tall = np.ptp(self.at, axis=0)
         ax = axes(ax, figsize=(max(5.0, 1.5 * wide + 2), max(2.8, 1.0 * tall + 1.8)))
         for a, b, slope in self.edges:
-            ax.annotate("", self.at[b], self.at[a], zorder=1,
-                        arrowprops={"arrowstyle": "->", "color": "#6B7280", "shrinkA": 22,
-                                    "shrinkB": 24, "lw": 1})  # fmt: skip
+            ax.annotate(
+                "",
+                self.at[b],
+                self.at[a],
+                zorder=1,
+                arrowprops={
+                    "arrowstyle": "->",
+                    "color": "#6B7280",
+                    "shrinkA": 22,
+                    "shrinkB": 24,
+                    "lw": 1,
+                },
+            )
             x, y = 0.5 * self.at[a] + 0.5 * self.at[b]
-            ax.text(x, y, f"{slope:.3g}", fontsize="x-small", color="#6B7280", ha="center",
-                    va="center", zorder=2, bbox={"boxstyle": "square,pad=0.05", "fc": "white",
-                                                 "ec": "none"})  # fmt: skip
+            ax.text(
+                x,
+                y,
+                f"{slope:.3g}",
+                fontsize="x-small",
+                color="#6B7280",
+                ha="center",
+                va="center",
+                zorder=2,
+                bbox={"boxstyle": "square,pad=0.05", "fc": "white", "ec": "none"},
+            )
         for node, (x, y) in zip(self.nodes, self.at, strict=True):
             start = node.operation == "input"
             named = node.name if start and not _unnamed(node.name) else ""
@@ -67,8 +85,12 @@ class ComputationGraph:
         ax.set_axis_off()
         low, high = self.at.min(axis=0), self.at.max(axis=0)
         ax.set(xlim=(low[0] - 0.6, high[0] + 0.6), ylim=(low[1] - 0.75, high[1] + 0.6))
-        heading(ax, f"Result {self.result:.6g}", "black: value; grey: derivative along the edge; "
-                "orange: derivative of the result", width=90)  # fmt: skip
+        heading(
+            ax,
+            f"Result {self.result:.6g}",
+            "black: value; grey: derivative along the edge; orange: derivative of the result",
+            width=90,
+        )
         return ax
 
 
@@ -110,8 +132,11 @@ def computation_graph(f: Any, values: Any = None) -> ComputationGraph:
     number = {node.name: i for i, node in enumerate(nodes)}
     if len(number) < len(nodes):
         raise ValueError("two nodes have the same name: give every Value a name of its own")
-    edges = tuple((number[p], i, float(slope)) for i, node in enumerate(nodes)
-                  for p, slope in zip(node.parents, node.local, strict=True))  # fmt: skip
+    edges = tuple(
+        (number[p], i, float(slope))
+        for i, node in enumerate(nodes)
+        for p, slope in zip(node.parents, node.local, strict=True)
+    )
     depth = np.zeros(len(nodes))
     for a, b, _ in edges:  # nodes come after what they are made from
         depth[b] = max(depth[b], depth[a] + 1)

@@ -32,13 +32,23 @@ class Embeddings:
         else:
             for i, label in enumerate(np.unique(self.labels)):
                 here = self.labels == label
-                ax.scatter(*self.points[here].T, s=34, color=colour(i), marker=marker(i),
-                           edgecolors="white", linewidths=0.6, zorder=2,
-                           label=str(label))  # fmt: skip
+                ax.scatter(
+                    *self.points[here].T,
+                    s=34,
+                    color=colour(i),
+                    marker=marker(i),
+                    edgecolors="white",
+                    linewidths=0.6,
+                    zorder=2,
+                    label=str(label),
+                )
             legend(ax)
         ax.set(xlabel="first axis of the embeddings", ylabel="second axis")
-        heading(ax, f"{len(self.points)} nodes as the network sees them",
-                f"{self.share:.0%} of the variance of their embeddings; lines: edges")  # fmt: skip
+        heading(
+            ax,
+            f"{len(self.points)} nodes as the network sees them",
+            f"{self.share:.0%} of the variance of their embeddings; lines: edges",
+        )
         return ax
 
 

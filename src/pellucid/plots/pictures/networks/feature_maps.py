@@ -31,8 +31,9 @@ class FeatureMaps:
         columns = min(COLUMNS, max(len(self.filters), len(self.last)))
         lines = [self._strip(k, columns) for k in (len(self.filters), len(self.last))]
         heights = [1.6, *[0.8, 1.0] * lines[0], 0.3, *[1.0] * lines[1]]
-        figure = plt.figure(figsize=(max(1.05 * columns, 5.5), 1.05 * sum(heights) + 0.9),
-                            layout="constrained")  # fmt: skip
+        figure = plt.figure(
+            figsize=(max(1.05 * columns, 5.5), 1.05 * sum(heights) + 0.9), layout="constrained"
+        )
         grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
         middle = slice((columns - 1) // 2, (columns - 1) // 2 + (2 if columns % 2 == 0 else 1))
         at = figure.add_subplot(grid[0, middle])
@@ -41,8 +42,12 @@ class FeatureMaps:
         self._first(figure, grid, columns)
         said = figure.add_subplot(grid[1 + 2 * lines[0], :])
         said.set_axis_off()
-        said.text(0, 0.2, f"after the last stage: {len(self.last)} of {self.counts[1]} maps",
-                  transform=said.transAxes)  # fmt: skip
+        said.text(
+            0,
+            0.2,
+            f"after the last stage: {len(self.last)} of {self.counts[1]} maps",
+            transform=said.transAxes,
+        )
         self._last(figure, grid, columns, 2 + 2 * lines[0])
         figure.suptitle(self.title, fontsize="medium")
         return figure

@@ -35,8 +35,12 @@ class Generated:
         drawn = ((self.real, "real rows"), (self.made, "generated"))
         for i, (ax, (rows, what)) in enumerate(zip(grid, drawn, strict=True)):
             ax.scatter(*rows.T, s=9, color=colour(i), marker="os"[i], alpha=0.5, linewidths=0)
-            ax.set(xlim=margin(both[:, 0]), ylim=margin(both[:, 1]), xlabel=self.names[0],
-                   ylabel=self.names[1] if i == 0 else "")  # fmt: skip
+            ax.set(
+                xlim=margin(both[:, 0]),
+                ylim=margin(both[:, 1]),
+                xlabel=self.names[0],
+                ylabel=self.names[1] if i == 0 else "",
+            )
             heading(ax, f"{len(rows)} {what}", width=48)
         grid[0].figure.suptitle(self.note, fontsize="medium")
         return grid[0].figure
@@ -45,8 +49,15 @@ class Generated:
         ax = panels(1, size=(6.0, 4.0))[0]
         edges = np.histogram_bin_edges(np.concatenate([self.real, self.made]).ravel(), 30)
         ax.hist(self.real[:, 0], edges, density=True, color=colour(0), alpha=0.35, label="real")
-        ax.hist(self.made[:, 0], edges, density=True, histtype="step", color=colour(1), lw=2,
-                label="generated")  # fmt: skip
+        ax.hist(
+            self.made[:, 0],
+            edges,
+            density=True,
+            histtype="step",
+            color=colour(1),
+            lw=2,
+            label="generated",
+        )
         ax.legend(frameon=False)
         ax.set(xlabel=self.names[0], ylabel="density")
         heading(ax, self.note)
@@ -59,8 +70,9 @@ class Generated:
         figure = plt.figure(figsize=(1.9 * COLUMNS, rows + 1.1), layout="constrained")
         low, high = float(self.real.min()), float(self.real.max())
         halves: Any = figure.subfigures(1, 2)
-        for part, images, what in zip(halves, (self.real, self.made),
-                                      ("real", "generated"), strict=True):  # fmt: skip
+        for part, images, what in zip(
+            halves, (self.real, self.made), ("real", "generated"), strict=True
+        ):
             part.suptitle(what, fontsize="medium")
             for i, image in enumerate(images):
                 ax = part.add_subplot(rows, COLUMNS, i + 1)

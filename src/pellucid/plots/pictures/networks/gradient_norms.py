@@ -33,10 +33,14 @@ class GradientNorms:
 
     def _epochs(self, ax: Any) -> None:
         for layer, values in enumerate(self.norms.T):
-            ax.plot(np.where(values > 0, values, np.nan), STYLES[layer % 4], color=colour(layer),
-                    lw=1.6, label=f"layer {layer + 1}")  # fmt: skip
-        ax.set(xlabel="epoch", ylabel="norm of the gradient",
-               yscale=scale_of(self.norms))  # fmt: skip
+            ax.plot(
+                np.where(values > 0, values, np.nan),
+                STYLES[layer % 4],
+                color=colour(layer),
+                lw=1.6,
+                label=f"layer {layer + 1}",
+            )
+        ax.set(xlabel="epoch", ylabel="norm of the gradient", yscale=scale_of(self.norms))
         legend(ax)
         heading(ax, "Gradients by epoch and layer")
 
@@ -44,8 +48,11 @@ class GradientNorms:
         place = np.arange(1, len(self.deltas) + 1)
         ax.plot(place, np.where(self.deltas > 0, self.deltas, np.nan), "o-", color=colour(0), ms=7)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="layer (the gradient comes from the right)", ylabel="rms of d loss/dz",
-               yscale=scale_of(self.deltas))  # fmt: skip
+        ax.set(
+            xlabel="layer (the gradient comes from the right)",
+            ylabel="rms of d loss/dz",
+            yscale=scale_of(self.deltas),
+        )
         heading(ax, f"One pass back: {self.verdict}", self.advice)
 
 
@@ -83,9 +90,13 @@ def gradient_norms(E: Any, X: Any = None, y: Any = None) -> GradientNorms:
     said = []
     if norms.size:
         last = ", ".join(f"{v:.3g}" for v in norms[-1])
-        said.append(f"Norms of the gradients of {norms.shape[1]} layers after {len(norms) - 1} "
-                    f"epochs: {last}.")  # fmt: skip
+        said.append(
+            f"Norms of the gradients of {norms.shape[1]} layers after {len(norms) - 1} "
+            f"epochs: {last}."
+        )
     if deltas.size:
-        said.append(f"One pass back through {len(deltas)} layers: rms {deltas[0]:.3g} in the first,"
-                    f" {deltas[-1]:.3g} in the last; {verdict}.")  # fmt: skip
+        said.append(
+            f"One pass back through {len(deltas)} layers: rms {deltas[0]:.3g} in the first,"
+            f" {deltas[-1]:.3g} in the last; {verdict}."
+        )
     return GradientNorms(norms, deltas, verdict, advice, " ".join(said))

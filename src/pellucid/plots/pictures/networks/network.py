@@ -48,8 +48,9 @@ class Network:
         draw_units(ax, at, L.sizes, said)
         for p, b in zip(at[1:], L.biases, strict=True):
             for (x, y), value in zip(p, b if b is not None else [], strict=False):
-                ax.text(x, y - 0.42, f"bias {value:.2g}", ha="center", fontsize="xx-small",
-                        color=GREY)  # fmt: skip
+                ax.text(
+                    x, y - 0.42, f"bias {value:.2g}", ha="center", fontsize="xx-small", color=GREY
+                )
         if beside:
             for (x, y), name in zip(at[0], L.names, strict=False):
                 ax.text(x - 0.3, y, name, ha="right", va="center", fontsize="x-small")
@@ -59,9 +60,18 @@ class Network:
         if self.recurrent:
             for p in at[1:-1]:
                 for x, y in p:  # a loop above the unit: its value comes back in the next step
-                    ax.annotate("", (x - 0.16, y + 0.2), (x + 0.16, y + 0.2), zorder=5,
-                                arrowprops={"arrowstyle": "->", "color": colour(2), "lw": 1.6,
-                                            "connectionstyle": "arc3,rad=1.4"})  # fmt: skip
+                    ax.annotate(
+                        "",
+                        (x - 0.16, y + 0.2),
+                        (x + 0.16, y + 0.2),
+                        zorder=5,
+                        arrowprops={
+                            "arrowstyle": "->",
+                            "color": colour(2),
+                            "lw": 1.6,
+                            "connectionstyle": "arc3,rad=1.4",
+                        },
+                    )
         heading(ax, self.title)
         return ax
 

@@ -40,12 +40,21 @@ class Training:
             if len(self.scores[i]):
                 grid[1].plot(self.scores[i], ":", color=tint, lw=1.6, label=f"{label}training")
             if len(self.validation[i]):
-                grid[1].plot(self.validation[i], style, color=tint, lw=1.8,
-                             label=f"{label}validation")  # fmt: skip
+                grid[1].plot(
+                    self.validation[i], style, color=tint, lw=1.8, label=f"{label}validation"
+                )
             at = self.best[i]
             if at is not None:
-                grid[1].plot(at, self.validation[i][at], "D", color=tint, mec="black", ms=8,
-                             zorder=4, label=f"{label}best: epoch {at}")  # fmt: skip
+                grid[1].plot(
+                    at,
+                    self.validation[i][at],
+                    "D",
+                    color=tint,
+                    mec="black",
+                    ms=8,
+                    zorder=4,
+                    label=f"{label}best: epoch {at}",
+                )
                 for ax in grid:
                     ax.axvline(at, color=GREY, ls=":", lw=1)
         grid[0].set(xlabel="epoch", ylabel="loss", yscale=scale_of(*self.losses))
@@ -55,8 +64,13 @@ class Training:
         if some:
             grid[1].set(xlabel="epoch", ylabel="score")
             legend(grid[1])
-            heading(grid[1], "Score by epoch", "diamond: the best epoch for the validation rows"
-                    if any(b is not None for b in self.best) else "")  # fmt: skip
+            heading(
+                grid[1],
+                "Score by epoch",
+                "diamond: the best epoch for the validation rows"
+                if any(b is not None for b in self.best)
+                else "",
+            )
         return grid[0].figure
 
 
@@ -109,12 +123,21 @@ def training(E: Any) -> Training:
         validation.append(found)
         best.append(int(np.nanargmax(found)) if len(found) else None)
         diverged.append(bool(not np.isfinite(loss).all() or loss[-1] > 10 * max(loss[0], 1e-300)))
-    said = words([f"{n} {v[0]:.3g} to {v[np.isfinite(v)][-1]:.3g} in {len(v) - 1} epochs"
-                  for n, v in zip(names, losses, strict=True)])  # fmt: skip
+    said = words(
+        [
+            f"{n} {v[0]:.3g} to {v[np.isfinite(v)][-1]:.3g} in {len(v) - 1} epochs"
+            for n, v in zip(names, losses, strict=True)
+        ]
+    )
     alt = f"Loss by epoch: {said}" + (
         f"; best validation score at epoch {best[0]}." if best[0] is not None else "."
     )
     return Training(
-        tuple(names), tuple(losses), tuple(scores), tuple(validation), tuple(best),
-        tuple(diverged), alt,
-    )  # fmt: skip
+        tuple(names),
+        tuple(losses),
+        tuple(scores),
+        tuple(validation),
+        tuple(best),
+        tuple(diverged),
+        alt,
+    )

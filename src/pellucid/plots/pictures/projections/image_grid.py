@@ -33,8 +33,9 @@ class ImageGrid:
         m = len(self.images)
         columns = min(COLUMNS, m)
         rows = -(-m // columns)
-        figure = plt.figure(figsize=(max(0.95 * columns, 4.0), 1.2 * rows + 0.5),
-                            layout="constrained")  # fmt: skip
+        figure = plt.figure(
+            figsize=(max(0.95 * columns, 4.0), 1.2 * rows + 0.5), layout="constrained"
+        )
         low, high = self.limits
         for i in range(m):
             ax = figure.add_subplot(rows, columns, i + 1)
@@ -44,8 +45,12 @@ class ImageGrid:
             tint = colour(1) if self.wrong[i] else "#9CA3AF"
             for spine in ax.spines.values():
                 spine.set(color=tint, linewidth=2.5 if self.wrong[i] else 0.8)
-            ax.set_title(self.titles[i], fontsize="small", pad=3,
-                         color=colour(1) if self.wrong[i] else "black")  # fmt: skip
+            ax.set_title(
+                self.titles[i],
+                fontsize="small",
+                pad=3,
+                color=colour(1) if self.wrong[i] else "black",
+            )
         figure.suptitle(self.title, fontsize="medium")
         return figure
 

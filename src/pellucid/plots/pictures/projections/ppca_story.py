@@ -80,9 +80,19 @@ class PpcaStory:
         for k, arrow in enumerate(self.directions[:2]):
             ends = np.stack([self.mean - 4 * arrow, self.mean + 4 * arrow])
             ax.plot(*ends.T, color=colour(2), lw=1.0, ls=("-", "--")[k], zorder=1)
-            ax.annotate("", self.mean + arrow, self.mean, zorder=5, arrowprops={
-                "arrowstyle": "-|>", "color": colour(2), "lw": 2, "shrinkA": 0, "shrinkB": 0,
-            })  # fmt: skip
+            ax.annotate(
+                "",
+                self.mean + arrow,
+                self.mean,
+                zorder=5,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": colour(2),
+                    "lw": 2,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
         ax.plot(*self.mean, "P", color="black", ms=8, zorder=6)
         ax.annotate("mu", self.mean, (6, -12), textcoords="offset points", fontsize="small")
         ax.plot(*self.place, "o", color=colour(1), ms=9, zorder=6)
@@ -134,7 +144,15 @@ def ppca_story(E: Any, X: Any = None, *, z: Any = None, columns: Any = None) -> 
         f"deviation {np.sqrt(s2):.3g} and the density of x over {' and '.join(view.names)}."
     )
     return PpcaStory(
-        place, plane.of(mu[None])[0], W.T @ B, plane.of((mu + W @ place)[None])[0], s2 * B.T @ B,
-        B.T @ np.asarray(E.covariance_) @ B, view.at[thinned(len(M), 2000)], view.names, title,
-        note, alt,
-    )  # fmt: skip
+        place,
+        plane.of(mu[None])[0],
+        W.T @ B,
+        plane.of((mu + W @ place)[None])[0],
+        s2 * B.T @ B,
+        B.T @ np.asarray(E.covariance_) @ B,
+        view.at[thinned(len(M), 2000)],
+        view.names,
+        title,
+        note,
+        alt,
+    )

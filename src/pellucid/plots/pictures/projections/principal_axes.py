@@ -38,20 +38,48 @@ class PrincipalAxes:
         ax = axes(ax, figsize=(6.2, 5.0))
         few = thinned(len(self.at), MOST_SEGMENTS)
         ends = np.stack([self.at[few], self.feet[few]], axis=1)
-        ax.add_collection(LineCollection(list(ends), colors=colour(1), linewidths=0.8, alpha=0.6,
-                                         zorder=2, label="residual"))  # fmt: skip
+        ax.add_collection(
+            LineCollection(
+                list(ends), colors=colour(1), linewidths=0.8, alpha=0.6, zorder=2, label="residual"
+            )
+        )
         ax.scatter(*self.at.T, s=16, color=colour(0), linewidths=0, zorder=3, label="row")
-        ax.scatter(*self.feet.T, s=14, color="black", marker="x", linewidths=0.8, zorder=4,
-                   label="foot: rebuilt from its score")  # fmt: skip
+        ax.scatter(
+            *self.feet.T,
+            s=14,
+            color="black",
+            marker="x",
+            linewidths=0.8,
+            zorder=4,
+            label="foot: rebuilt from its score",
+        )
         reach = 2.8 * self.arrows[0]
         ax.plot(*np.stack([self.mean - reach, self.mean + reach]).T, color=GREY, lw=1, zorder=1)
         for k, arrow in enumerate(self.arrows):
-            ax.annotate("", self.mean + arrow, self.mean, zorder=6, arrowprops={
-                "arrowstyle": "-|>", "lw": 2.4, "color": colour(2 + k), "shrinkA": 0, "shrinkB": 0,
-            })  # fmt: skip
-            ax.annotate(f"axis {k}", self.mean + arrow, (5, 5), textcoords="offset points",
-                        fontsize="small", color=colour(2 + k), weight="bold", zorder=7,
-                        bbox={"fc": "white", "alpha": 0.7, "lw": 0, "pad": 0.5})  # fmt: skip
+            ax.annotate(
+                "",
+                self.mean + arrow,
+                self.mean,
+                zorder=6,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "lw": 2.4,
+                    "color": colour(2 + k),
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
+            ax.annotate(
+                f"axis {k}",
+                self.mean + arrow,
+                (5, 5),
+                textcoords="offset points",
+                fontsize="small",
+                color=colour(2 + k),
+                weight="bold",
+                zorder=7,
+                bbox={"fc": "white", "alpha": 0.7, "lw": 0, "pad": 0.5},
+            )
         if self.equal:
             ax.set_aspect("equal", adjustable="datalim")
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -121,6 +149,15 @@ def principal_axes(E: Any, X: Any, *, n_components: int = 1, columns: Any = None
     rows = thinned(len(Z))
     centre = plane.of(zero)
     return PrincipalAxes(
-        view.at[rows], plane.of(back)[rows], centre[0], plane.of(ends) - centre, lost, share, equal,
-        view.names, title, note, alt,
-    )  # fmt: skip
+        view.at[rows],
+        plane.of(back)[rows],
+        centre[0],
+        plane.of(ends) - centre,
+        lost,
+        share,
+        equal,
+        view.names,
+        title,
+        note,
+        alt,
+    )

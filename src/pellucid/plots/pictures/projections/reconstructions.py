@@ -72,8 +72,13 @@ class Reconstructions:
         ax.axhline(0, color="#9CA3AF", lw=0.8)
         if len(place) <= 15:
             long = max(map(len, self.names)) > 4
-            ax.set_xticks(place, self.names, rotation=45 if long else 0,
-                          ha="right" if long else "center", fontsize="x-small")  # fmt: skip
+            ax.set_xticks(
+                place,
+                self.names,
+                rotation=45 if long else 0,
+                ha="right" if long else "center",
+                fontsize="x-small",
+            )
         else:
             ax.set_xlabel("column")
         if i == 0:
@@ -135,10 +140,17 @@ def reconstructions(
     alt = f"{len(chosen)} of {len(M)} rows beside their reconstructions; {said}."
     spread = M.std(axis=0)
     return Reconstructions(
-        chosen, M[chosen].reshape(-1, *(size or M.shape[1:])),
-        back[chosen].reshape(-1, *(size or M.shape[1:])), errors[chosen], size, M.mean(axis=0),
-        np.where(spread > 0, spread, 1.0), table.names, title, alt,
-    )  # fmt: skip
+        chosen,
+        M[chosen].reshape(-1, *(size or M.shape[1:])),
+        back[chosen].reshape(-1, *(size or M.shape[1:])),
+        errors[chosen],
+        size,
+        M.mean(axis=0),
+        np.where(spread > 0, spread, 1.0),
+        table.names,
+        title,
+        alt,
+    )
 
 
 def _rebuilt(E: Any, X: Any) -> Array:

@@ -37,9 +37,15 @@ class Scatter:
             for i, label in enumerate(np.unique(self.target)):
                 rows = self.target == label
                 ax.scatter(
-                    x[rows], y[rows], s=16, color=colour(i), marker=marker(i), alpha=0.8,
-                    linewidths=0, label=str(label),
-                )  # fmt: skip
+                    x[rows],
+                    y[rows],
+                    s=16,
+                    color=colour(i),
+                    marker=marker(i),
+                    alpha=0.8,
+                    linewidths=0,
+                    label=str(label),
+                )
             legend(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         return ax

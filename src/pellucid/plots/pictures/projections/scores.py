@@ -47,12 +47,28 @@ class Scores:
             ends = self.factor * self.loadings
             text = spread_out(1.06 * ends, 0.06 * float(np.ptp(self.at[:, 1])))
             for name, place, label in zip(self.columns, ends, text, strict=True):
-                ax.annotate("", place, (0, 0), zorder=5, arrowprops={
-                    "arrowstyle": "-|>", "color": "black", "lw": 1.3, "shrinkA": 0, "shrinkB": 0,
-                })  # fmt: skip
-                ax.annotate(name, label, ha="left" if place[0] >= 0 else "right", va="center",
-                            fontsize="small", zorder=6,
-                            bbox={"fc": "white", "alpha": 0.65, "lw": 0, "pad": 0.5})  # fmt: skip
+                ax.annotate(
+                    "",
+                    place,
+                    (0, 0),
+                    zorder=5,
+                    arrowprops={
+                        "arrowstyle": "-|>",
+                        "color": "black",
+                        "lw": 1.3,
+                        "shrinkA": 0,
+                        "shrinkB": 0,
+                    },
+                )
+                ax.annotate(
+                    name,
+                    label,
+                    ha="left" if place[0] >= 0 else "right",
+                    va="center",
+                    fontsize="small",
+                    zorder=6,
+                    bbox={"fc": "white", "alpha": 0.65, "lw": 0, "pad": 0.5},
+                )
         ax.axhline(0, color="#9CA3AF", lw=0.8, zorder=1)
         ax.axvline(0, color="#9CA3AF", lw=0.8, zorder=1)
         ax.margins(0.12)
@@ -107,10 +123,19 @@ def scores(E: Any, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores
     arrows = "" if L is None else f"; arrows for {words(columns)}"
     alt = f"Map of {len(at)} rows by scores {a} and {b} of {label_of(E)}{said}{arrows}."
     return Scores(
-        at[kept], None if codes is None else codes[kept], classes,
-        None if values is None else values[kept], target, L, columns, factor,
-        (axes_names[0], axes_names[1]), f"{label_of(E)}: scores {a} and {b}", note, alt,
-    )  # fmt: skip
+        at[kept],
+        None if codes is None else codes[kept],
+        classes,
+        None if values is None else values[kept],
+        target,
+        L,
+        columns,
+        factor,
+        (axes_names[0], axes_names[1]),
+        f"{label_of(E)}: scores {a} and {b}",
+        note,
+        alt,
+    )
 
 
 def spread_out(places: Array, gap: float) -> Array:

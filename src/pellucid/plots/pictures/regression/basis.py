@@ -68,18 +68,26 @@ class Basis:
         for m in self._shown():
             label = "weight x function" if m == 0 else None
             ax.plot(
-                self.grid, self.weights[m] * self.functions[m], "--", color=colour(m % 7), lw=1,
-                alpha=0.8, label=label,
-            )  # fmt: skip
+                self.grid,
+                self.weights[m] * self.functions[m],
+                "--",
+                color=colour(m % 7),
+                lw=1,
+                alpha=0.8,
+                label=label,
+            )
         knots = self.knots if len(self.knots) <= MOST_KNOTS else self.knots[:0]
         edges = np.concatenate([[-np.inf], knots, [np.inf]])
         word = "sum (its colour changes at a knot)" if len(knots) else "sum"
         for i, (low, high) in enumerate(pairwise(edges)):
             here = (self.grid >= low) & (self.grid < high)  # a jump at a knot stays a gap
             ax.plot(
-                self.grid[here], self.total[here], color="black" if i % 2 == 0 else colour(0),
-                lw=2.4, label=word if i == 0 else None,
-            )  # fmt: skip
+                self.grid[here],
+                self.total[here],
+                color="black" if i % 2 == 0 else colour(0),
+                lw=2.4,
+                label=word if i == 0 else None,
+            )
         self._mark_knots(ax)
         inside = np.concatenate([self.total, self.points[:, 1], [0.0]])
         room = 0.15 * (np.ptp(inside) or 1.0)
@@ -132,9 +140,14 @@ def basis(E: Any, X: Any = None, y: Any = None, *, column: Any = None, n: int = 
     constant = float(np.ravel(model.intercept_)[0]) + float(H[0, ~moving] @ model.coef_[~moving])
     labels = output_names(E, H.shape[1])
     return finish(
-        sweep, H[:, moving].T, model.coef_[moving], tuple(labels[moving]), constant,
-        find_knots(E, sweep.column, table.X), read_points(table, sweep, y, X is not None),
-    )  # fmt: skip
+        sweep,
+        H[:, moving].T,
+        model.coef_[moving],
+        tuple(labels[moving]),
+        constant,
+        find_knots(E, sweep.column, table.X),
+        read_points(table, sweep, y, X is not None),
+    )
 
 
 def range_of(E: Any, X: Any, column: Any, n: int) -> tuple[Table, Sweep]:
@@ -205,15 +218,29 @@ def spline_basis(E: Any, model: Any, X: Any, y: Any, n: int) -> Basis:
         f"and the kernels of {len(chosen)} of its {m} rows."
     )
     return Basis(
-        sweep.grid, np.array(H), target[chosen], tuple(f"row {row}" for row in chosen), 0.0, total,
-        model.knots_, points, (sweep.name, name), title, alt,
-    )  # fmt: skip
+        sweep.grid,
+        np.array(H),
+        target[chosen],
+        tuple(f"row {row}" for row in chosen),
+        0.0,
+        total,
+        model.knots_,
+        points,
+        (sweep.name, name),
+        title,
+        alt,
+    )
 
 
 def finish(
-    sweep: Sweep, H: Array, weights: Array, labels: tuple[str, ...], constant: float, knots: Array,
+    sweep: Sweep,
+    H: Array,
+    weights: Array,
+    labels: tuple[str, ...],
+    constant: float,
+    knots: Array,
     points: tuple[Array, str],
-) -> Basis:  # fmt: skip
+) -> Basis:
     """The record, with the sum."""
     total = constant + weights @ H
     title = with_note(f"constant {constant:.3g} + weighted sum", sweep.note)
@@ -222,6 +249,15 @@ def finish(
         f"with {len(knots)} knots; the sum runs from {total.min():.4g} to {total.max():.4g}."
     )
     return Basis(
-        sweep.grid, H, np.asarray(weights, dtype=np.float64), labels, constant, total, knots,
-        points[0], (sweep.name, points[1]), title, alt,
-    )  # fmt: skip
+        sweep.grid,
+        H,
+        np.asarray(weights, dtype=np.float64),
+        labels,
+        constant,
+        total,
+        knots,
+        points[0],
+        (sweep.name, points[1]),
+        title,
+        alt,
+    )

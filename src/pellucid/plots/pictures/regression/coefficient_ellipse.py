@@ -128,6 +128,13 @@ def coefficient_ellipse(
         "(0, 0)."
     )
     return CoefficientEllipse(
-        centre, C, boundary, width * np.sqrt(np.diag(C)), confidence, correlation, inside, (a, b),
+        centre,
+        C,
+        boundary,
+        width * np.sqrt(np.diag(C)),
+        confidence,
+        correlation,
+        inside,
+        (a, b),
         alt,
-    )  # fmt: skip
+    )

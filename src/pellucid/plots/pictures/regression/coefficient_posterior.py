@@ -33,9 +33,12 @@ class CoefficientPosterior:
         styles = ("-", "--", ":")
         for i, (level, curve) in enumerate(zip(self.levels, self.ellipses, strict=True)):
             ax.plot(
-                *curve.T, styles[i % 3], color=colour(0), lw=1.8,
+                *curve.T,
+                styles[i % 3],
+                color=colour(0),
+                lw=1.8,
                 label=f"{level:.0%} ({self.inside[i]:.0%} of the draws)",
-            )  # fmt: skip
+            )
         ax.plot(
             *self.mean, "P", ms=9, color=colour(1), mec="white", mew=0.5, label="posterior mean"
         )
@@ -53,9 +56,13 @@ class CoefficientPosterior:
 
 
 def coefficient_posterior(
-    E: Any, columns: Any = None, *, levels: Any = (0.5, 0.95), draws: int = 300,
+    E: Any,
+    columns: Any = None,
+    *,
+    levels: Any = (0.5, 0.95),
+    draws: int = 300,
     random_state: Any = 0,
-) -> CoefficientPosterior:  # fmt: skip
+) -> CoefficientPosterior:
     """Posterior ellipses of two coefficients, with draws.
 
     Parameters
@@ -99,6 +106,4 @@ def coefficient_posterior(
         f"{'standard deviations' if np.isinf(post.freedom) else 'scales'} {np.sqrt(S[0, 0]):.4g} "
         f"and {np.sqrt(S[1, 1]):.4g}, correlation {correlation:.2f}."
     )
-    return CoefficientPosterior(
-        mean, S, levels, curves, points, inside, correlation, names, alt
-    )  # fmt: skip
+    return CoefficientPosterior(mean, S, levels, curves, points, inside, correlation, names, alt)

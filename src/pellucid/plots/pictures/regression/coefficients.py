@@ -39,19 +39,39 @@ class Coefficients:
         if known.any():
             style = "-" if self.valid else (0, (2, 1.5))
             word = share if self.valid else f"{share}, see above"
-            ax.hlines(at[known], self.low[known], self.high[known], color=colour(0), linewidth=2,
-                      linestyle=style, label=word)  # fmt: skip
+            ax.hlines(
+                at[known],
+                self.low[known],
+                self.high[known],
+                color=colour(0),
+                linewidth=2,
+                linestyle=style,
+                label=word,
+            )
         clear = known & self.valid & ((self.low > nothing) | (self.high < nothing))
         tested = self.valid and known.any()
         hollow = ~clear if tested else ~known & (self.estimate == nothing)
         words = (f"not {nothing:g}", f"exactly {nothing:g}")
         if tested:
             words = (f"interval without {nothing:g}", f"interval holds {nothing:g}")
-        ax.scatter(self.estimate[~hollow], at[~hollow], s=34, color=colour(0), zorder=3,
-                   label=words[0] if hollow.any() else "estimate")  # fmt: skip
+        ax.scatter(
+            self.estimate[~hollow],
+            at[~hollow],
+            s=34,
+            color=colour(0),
+            zorder=3,
+            label=words[0] if hollow.any() else "estimate",
+        )
         if hollow.any():
-            ax.scatter(self.estimate[hollow], at[hollow], s=34, facecolors="white", zorder=3,
-                       edgecolors=colour(0), label=words[1])  # fmt: skip
+            ax.scatter(
+                self.estimate[hollow],
+                at[hollow],
+                s=34,
+                facecolors="white",
+                zorder=3,
+                edgecolors=colour(0),
+                label=words[1],
+            )
         ax.set_yticks(at, self.names)
         label = "coefficient (target units per unit of the column)"
         if self.odds:
@@ -76,9 +96,13 @@ def odds_axis(ax: Any) -> None:
 
 
 def coefficients(
-    E: Any, *, confidence: float = 0.95, intercept: bool = False, target: int = 0,
+    E: Any,
+    *,
+    confidence: float = 0.95,
+    intercept: bool = False,
+    target: int = 0,
     odds: bool | None = None,
-) -> Coefficients:  # fmt: skip
+) -> Coefficients:
     """Estimates with the intervals of ``E.summary()``.
 
     Parameters
@@ -143,9 +167,14 @@ def is_intercept(row: str, rows: tuple[str, ...], names: tuple[str, ...]) -> boo
 
 
 def _record(
-    what: str, rows: tuple[str, ...], columns: tuple[Array, ...], confidence: float, valid: bool,
-    reason: str, odds: bool,
-) -> Coefficients:  # fmt: skip
+    what: str,
+    rows: tuple[str, ...],
+    columns: tuple[Array, ...],
+    confidence: float,
+    valid: bool,
+    reason: str,
+    odds: bool,
+) -> Coefficients:
     estimate, low, high = columns
     kept = np.sort(np.argsort(-np.abs(estimate), kind="stable")[:MOST])
     title = f"{what}: {'odds ratios' if odds else 'coefficients'}"

@@ -48,16 +48,24 @@ class FitGallery:
             panel.set_title(f"{word} = {self.values[i]}: {self.verdicts[i]}", fontsize="medium")
             panel.set_xlabel(
                 f"{self.names[0]}\nerror: own rows {self.training_error[i]:.3g}, "
-                f"held out {self.validation_error[i]:.3g}", fontsize="small",
-            )  # fmt: skip
+                f"held out {self.validation_error[i]:.3g}",
+                fontsize="small",
+            )
             panel.set_ylabel(self.names[1] if i % 3 == 0 else "")
         return drawn[0].figure
 
 
 def fit_gallery(
-    E: Any, X: Any, y: Any, parameter: str, values: Any, *, column: Any = None, cv: Any = None,
+    E: Any,
+    X: Any,
+    y: Any,
+    parameter: str,
+    values: Any,
+    *,
+    column: Any = None,
+    cv: Any = None,
     n: int = 301,
-) -> FitGallery:  # fmt: skip
+) -> FitGallery:
     """Fits of E for several values of one parameter, judged by cross-validation.
 
     Parameters
@@ -109,7 +117,14 @@ def fit_gallery(
     parts = [f"{v}: {word}" for v, word in zip(values, verdicts, strict=True)]
     alt = with_note(f"Fits for {parameter} = {'; '.join(parts)}.", sweep.note)
     return FitGallery(
-        parameter, tuple(values), sweep.grid, np.array(curves), np.array(own), np.array(held),
-        verdicts, np.column_stack([table.X[kept, sweep.column], target[kept]]), (sweep.name, name),
+        parameter,
+        tuple(values),
+        sweep.grid,
+        np.array(curves),
+        np.array(own),
+        np.array(held),
+        verdicts,
+        np.column_stack([table.X[kept, sweep.column], target[kept]]),
+        (sweep.name, name),
         alt.replace("\n", " "),
-    )  # fmt: skip
+    )

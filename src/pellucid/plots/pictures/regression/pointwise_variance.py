@@ -32,13 +32,24 @@ class PointwiseVariance:
         ax = axes(ax)
         for i, (label, h) in enumerate(zip(self.labels, self.variance, strict=True)):
             ax.plot(
-                self.grid, h, color=colour(i), lw=1.8, marker=marker(i), ms=4,
-                markevery=len(self.grid) // 10, label=f"{label} (df {self.df[i]:.3g})",
-            )  # fmt: skip
+                self.grid,
+                h,
+                color=colour(i),
+                lw=1.8,
+                marker=marker(i),
+                ms=4,
+                markevery=len(self.grid) // 10,
+                label=f"{label} (df {self.df[i]:.3g})",
+            )
         ax.plot(
-            self.inputs, np.zeros(len(self.inputs)), "|", color=GREY, ms=9, clip_on=False,
+            self.inputs,
+            np.zeros(len(self.inputs)),
+            "|",
+            color=GREY,
+            ms=9,
+            clip_on=False,
             label="data",
-        )  # fmt: skip
+        )
         ax.set(xlabel=self.name, ylabel="variance of the fit / noise variance", title=self.title)
         ax.set_ylim(bottom=0)
         legend(ax)
@@ -84,10 +95,15 @@ def pointwise_variance(E: Any, x: Any, *, column: Any = None, n: int = 201) -> P
     parts = [f"{name} at most {h.max():.3g}" for name, h in zip(labels, curves, strict=True)]
     alt = f"Variance of the fit over the noise variance along {sweep.name}: {', '.join(parts)}."
     return PointwiseVariance(
-        sweep.grid, np.array(curves), labels, tuple(df),
-        table.X[thinned(len(table.X)), sweep.column], sweep.name,
-        with_note("How sure the fit is at every point", sweep.note), alt,
-    )  # fmt: skip
+        sweep.grid,
+        np.array(curves),
+        labels,
+        tuple(df),
+        table.X[thinned(len(table.X)), sweep.column],
+        sweep.name,
+        with_note("How sure the fit is at every point", sweep.note),
+        alt,
+    )
 
 
 def named_rows(model: Any, rows: Any) -> Any:

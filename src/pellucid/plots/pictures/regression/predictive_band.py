@@ -36,15 +36,24 @@ class PredictiveBand:
         ax = axes(ax)
         k = self.widths
         ax.fill_between(
-            self.grid, self.mean - k * self.sd, self.mean + k * self.sd, color=colour(0),
-            alpha=0.22, lw=0, label=f"Bayesian, mean ± {k:g} sd",
-        )  # fmt: skip
+            self.grid,
+            self.mean - k * self.sd,
+            self.mean + k * self.sd,
+            color=colour(0),
+            alpha=0.22,
+            lw=0,
+            label=f"Bayesian, mean ± {k:g} sd",
+        )
         ax.plot(self.grid, self.mean, color=colour(0), lw=2)
         for sign in (-1, 1):
             ax.plot(
-                self.grid, self.mean + sign * k * self.plug_in, "--", color=colour(1), lw=1.4,
+                self.grid,
+                self.mean + sign * k * self.plug_in,
+                "--",
+                color=colour(1),
+                lw=1.4,
                 label=f"plug-in, ± {k:g} x {self.plug_in:.3g}" if sign == 1 else None,
-            )  # fmt: skip
+            )
         ax.plot(*self.points.T, "o", color=GREY, ms=3.5, alpha=0.8)
         for end in self.span:
             ax.axvline(end, color=GREY, ls=":", lw=1)
@@ -55,9 +64,15 @@ class PredictiveBand:
 
 
 def predictive_band(
-    E: Any, x: Any, y: Any = None, *, column: Any = None, widths: float = 2.0, widen: float = 0.5,
+    E: Any,
+    x: Any,
+    y: Any = None,
+    *,
+    column: Any = None,
+    widths: float = 2.0,
+    widen: float = 0.5,
     n: int = 201,
-) -> PredictiveBand:  # fmt: skip
+) -> PredictiveBand:
     """Predictive mean and standard deviation, against the constant plug-in band.
 
     Parameters
@@ -101,6 +116,14 @@ def predictive_band(
         f"at its least and {sd.max():.4g} at its most, the plug-in has {plug_in:.4g} everywhere."
     )
     return PredictiveBand(
-        sweep.grid, mean, sd, plug_in, float(widths), (float(inside.min()), float(inside.max())),
-        points, (sweep.name, name), with_note("Prediction of new observations", sweep.note), alt,
-    )  # fmt: skip
+        sweep.grid,
+        mean,
+        sd,
+        plug_in,
+        float(widths),
+        (float(inside.min()), float(inside.max())),
+        points,
+        (sweep.name, name),
+        with_note("Prediction of new observations", sweep.note),
+        alt,
+    )

@@ -35,9 +35,13 @@ class QuantileLines:
             style, width = ("-", 2.4) if q == 0.5 else (styles[i % 4], 1.6)
             word = " (median)" if q == 0.5 else ""
             ax.plot(
-                self.grid, self.lines[i], ls=style, lw=width, color=colour(i),
+                self.grid,
+                self.lines[i],
+                ls=style,
+                lw=width,
+                color=colour(i),
                 label=f"{q:g} quantile{word}: {self.below[i]:.0%} of rows below",
-            )  # fmt: skip
+            )
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         legend(ax)
         return ax
@@ -81,8 +85,13 @@ def quantile_lines(
     note = [sweep.note] * bool(sweep.note) + ["some lines cross inside the data"] * crossings
     parts = [f"{a:g} ({b:.0%} below)" for a, b in zip(q, below, strict=True)]
     return QuantileLines(
-        sweep.grid, lines, q, below, crossings,
-        np.column_stack([table.X[kept, sweep.column], target[kept]]), (sweep.name, name),
+        sweep.grid,
+        lines,
+        q,
+        below,
+        crossings,
+        np.column_stack([table.X[kept, sweep.column], target[kept]]),
+        (sweep.name, name),
         with_note("Quantile regression", "; ".join(note)),
         f"Lines of the quantiles {', '.join(parts)} of {name} given {sweep.name}.",
-    )  # fmt: skip
+    )

@@ -47,14 +47,33 @@ class RegressionFit:
         ax = axes(ax)
         x, share = self.grid[:, 0], f"{100 * self.confidence:g} % band"
         if self.new_band is not None:
-            ax.fill_between(x, *self.new_band.T, color=colour(5), alpha=0.22, linewidth=0,
-                            label=f"{share} of a new observation")  # fmt: skip
+            ax.fill_between(
+                x,
+                *self.new_band.T,
+                color=colour(5),
+                alpha=0.22,
+                linewidth=0,
+                label=f"{share} of a new observation",
+            )
         if self.mean_band is not None:
-            ax.fill_between(x, *self.mean_band.T, color=colour(0), alpha=0.3, linewidth=0,
-                            label=f"{share} of the fit")  # fmt: skip
+            ax.fill_between(
+                x,
+                *self.mean_band.T,
+                color=colour(0),
+                alpha=0.3,
+                linewidth=0,
+                label=f"{share} of the fit",
+            )
         at = self.at[:, 0]
-        ax.vlines(at, self.fitted, self.height, color=colour(1), linewidth=0.8, alpha=0.7,
-                  label="residuals")  # fmt: skip
+        ax.vlines(
+            at,
+            self.fitted,
+            self.height,
+            color=colour(1),
+            linewidth=0.8,
+            alpha=0.7,
+            label="residuals",
+        )
         ax.plot(x, self.surface, color=colour(0), linewidth=2, label="fit")
         ax.scatter(at, self.height, s=14, color="black", zorder=3, linewidths=0)
         ax.set(xlabel=self.names[0], ylabel=self.target)
@@ -78,8 +97,15 @@ class RegressionFit:
             ax.plot([point[0]] * 2, [point[1]] * 2, [low, high], color=colour(1), linewidth=0.9)
         above = self.height >= self.fitted
         for rows, shape, word in ((above, "^", "above the fit"), (~above, "v", "below the fit")):
-            ax.scatter(*self.at[rows].T, self.height[rows], s=16, marker=shape, depthshade=False,
-                       color="black" if shape == "^" else GREY, label=word)  # fmt: skip
+            ax.scatter(
+                *self.at[rows].T,
+                self.height[rows],
+                s=16,
+                marker=shape,
+                depthshade=False,
+                color="black" if shape == "^" else GREY,
+                label=word,
+            )
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.set_zlabel(self.target)
         ax.view_init(elev=22, azim=self._side())
@@ -175,7 +201,17 @@ def regression_fit(
         + (f" {100 * confidence:g} % bands are shown." if found else "")
     )
     return RegressionFit(
-        view.at[kept], fitted + residuals[kept], fitted, grid, predicted(E, rows),
-        found.get("mean"), found.get("prediction"), confidence, view.names, target,
-        f"{what}: RMS residual {rms:.4g}", "; ".join(filter(None, (shown, reason))), alt,
-    )  # fmt: skip
+        view.at[kept],
+        fitted + residuals[kept],
+        fitted,
+        grid,
+        predicted(E, rows),
+        found.get("mean"),
+        found.get("prediction"),
+        confidence,
+        view.names,
+        target,
+        f"{what}: RMS residual {rms:.4g}",
+        "; ".join(filter(None, (shown, reason))),
+        alt,
+    )

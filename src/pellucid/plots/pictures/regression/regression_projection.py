@@ -78,9 +78,10 @@ class RegressionProjection:
         ax.set(xlim=(-0.25 * room, wide), ylim=(-0.5 * room, height + 0.3 * room))
         ax.set_aspect("equal", adjustable="box")
         ax.set(
-            xlabel="along the fit", ylabel="orthogonal to the columns",
+            xlabel="along the fit",
+            ylabel="orthogonal to the columns",
             title=f"y and the column space: {self.angle:.1f}°{share}",
-        )  # fmt: skip
+        )
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
         return ax
 
@@ -100,14 +101,20 @@ class RegressionProjection:
             (zero, self.y, colour(0), "y"),
             (zero, self.fitted, colour(2), "fit, the projection"),
             (self.fitted, self.residual, colour(1), "residual, orthogonal"),
-            *((zero, c, GREY, f"column {name}") for c, name in
-              zip(self.columns.T, self.names, strict=True)),
-        ]  # fmt: skip
+            *(
+                (zero, c, GREY, f"column {name}")
+                for c, name in zip(self.columns.T, self.names, strict=True)
+            ),
+        ]
         for i, (at, vector, tint, label) in enumerate(arrows):
             ax.quiver(
-                *at, *vector, color=tint, lw=2 if i < 3 else 1.2, arrow_length_ratio=0.08,
+                *at,
+                *vector,
+                color=tint,
+                lw=2 if i < 3 else 1.2,
+                arrow_length_ratio=0.08,
                 label=label if i < 3 else None,
-            )  # fmt: skip
+            )
             if i >= 3:
                 ax.text(*(1.05 * vector), label, color=GREY, fontsize="small")
         u, r = (v / (np.linalg.norm(v) or 1.0) for v in (self.fitted, self.residual))
@@ -184,4 +191,4 @@ def regression_projection(
     kept = D if len(y) == 3 else D[:, :0]
     return RegressionProjection(
         y, fitted, residual, lengths, angle, kept, names if len(y) == 3 else (), centred, alt
-    )  # fmt: skip
+    )

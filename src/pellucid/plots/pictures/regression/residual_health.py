@@ -57,8 +57,9 @@ class ResidualHealth:
         four = panels(4, columns=2, size=(4.2, 3.3)) if ax is None else [quiet(a) for a in ax]
         if len(four) != 4:
             raise ValueError(f"the picture needs four axes, got {len(four)}")
-        for a, draw in zip(four, (self._fit, self._normal, self._influence, self._refit),
-                           strict=True):  # fmt: skip
+        for a, draw in zip(
+            four, (self._fit, self._normal, self._influence, self._refit), strict=True
+        ):
             draw(a)
         if ax is None:
             found = ", ".join(self.problems)
@@ -69,8 +70,15 @@ class ResidualHealth:
     def _dots(self, ax: Any, x: Array, y: Array) -> None:
         ax.scatter(x, y, s=13, color=colour(0), alpha=0.7, linewidths=0)
         at = np.flatnonzero(self.rows == self.worst)
-        ax.scatter(x[at], y[at], s=80, facecolors="none", edgecolors=colour(1), linewidths=1.6,
-                   label=f"row {self.worst}")  # fmt: skip
+        ax.scatter(
+            x[at],
+            y[at],
+            s=80,
+            facecolors="none",
+            edgecolors=colour(1),
+            linewidths=1.6,
+            label=f"row {self.worst}",
+        )
 
     def _fit(self, ax: Any) -> None:
         self._dots(ax, self.fitted, self.residuals)
@@ -101,11 +109,21 @@ class ResidualHealth:
         for i, distance in enumerate(CONTOURS):
             t = np.sqrt(distance * self.df * (1 - h) / h)
             for side in (t, -t):
-                ax.plot(h, side, color=colour(1), linewidth=1, linestyle=("--", "-")[i],
-                        label=f"Cook's distance {distance:g}" if side is t else None)  # fmt: skip
+                ax.plot(
+                    h,
+                    side,
+                    color=colour(1),
+                    linewidth=1,
+                    linestyle=("--", "-")[i],
+                    label=f"Cook's distance {distance:g}" if side is t else None,
+                )
         ax.axhline(0, color=GREY, linewidth=1)
-        ax.set(xlim=(0, right), ylim=(min(low, -2.5), max(high, 2.5)), xlabel="leverage",
-               ylabel="standardised residual")  # fmt: skip
+        ax.set(
+            xlim=(0, right),
+            ylim=(min(low, -2.5), max(high, 2.5)),
+            xlabel="leverage",
+            ylabel="standardised residual",
+        )
         heading(ax, "Influence")
         legend(ax, loc="best")
 
@@ -114,8 +132,14 @@ class ResidualHealth:
             self._dots(ax, self.x, self.actual)
             order = np.argsort(self.x, kind="stable")
             ax.plot(self.x[order], self.fitted[order], color=colour(0), linewidth=1.8, label="with")
-            ax.plot(self.x[order], self.without[order], color=colour(1), linewidth=1.8,
-                    linestyle="--", label="without")  # fmt: skip
+            ax.plot(
+                self.x[order],
+                self.without[order],
+                color=colour(1),
+                linewidth=1.8,
+                linestyle="--",
+                label="without",
+            )
             ax.set(xlabel=self.names[0], ylabel=self.names[1])
         else:
             self._dots(ax, self.fitted, self.without)
@@ -165,8 +189,20 @@ def residual_health(E: Any, X: Any, y: Any, *, alpha: float = 0.05) -> ResidualH
         f"{worst}) and the fit without that row. Verdict: {str(found).replace(chr(10), '; ')}."
     )
     return ResidualHealth(
-        rows, M[rows, 0] if M.shape[1] == 1 else None, values[rows],
-        (values - found.residuals)[rows], without[rows], found.residuals[rows], inner[rows],
-        ndtri((ranks + 0.5) / n)[rows], found.leverage[rows], found.cooks_distance[rows], df,
-        worst, problems, str(found), (names[0] if len(names) == 1 else "inputs", target), alt,
-    )  # fmt: skip
+        rows,
+        M[rows, 0] if M.shape[1] == 1 else None,
+        values[rows],
+        (values - found.residuals)[rows],
+        without[rows],
+        found.residuals[rows],
+        inner[rows],
+        ndtri((ranks + 0.5) / n)[rows],
+        found.leverage[rows],
+        found.cooks_distance[rows],
+        df,
+        worst,
+        problems,
+        str(found),
+        (names[0] if len(names) == 1 else "inputs", target),
+        alt,
+    )

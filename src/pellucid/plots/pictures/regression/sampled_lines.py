@@ -38,9 +38,15 @@ class SampledLines:
 
 
 def sampled_lines(
-    E: Any, X: Any, y: Any, n: int = 20, *, column: Any = None, widen: float = 0.2,
+    E: Any,
+    X: Any,
+    y: Any,
+    n: int = 20,
+    *,
+    column: Any = None,
+    widen: float = 0.2,
     random_state: Any = 0,
-) -> SampledLines:  # fmt: skip
+) -> SampledLines:
     """Lines (curves, behind a basis) sampled from the posterior of a Bayesian linear model.
 
     Parameters
@@ -82,6 +88,11 @@ def sampled_lines(
         f"{spread.min():.4g} at its least and {spread.max():.4g} at its most."
     )
     return SampledLines(
-        sweep.grid, lines, mean, np.column_stack([table.X[kept, sweep.column], target[kept]]),
-        (sweep.name, name), with_note("What the posterior thinks possible", sweep.note), alt,
-    )  # fmt: skip
+        sweep.grid,
+        lines,
+        mean,
+        np.column_stack([table.X[kept, sweep.column], target[kept]]),
+        (sweep.name, name),
+        with_note("What the posterior thinks possible", sweep.note),
+        alt,
+    )

@@ -50,13 +50,21 @@ class CoefficientPath:
         for j in sorted(set(range(len(self.names))) - named):
             ax.plot(self.at, self.coefs[j], color=LIGHT, linewidth=1)
         for i, j in enumerate(sorted(named)):
-            ax.plot(self.at, self.coefs[j], color=colour(i % 7), linestyle=STYLES[i // 7 % 4],
-                    linewidth=1.6, marker="." if few else None, label=self.names[j])  # fmt: skip
+            ax.plot(
+                self.at,
+                self.coefs[j],
+                color=colour(i % 7),
+                linestyle=STYLES[i // 7 % 4],
+                linewidth=1.6,
+                marker="." if few else None,
+                label=self.names[j],
+            )
         if len(self.names) > NAMED:
             ax.plot([], [], color=LIGHT, label=f"{len(self.names) - NAMED} more")
         for i, (place, word) in enumerate(self.marks):
-            ax.axvline(place, color="black", linewidth=1.1, linestyle=(":", "--", "-.")[i % 3],
-                       label=word)  # fmt: skip
+            ax.axvline(
+                place, color="black", linewidth=1.1, linestyle=(":", "--", "-.")[i % 3], label=word
+            )
         if self.axis == "lambda":
             if self.at.min() > 0:
                 ax.set_xscale("log")
@@ -90,8 +98,16 @@ def of_ridge(path: Any, names: Any, target: int, marks: Any = None) -> Profile:
         marks = [(loo, "least LOO error"), (gcv, "least gcv")]
         marks = [(loo, "least LOO error and gcv")] if loo == gcv else marks
     marks = tuple((int(i), f"{word}: λ = {alphas[order][i]:.3g}") for i, word in marks)
-    return Profile(coefs, alphas[order], np.asarray(path.df)[order], given_names(names, len(coefs)),
-                   marks, "lambda", "Ridge", power=2)  # fmt: skip
+    return Profile(
+        coefs,
+        alphas[order],
+        np.asarray(path.df)[order],
+        given_names(names, len(coefs)),
+        marks,
+        "lambda",
+        "Ridge",
+        power=2,
+    )
 
 
 def of_tuple(path: tuple[Any, ...], names: Any, target: int) -> Profile:
@@ -107,8 +123,15 @@ def of_tuple(path: tuple[Any, ...], names: Any, target: int) -> Profile:
     order = np.argsort(-alphas, kind="stable")
     coefs = one_target(found, target, 2)[:, order]
     what = "Least angle path" if lars else "Lasso or elastic net path"
-    return Profile(coefs, alphas[order], None, given_names(names, len(coefs)), (),
-                   "t/t0" if lars else "lambda", what)  # fmt: skip
+    return Profile(
+        coefs,
+        alphas[order],
+        None,
+        given_names(names, len(coefs)),
+        (),
+        "t/t0" if lars else "lambda",
+        what,
+    )
 
 
 def of_logistic(path: LogisticPath, names: Any, target: int) -> Profile:
@@ -119,8 +142,9 @@ def of_logistic(path: LogisticPath, names: Any, target: int) -> Profile:
     coefs = coefs.T
     what = "Logistic regression path"
     what += f", class {target}" if np.ndim(path.coefs) == 3 else ""
-    return Profile(coefs, 1 / np.asarray(path.Cs), None, given_names(names, len(coefs)), (),
-                   "lambda", what)  # fmt: skip
+    return Profile(
+        coefs, 1 / np.asarray(path.Cs), None, given_names(names, len(coefs)), (), "lambda", what
+    )
 
 
 def of_logistic_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
@@ -173,8 +197,9 @@ def of_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
     alphas = alphas if alphas.ndim == 1 else alphas[row]
     errors = np.reshape(E.mse_path_, (len(ratios), len(alphas), -1))[row]  # (alphas, folds)
     A, c = (M - M.mean(axis=0), values - values.mean()) if E.fit_intercept else (M, values)
-    _, coefs, _ = enet_path(A, c, l1_ratio=ratio, alphas=alphas, positive=E.positive, tol=E.tol,
-                            max_iter=E.max_iter)  # fmt: skip
+    _, coefs, _ = enet_path(
+        A, c, l1_ratio=ratio, alphas=alphas, positive=E.positive, tol=E.tol, max_iter=E.max_iter
+    )
     k = errors.shape[1]
     error = errors.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
     chosen = choices(errors.mean(axis=1), error, alphas)
@@ -231,9 +256,14 @@ def along(found: Profile, axis: str) -> tuple[Array, str]:
 
 
 def coefficient_path(
-    path: Any, X: Any = None, y: Any = None, *, x: str | None = None, names: Any = None,
+    path: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    x: str | None = None,
+    names: Any = None,
     target: int = 0,
-) -> CoefficientPath:  # fmt: skip
+) -> CoefficientPath:
     """Coefficients against the penalty, degrees of freedom, size of the model, or step.
 
     Parameters

@@ -33,23 +33,54 @@ class ComponentsPath:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
-        ax.plot(self.number, self.training, color=colour(0), marker="o", markersize=4,
-                linestyle="--", label="training error")  # fmt: skip
+        ax.plot(
+            self.number,
+            self.training,
+            color=colour(0),
+            marker="o",
+            markersize=4,
+            linestyle="--",
+            label="training error",
+        )
         if self.validated is not None:
             at = np.arange(len(self.validated))
             word = "cross-validated, ± standard error"
-            ax.errorbar(at, self.validated, yerr=self.error, color=colour(1), marker="s",
-                        markersize=4, capsize=3, label=word)  # fmt: skip
+            ax.errorbar(
+                at,
+                self.validated,
+                yerr=self.error,
+                color=colour(1),
+                marker="s",
+                markersize=4,
+                capsize=3,
+                label=word,
+            )
             both = self.best == self.simplest
-            ax.scatter(self.best, self.validated[self.best], s=130, facecolors="none", zorder=4,
-                       edgecolors=colour(2), linewidths=2,
-                       label="best and one-standard-error" if both else "best")  # fmt: skip
+            ax.scatter(
+                self.best,
+                self.validated[self.best],
+                s=130,
+                facecolors="none",
+                zorder=4,
+                edgecolors=colour(2),
+                linewidths=2,
+                label="best and one-standard-error" if both else "best",
+            )
             if not both:
-                ax.scatter(self.simplest, self.validated[self.simplest], s=130, marker="D",
-                           facecolors="none", edgecolors=colour(3), linewidths=2, zorder=4,
-                           label="one-standard-error")  # fmt: skip
-        ax.axvline(self.used, color="black", linewidth=1, linestyle=":",
-                   label=f"the model: {self.used}")  # fmt: skip
+                ax.scatter(
+                    self.simplest,
+                    self.validated[self.simplest],
+                    s=130,
+                    marker="D",
+                    facecolors="none",
+                    edgecolors=colour(3),
+                    linewidths=2,
+                    zorder=4,
+                    label="one-standard-error",
+                )
+        ax.axvline(
+            self.used, color="black", linewidth=1, linestyle=":", label=f"the model: {self.used}"
+        )
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -50,13 +50,31 @@ class Kink:
         at_zero, bottom = np.interp([0.0, self.minimum], self.at, total)
         reach = 0.16 * (self.at[-1] - self.at[0])
         for side, slope in zip((-1, 1), self.slopes, strict=True):
-            ax.plot([0, side * reach], [at_zero, at_zero + side * reach * slope], color=colour(1),
-                    linewidth=2, label="slopes at 0" if side > 0 else None)  # fmt: skip
-        ax.scatter([self.minimum], [bottom], s=50, color=colour(2), zorder=4,
-                   label=f"minimum at {self.minimum:.3g}")  # fmt: skip
+            ax.plot(
+                [0, side * reach],
+                [at_zero, at_zero + side * reach * slope],
+                color=colour(1),
+                linewidth=2,
+                label="slopes at 0" if side > 0 else None,
+            )
+        ax.scatter(
+            [self.minimum],
+            [bottom],
+            s=50,
+            color=colour(2),
+            zorder=4,
+            label=f"minimum at {self.minimum:.3g}",
+        )
         low = float(np.interp(self.least_squares, self.at, loss))
-        ax.scatter([self.least_squares], [low], s=45, color=colour(0), marker="X", zorder=4,
-                   label=f"without penalty {self.least_squares:.3g}")  # fmt: skip
+        ax.scatter(
+            [self.least_squares],
+            [low],
+            s=45,
+            color=colour(0),
+            marker="X",
+            zorder=4,
+            label=f"without penalty {self.least_squares:.3g}",
+        )
         ax.set(xlabel=f"coefficient of {self.name}", ylabel="above the least RSS/(2n)")
         left, right = self.slopes
         where = "0 is the minimum" if self.minimum == 0 else "0 is not the minimum"
@@ -97,8 +115,9 @@ def kink(X: Any, y: Any, j: Any, lam: float) -> Kink:
     least = rho / c
     best = float(np.sign(rho) * max(abs(rho) - lam, 0.0) / c) + 0.0  # no -0
     reach = 1.5 * max(abs(least), lam / c)
-    grid = np.unique(np.append(np.linspace(-0.7 * reach, 0.7 * reach, 401) + least / 2,
-                               [0.0, best, least]))  # fmt: skip
+    grid = np.unique(
+        np.append(np.linspace(-0.7 * reach, 0.7 * reach, 401) + least / 2, [0.0, best, least])
+    )
     loss = float(r @ r / (2 * n)) - rho * grid + c * grid**2 / 2
     alt = (
         f"Lasso objective of {target} as the coefficient of {names[k]} varies, lambda {lam:.4g}: "

@@ -47,8 +47,12 @@ class PenaltyGeometry:
         ax.axhline(0, color=GREY, linewidth=0.8)
         ax.axvline(0, color=GREY, linewidth=0.8)
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.35, linewidth=0)
-        ax.plot(*self.boundary.T, color=colour(0), linewidth=1.8,
-                label=f"{self.shape}, {self._size()} = {self.t:.3g}")  # fmt: skip
+        ax.plot(
+            *self.boundary.T,
+            color=colour(0),
+            linewidth=1.8,
+            label=f"{self.shape}, {self._size()} = {self.t:.3g}",
+        )
         root = np.linalg.inv(np.linalg.cholesky(self.gram)).T  # G^-1 = root root'
         angle = np.linspace(0, 2 * np.pi, 181)
         unit = np.column_stack([np.cos(angle), np.sin(angle)]) @ root.T
@@ -56,18 +60,27 @@ class PenaltyGeometry:
         for share in shares:
             curve = self.least_squares + np.sqrt(share * self.rise) * unit
             touch = share == 1.0
-            ax.plot(*curve.T, color=colour(1), linewidth=2.0 if touch else 0.9,
-                    alpha=1.0 if touch else 0.6, label="equal RSS" if touch else None)  # fmt: skip
-        ax.scatter(*self.least_squares, s=42, color=colour(1), marker="X", zorder=3,
-                   label="least squares")  # fmt: skip
+            ax.plot(
+                *curve.T,
+                color=colour(1),
+                linewidth=2.0 if touch else 0.9,
+                alpha=1.0 if touch else 0.6,
+                label="equal RSS" if touch else None,
+            )
+        ax.scatter(
+            *self.least_squares, s=42, color=colour(1), marker="X", zorder=3, label="least squares"
+        )
         ax.scatter(*self.solution, s=46, color="black", zorder=4, label="least RSS in the set")
         ax.set_aspect("equal", adjustable="datalim")
         ax.set(xlabel=f"coefficient of {self.names[0]}", ylabel=f"coefficient of {self.names[1]}")
         zero = [name for name, w in zip(self.names, self.solution, strict=True) if w == 0]
         note = f"; the coefficient of {' and '.join(zero)} is 0" if zero else ""
         point = f"({self.solution[0]:.3g}, {self.solution[1]:.3g})"
-        heading(ax, f"{self.shape}: {point}{note}",
-                f"coefficients per {self.unit}, the two columns by themselves")  # fmt: skip
+        heading(
+            ax,
+            f"{self.shape}: {point}{note}",
+            f"coefficients per {self.unit}, the two columns by themselves",
+        )
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax
 
@@ -90,8 +103,12 @@ def touching(b: Array, G: Array, q: float, t: float) -> Array:
     angles = np.linspace(-np.pi, np.pi, STEPS + 1)
     at = angles[int(np.argmin(rise(point(angles))))]
     best, step = point(at), 2 * np.pi / STEPS
-    found = minimize_scalar(lambda a: float(rise(point(a))), bounds=(at - step, at + step),
-                            method="bounded", options={"xatol": 1e-12})  # fmt: skip
+    found = minimize_scalar(
+        lambda a: float(rise(point(a))),
+        bounds=(at - step, at + step),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
     refined = point(found.x)
     return refined if rise(refined) < rise(best) * (1 - 1e-9) else best
 
@@ -108,9 +125,15 @@ def solve(Z: Array, v: Array, b: Array, q: float, t: float) -> Array:
 
 
 def penalty_geometry(
-    X: Any, y: Any, columns: Any = (0, 1), penalty: Any = "l1", *, t: float | None = None,
-    fraction: float = 0.5, standardise: bool = True,
-) -> PenaltyGeometry:  # fmt: skip
+    X: Any,
+    y: Any,
+    columns: Any = (0, 1),
+    penalty: Any = "l1",
+    *,
+    t: float | None = None,
+    fraction: float = 0.5,
+    standardise: bool = True,
+) -> PenaltyGeometry:
     """Ellipses of equal RSS round least squares, and the L1, L2 or Lq set that they touch.
 
     Parameters

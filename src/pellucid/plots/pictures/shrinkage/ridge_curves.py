@@ -34,12 +34,25 @@ class RidgeCurves:
         left.set(ylabel="residual sum of squares")
         curves = (("leave-one-out", self.loocv, self.best_loocv), ("gcv", self.gcv, self.best_gcv))
         for i, (name, values, best) in enumerate(curves):
-            middle.plot(self.lambdas, values, color=colour(i), linewidth=2, label=name,
-                        linestyle=("-", "--")[i])  # fmt: skip
+            middle.plot(
+                self.lambdas,
+                values,
+                color=colour(i),
+                linewidth=2,
+                label=name,
+                linestyle=("-", "--")[i],
+            )
             at = int(np.argmin(values))
             ring = {"marker": marker(i), "markersize": (11, 7)[i], "markeredgewidth": 2}
-            middle.plot(best, values[at], color=colour(i), fillstyle="none", linestyle="none",
-                        label=f"least at λ = {best:.3g}", **ring)  # fmt: skip
+            middle.plot(
+                best,
+                values[at],
+                color=colour(i),
+                fillstyle="none",
+                linestyle="none",
+                label=f"least at λ = {best:.3g}",
+                **ring,
+            )
         heading(middle, "Error on rows left out")
         middle.set(ylabel="mean squared error")
         legend(middle)

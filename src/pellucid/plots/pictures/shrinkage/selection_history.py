@@ -11,9 +11,13 @@ from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 WORDS = {
-    "aic": "AIC", "bic": "BIC", "cp": "Mallows' Cp", "rss": "residual sum of squares",
-    "f": "p-value of the column that moved", "z": "|z| of the column that moved",
-}  # fmt: skip
+    "aic": "AIC",
+    "bic": "BIC",
+    "cp": "Mallows' Cp",
+    "rss": "residual sum of squares",
+    "f": "p-value of the column that moved",
+    "z": "|z| of the column that moved",
+}
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,26 @@ class SelectionHistory:
         for move, i, shape, word in kinds:
             rows = np.array([found == move for found in self.moves])
             if rows.any():
-                ax.scatter(at[rows], self.score[rows], s=44, color=colour(i), marker=shape,
-                           zorder=3, label=word)  # fmt: skip
+                ax.scatter(
+                    at[rows],
+                    self.score[rows],
+                    s=44,
+                    color=colour(i),
+                    marker=shape,
+                    zorder=3,
+                    label=word,
+                )
         if self.best is not None:
-            ax.scatter(self.best, self.score[self.best], s=150, facecolors="none", linewidths=2,
-                       edgecolors=colour(2), zorder=4, label="best")  # fmt: skip
+            ax.scatter(
+                self.best,
+                self.score[self.best],
+                s=150,
+                facecolors="none",
+                linewidths=2,
+                edgecolors=colour(2),
+                zorder=4,
+                label="best",
+            )
         ax.set_xticks(
             at, self._ticks(), rotation=45 if m > 4 else 0, ha="right" if m > 4 else "center"
         )
@@ -117,10 +136,15 @@ def selection_history(selector: Any) -> SelectionHistory:
         for step, label, value in zip(steps[:12], labels, score, strict=False)
     )
     return SelectionHistory(
-        score, np.array([len(step.support) for step in steps], dtype=np.float64),
-        tuple(step.move for step in steps), labels, best, measure,
-        f"{what}: {len(kept)} of {len(names)} columns in the end ({shown or 'none'})", f"{alt}.",
-    )  # fmt: skip
+        score,
+        np.array([len(step.support) for step in steps], dtype=np.float64),
+        tuple(step.move for step in steps),
+        labels,
+        best,
+        measure,
+        f"{what}: {len(kept)} of {len(names)} columns in the end ({shown or 'none'})",
+        f"{alt}.",
+    )
 
 
 def _label(step: Any, names: tuple[str, ...]) -> str:

@@ -19,9 +19,14 @@ from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 MOST_COLUMNS = 12  # up to which all subsets are fitted: 4096 of them
 QUANTITIES = ("rss", "r2", "adjusted_r2", "aic", "bic", "cp")
 LABELS = {
-    "rss": "residual sum of squares", "r2": "R²", "adjusted_r2": "adjusted R²", "aic": "AIC",
-    "bic": "BIC", "cp": "Mallows' Cp", "cv": "mean squared error over the folds",
-}  # fmt: skip
+    "rss": "residual sum of squares",
+    "r2": "R²",
+    "adjusted_r2": "adjusted R²",
+    "aic": "AIC",
+    "bic": "BIC",
+    "cp": "Mallows' Cp",
+    "cv": "mean squared error over the folds",
+}
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,27 @@ class SubsetPath:
         if any(self.labels):
             self._moves(ax)
         elif self.error is not None:
-            ax.errorbar(self.size, self.value, yerr=self.error, color=colour(0), marker="o",
-                        capsize=3, label="best of its size, ± standard error")  # fmt: skip
+            ax.errorbar(
+                self.size,
+                self.value,
+                yerr=self.error,
+                color=colour(0),
+                marker="o",
+                capsize=3,
+                label="best of its size, ± standard error",
+            )
         else:
             ax.plot(self.size, self.value, color=colour(0), marker="o", label="best of its size")
-        ax.scatter(self.size[self.chosen], self.value[self.chosen], s=130, facecolors="none",
-                   edgecolors=colour(1), linewidths=2, zorder=4, label="chosen")  # fmt: skip
+        ax.scatter(
+            self.size[self.chosen],
+            self.value[self.chosen],
+            s=130,
+            facecolors="none",
+            edgecolors=colour(1),
+            linewidths=2,
+            zorder=4,
+            label="chosen",
+        )
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -65,12 +85,27 @@ class SubsetPath:
         ax.scatter(*places.T, s=30, color=colour(0), zorder=3, label="moves")
         for (a, b), (c, d), label in zip(places[:-1], places[1:], self.labels[1:], strict=True):
             shade = colour(0) if label.startswith("+") else colour(1)
-            ax.annotate("", (c, d), (a, b), arrowprops={
-                "arrowstyle": "->", "color": shade, "lw": 1.5,
-                "ls": "-" if label.startswith("+") else "--"})  # fmt: skip
-            ax.annotate(label, ((a + c) / 2, (b + d) / 2), (0, 8 if label.startswith("+") else -15),
-                        textcoords="offset points", fontsize="small", color=shade, ha="center",
-                        bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85})  # fmt: skip
+            ax.annotate(
+                "",
+                (c, d),
+                (a, b),
+                arrowprops={
+                    "arrowstyle": "->",
+                    "color": shade,
+                    "lw": 1.5,
+                    "ls": "-" if label.startswith("+") else "--",
+                },
+            )
+            ax.annotate(
+                label,
+                ((a + c) / 2, (b + d) / 2),
+                (0, 8 if label.startswith("+") else -15),
+                textcoords="offset points",
+                fontsize="small",
+                color=shade,
+                ha="center",
+                bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85},
+            )
         ax.margins(x=0.12, y=0.12)
 
 

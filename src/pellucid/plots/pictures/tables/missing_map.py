@@ -38,8 +38,15 @@ class MissingMap:
 
         shades = LinearSegmentedColormap.from_list("missing", ["#F3F4F6", colour(0)])
         visible = np.where(self.bands > 0, FAINTEST + (1 - FAINTEST) * self.bands, 0.0)
-        ax.imshow(visible, aspect="auto", cmap=shades, vmin=0, vmax=1, interpolation="nearest",
-                  extent=(-0.5, p - 0.5, self.rows, 0))  # fmt: skip
+        ax.imshow(
+            visible,
+            aspect="auto",
+            cmap=shades,
+            vmin=0,
+            vmax=1,
+            interpolation="nearest",
+            extent=(-0.5, p - 0.5, self.rows, 0),
+        )
         for j in range(1, p):
             ax.axvline(j - 0.5, color="white", linewidth=1)
         every = max(1, p // 40)

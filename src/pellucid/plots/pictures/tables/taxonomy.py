@@ -14,18 +14,40 @@ TREE: dict[str, tuple[str, ...]] = {
     "unsupervised": ("clusters", "components", "anomalies"),
 }
 LEAVES: dict[str, tuple[str, ...]] = {
-    "generative": ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis",
-                   "RegularizedDiscriminantAnalysis", "RegularizedDiscriminantAnalysisCV",
-                   "GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB",
-                   "MixedNB", "TextNB", "GenerativeClassifier", "BayesClassifier"),
-    "discriminative": ("LogisticRegression", "LogisticRegressionCV", "BayesianLogisticRegression",
-                       "FirthLogisticRegression", "OrdinalLogisticRegression",
-                       "StepwiseLogisticRegression", "MLPClassifier"),
+    "generative": (
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+        "RegularizedDiscriminantAnalysis",
+        "RegularizedDiscriminantAnalysisCV",
+        "GaussianNB",
+        "BernoulliNB",
+        "MultinomialNB",
+        "ComplementNB",
+        "CategoricalNB",
+        "MixedNB",
+        "TextNB",
+        "GenerativeClassifier",
+        "BayesClassifier",
+    ),
+    "discriminative": (
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "BayesianLogisticRegression",
+        "FirthLogisticRegression",
+        "OrdinalLogisticRegression",
+        "StepwiseLogisticRegression",
+        "MLPClassifier",
+    ),
     "by a score": ("Perceptron", "LeastSquaresClassifier", "SGDClassifier", "LinearSVC", "SVC"),
     "by example": ("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid"),
-    "by trees": ("DecisionTreeClassifier", "MultiwayTreeClassifier", "RandomForestClassifier",
-                 "HistGradientBoostingClassifier", "GradientBoostingClassifier"),
-}  # fmt: skip
+    "by trees": (
+        "DecisionTreeClassifier",
+        "MultiwayTreeClassifier",
+        "RandomForestClassifier",
+        "HistGradientBoostingClassifier",
+        "GradientBoostingClassifier",
+    ),
+}
 MEANING = {
     "generative": "p(x | class) and priors:\nLDA, QDA, naive Bayes",
     "discriminative": "P(class | x) directly:\nlogistic regression",
@@ -40,10 +62,15 @@ MEANING = {
     "by reward": "actions:\nQ-learning",
 }
 KINDS = {
-    "binary": "classification", "multiclass": "classification", "multilabel": "classification",
-    "regression": "regression", "multi_output_regression": "regression", "ranking": "ranking",
-    "clustering": "clusters", "anomaly": "anomalies",
-}  # fmt: skip
+    "binary": "classification",
+    "multiclass": "classification",
+    "multilabel": "classification",
+    "regression": "regression",
+    "multi_output_regression": "regression",
+    "ranking": "ranking",
+    "clustering": "clusters",
+    "anomaly": "anomalies",
+}
 
 
 @dataclass(frozen=True)
@@ -63,17 +90,32 @@ class Taxonomy:
             on = a in self.lit and b in self.lit
             (x0, y0), (x1, y1) = place[a], place[b]
             middle = (x0 + x1) / 2
-            ax.plot([x0, middle, middle, x1], [y0, y0, y1, y1], color=colour(0) if on else LIGHT,
-                    lw=3 if on else 1.5, zorder=2 if on else 1)  # fmt: skip
+            ax.plot(
+                [x0, middle, middle, x1],
+                [y0, y0, y1, y1],
+                color=colour(0) if on else LIGHT,
+                lw=3 if on else 1.5,
+                zorder=2 if on else 1,
+            )
         for name, x, y in self.nodes:
             on = name in self.lit
-            box = {"boxstyle": "round,pad=0.35", "fc": colour(0) if on else "white",
-                   "ec": colour(0) if on else GREY, "lw": 1.2}  # fmt: skip
+            box = {
+                "boxstyle": "round,pad=0.35",
+                "fc": colour(0) if on else "white",
+                "ec": colour(0) if on else GREY,
+                "lw": 1.2,
+            }
             look = {"color": "white", "fontweight": "bold"} if on else {}
             ax.text(x, y, name, ha="center", va="center", bbox=box, zorder=3, **look)
             if name in MEANING:
-                ax.text(x + 0.36, y, MEANING[name], va="center", fontsize="small",
-                        color="black" if on else GREY)  # fmt: skip
+                ax.text(
+                    x + 0.36,
+                    y,
+                    MEANING[name],
+                    va="center",
+                    fontsize="small",
+                    color="black" if on else GREY,
+                )
         heights = [y for _, _, y in self.nodes]
         ax.set(xlim=(-0.45, 4.15), ylim=(max(heights) + 0.7, min(heights) - 0.7))
         ax.axis("off")

@@ -34,8 +34,12 @@ class ImpurityCurves:
         tints = (colour(0), colour(5), colour(1), colour(2))
         for (label, values), tint, style in zip(lines, tints, STYLES, strict=True):
             ax.plot(self.p, values, style, color=tint, lw=2, label=label)
-        ax.set(xlabel="share p of the first of two classes", ylabel="impurity", xlim=(0, 1),
-               ylim=(0, 1.04))  # fmt: skip
+        ax.set(
+            xlabel="share p of the first of two classes",
+            ylabel="impurity",
+            xlim=(0, 1),
+            ylim=(0, 1.04),
+        )
         legend(ax, loc="upper right")
         heading(ax, "Impurity: none for a pure node, most for an even one")
         return ax

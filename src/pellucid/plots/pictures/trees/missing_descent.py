@@ -38,16 +38,38 @@ class MissingDescent:
         draw_edges(ax, d, self.weight)
         for i, question in enumerate(d.questions):
             there = self.weight[i] > 0
-            ax.text(d.x[i], d.y[i] + 0.08, question or d.answers[i], ha="center", va="center",
-                    fontsize="small", zorder=3, color="black" if there else "#9CA3AF",
-                    bbox={"boxstyle": "round,pad=0.3", "fc": "white", "lw": 1.8 if there else 0.8,
-                          "ec": shade(d, i) if there and not question else
-                          "#6B7280" if there else "#D1D5DB"})  # fmt: skip
+            ax.text(
+                d.x[i],
+                d.y[i] + 0.08,
+                question or d.answers[i],
+                ha="center",
+                va="center",
+                fontsize="small",
+                zorder=3,
+                color="black" if there else "#9CA3AF",
+                bbox={
+                    "boxstyle": "round,pad=0.3",
+                    "fc": "white",
+                    "lw": 1.8 if there else 0.8,
+                    "ec": shade(d, i)
+                    if there and not question
+                    else "#6B7280"
+                    if there
+                    else "#D1D5DB",
+                },
+            )
             if there:
-                ax.text(d.x[i], d.y[i] - 0.12, f"{self.weight[i]:.3g}", ha="center", va="top",
-                        fontsize="small", weight="bold" if self.ending[i] > 0 else "normal",
-                        zorder=3, bbox={"boxstyle": "square,pad=0.1", "fc": "white",
-                                        "ec": "none"})  # fmt: skip
+                ax.text(
+                    d.x[i],
+                    d.y[i] - 0.12,
+                    f"{self.weight[i]:.3g}",
+                    ha="center",
+                    va="top",
+                    fontsize="small",
+                    weight="bold" if self.ending[i] > 0 else "normal",
+                    zorder=3,
+                    bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"},
+                )
         frame(ax, d)
         heading(ax, self.title, self.note)
         return ax
@@ -139,6 +161,13 @@ def missing_descent(E: Any, x: Any) -> MissingDescent:
         title += f" ({said})"
     note = f"missing: {words(first)}" if first else "no question on its way lacks an answer"
     return MissingDescent(
-        d, weight[d.node], ending[d.node], answer, shares, tuple(first), title, note,
+        d,
+        weight[d.node],
+        ending[d.node],
+        answer,
+        shares,
+        tuple(first),
+        title,
+        note,
         f"{title}; {note}.",
-    )  # fmt: skip
+    )

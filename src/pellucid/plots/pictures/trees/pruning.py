@@ -43,22 +43,47 @@ class Pruning:
             ax.plot(self.sizes, self.train, "s--", color=colour(1), ms=4, label="training rows")
         ax.plot(self.sizes, self.test, "o-", color=colour(0), ms=4, label=self.source)
         if np.isfinite(self.standard_error).any():
-            ax.fill_between(self.sizes, self.test - self.standard_error,
-                            self.test + self.standard_error, color=colour(0), alpha=0.15, lw=0,
-                            label="± one standard error")  # fmt: skip
+            ax.fill_between(
+                self.sizes,
+                self.test - self.standard_error,
+                self.test + self.standard_error,
+                color=colour(0),
+                alpha=0.15,
+                lw=0,
+                label="± one standard error",
+            )
         b, s = self.best, self.one_standard_error
-        ax.plot(self.sizes[b], self.test[b], "D", color=colour(2), ms=9, mec="black", zorder=4,
-                label=f"least error: {self.sizes[b]} {self.unit}")  # fmt: skip
+        ax.plot(
+            self.sizes[b],
+            self.test[b],
+            "D",
+            color=colour(2),
+            ms=9,
+            mec="black",
+            zorder=4,
+            label=f"least error: {self.sizes[b]} {self.unit}",
+        )
         if s != b:
-            ax.plot(self.sizes[s], self.test[s], "^", color=colour(4), ms=10, mec="black",
-                    zorder=4, label=f"one standard error: {self.sizes[s]} {self.unit}")  # fmt: skip
+            ax.plot(
+                self.sizes[s],
+                self.test[s],
+                "^",
+                color=colour(4),
+                ms=10,
+                mec="black",
+                zorder=4,
+                label=f"one standard error: {self.sizes[s]} {self.unit}",
+            )
         if self.sizes.max() > 60:
             ax.set_xscale("log")
         ax.axhline(self.test[b], color=GREY, ls=":", lw=1)
         ax.set(xlabel=f"{self.unit} of the pruned tree", ylabel=self.metric)
         legend(ax)
-        heading(ax, f"Pruned from {self.sizes[0]} to {self.sizes[b]} {self.unit}: "
-                    f"{self.metric} {self.test[0]:.3g} → {self.test[b]:.3g}")  # fmt: skip
+        heading(
+            ax,
+            f"Pruned from {self.sizes[0]} to {self.sizes[b]} {self.unit}: "
+            f"{self.metric} {self.test[0]:.3g} → {self.test[b]:.3g}",
+        )
         return ax
 
 
@@ -87,8 +112,8 @@ def _logged(model: Any) -> Pruning:
         f"{log[-1].score_after:.3g} on the rows held out; {sizes[-1]} nodes are left."
     )
     return Pruning(
-        sizes, nothing, nothing, test, nothing, best, best, "nodes", metric, "rows held out", alt,
-    )  # fmt: skip
+        sizes, nothing, nothing, test, nothing, best, best, "nodes", metric, "rows held out", alt
+    )
 
 
 def _choices(test: Array, error: Array) -> tuple[int, int]:
@@ -166,6 +191,9 @@ def _folds(E: Any, X: Any, y: Any, alphas: Array, cv: Any) -> tuple[Array, Array
         trees = [prune_at(model.tree_, float(a)) for a in middle]
         found.append(_errors(model, trees, _safe_indexing(X, test), y[test]))
     errors = np.array(found)
-    error = errors.std(axis=0, ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else (
-        np.full(len(alphas), np.nan))  # fmt: skip
+    error = (
+        errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+        if len(errors) > 1
+        else (np.full(len(alphas), np.nan))
+    )
     return errors.mean(axis=0), error, f"new rows ({len(errors)} folds)"

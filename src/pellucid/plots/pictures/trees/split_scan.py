@@ -47,20 +47,44 @@ class SplitScan:
         ax.plot(self.thresholds, self.scores, "-", color=colour(0), lw=1.4, zorder=2)
         if self.classes and len(self.thresholds) <= 200:
             at = self.changes
-            ax.plot(self.thresholds[at], self.scores[at], "o", color=colour(0), ms=5,
-                    label="the label changes here")  # fmt: skip
-            ax.plot(self.thresholds[~at], self.scores[~at], "o", mfc="white", color=colour(0),
-                    ms=5, label="it does not")  # fmt: skip
+            ax.plot(
+                self.thresholds[at],
+                self.scores[at],
+                "o",
+                color=colour(0),
+                ms=5,
+                label="the label changes here",
+            )
+            ax.plot(
+                self.thresholds[~at],
+                self.scores[~at],
+                "o",
+                mfc="white",
+                color=colour(0),
+                ms=5,
+                label="it does not",
+            )
         t, low = self.thresholds[self.best], self.scores[self.best]
         ax.axvline(t, color=colour(1), lw=1, zorder=1)
-        ax.plot(t, low, "D", color=colour(1), ms=9, mec="black", zorder=4,
-                label=f"best: {self.name} ≤ {t:.4g}")  # fmt: skip
+        ax.plot(
+            t,
+            low,
+            "D",
+            color=colour(1),
+            ms=9,
+            mec="black",
+            zorder=4,
+            label=f"best: {self.name} ≤ {t:.4g}",
+        )
         self._rows(ax)
         ax.set_yticks([v for v in ax.get_yticks() if v >= 0])
         ax.set(xlabel=self.name, ylabel=f"{self.criterion} after the split")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        heading(ax, f"Best threshold {t:.4g}: {self.criterion} {self.before:.3g} → {low:.3g}, "
-                    f"gain {self.gain:.3g}")  # fmt: skip
+        heading(
+            ax,
+            f"Best threshold {t:.4g}: {self.criterion} {self.before:.3g} → {low:.3g}, "
+            f"gain {self.gain:.3g}",
+        )
         return ax
 
     def _rows(self, ax: Any) -> None:
@@ -73,8 +97,16 @@ class SplitScan:
             return
         for k, label in enumerate(self.classes):
             rows = self.y == k
-            ax.plot(self.x[rows], np.full(rows.sum(), floor - top * (0.08 + 0.07 * k)), marker(k),
-                    color=colour(k), ms=5, mec="white", mew=0.3, label=label)  # fmt: skip
+            ax.plot(
+                self.x[rows],
+                np.full(rows.sum(), floor - top * (0.08 + 0.07 * k)),
+                marker(k),
+                color=colour(k),
+                ms=5,
+                mec="white",
+                mew=0.3,
+                label=label,
+            )
 
 
 def _class_scores(codes: IntArray, k: int, cuts: IntArray, criterion: str) -> tuple[Array, float]:
@@ -147,6 +179,15 @@ def split_scan(x: Any, y: Any, *, column: Any = None, criterion: str | None = No
         f"before any split, least {scores[best]:.3g} at {middle[best]:.4g}."
     )
     return SplitScan(
-        middle, scores, changes, before, best, values[kept], target[kept], classes, criterion,
-        table.names[j], alt,
-    )  # fmt: skip
+        middle,
+        scores,
+        changes,
+        before,
+        best,
+        values[kept],
+        target[kept],
+        classes,
+        criterion,
+        table.names[j],
+        alt,
+    )
