@@ -2,6 +2,10 @@
 
 import os
 
-DEEP = ("deep/*", "deep/*/*", *(f"plots/pictures/networks/{n}" for n in ("attention", "embeddings", "feature_maps")))
+DEEP = (
+    "deep/*",
+    "deep/*/*",
+    *(f"plots/pictures/networks/{n}" for n in ("attention", "embeddings", "feature_maps")),
+)
 asked = os.environ.get("PELLUCID_DEEP") == "1"
 collect_ignore_glob = [] if asked else [f"src/pellucid/{name}.py" for name in DEEP]

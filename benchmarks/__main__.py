@@ -20,12 +20,16 @@ from benchmarks.harness import Case, Result, read, run_case, table, write
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
-def families() -> list[str]:
-    """Every module of this package that defines CASES."""
-    names = (m.name for m in pkgutil.iter_modules(benchmarks.__path__))
-    others = ("harness", "__main__", "calibration")  # simulations are no races
+def families() -> dict[str, str]:
+    """The modules that define CASES, by the last part of their name: ``lasso``, ``svm``, ..."""
+    found = pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")
+    names = {m.name.rpartition(".")[2]: m.name for m in found if m.name.count(".") == 2}
     alone = ("study", "study_tables", "study_workers", "forest_memory")  # run by their own names
-    return [name for name in names if not name.startswith(others) and name not in alone]
+    return {
+        name: module
+        for name, module in sorted(names.items())
+        if not name.startswith("calibration") and name not in alone  # simulations are no races
+    }
 
 
 def option(arguments: list[str], name: str) -> str | None:
@@ -49,7 +53,7 @@ def renewed(stored: list[Result], result: Result, names: list[str]) -> list[Resu
 
 def run_family(family: str, arguments: list[str]) -> list[Result]:
     """The wanted cases of a family; one that cannot run is named and leaves no line."""
-    module = f"benchmarks.{family}"
+    module = families()[family]
     cases = importlib.import_module(module).CASES
     rounds, limit = option(arguments, "rounds"), option(arguments, "limit")
     results = []

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from estimators import DEEP, DEEP_REASON, every_class
 
 import pellucid
-from estimators import DEEP, DEEP_REASON, every_class
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("", *pellucid._PACKAGES)
@@ -40,7 +40,7 @@ def test_every_parameter_and_page(name):
     text = inspect.getdoc(cls)
     for parameter in inspect.signature(cls).parameters:
         assert re.search(rf"\b{parameter}\b", text), f"{name}: {parameter} is not documented"
-    pages = {page.stem.replace("_", ""): page for page in (ROOT / "docs/algorithms").glob("*.md")}
+    pages = {page.stem.replace("_", ""): page for page in (ROOT / "docs/algorithms").rglob("*.md")}
     page = pages.get(name.lower())
     if page is not None:
         assert name in page.read_text()
@@ -53,7 +53,7 @@ def test_every_parameter_and_page(name):
 
 @pytest.mark.parametrize("name", list(every_class()))
 def test_every_estimator_has_a_benchmark(name):
-    sources = [path.read_text() for path in (ROOT / "benchmarks").glob("*.py")]
+    sources = [path.read_text() for path in (ROOT / "benchmarks").rglob("*.py")]
     assert any(re.search(rf"\b{name}\b", text) for text in sources)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-WORKER = Path(__file__).with_name("out_of_core.py")
+WORKER = Path(__file__).parent / "helpers/out_of_core.py"
 NAMES = ("Ridge", "GaussianNB", "KMeans")
 LIMIT_MB = 600
 

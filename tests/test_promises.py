@@ -11,22 +11,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy.sparse import issparse
-from sklearn.base import (
-    clone,
-    is_classifier,
-    is_clusterer,
-    is_outlier_detector,
-    is_regressor,
-)
-from sklearn.callback import ProgressBar
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
-from sklearn.utils._param_validation import make_constraint
-
-import pellucid
 from estimators import (
     assert_same_outputs,
     assert_same_state,
@@ -46,6 +30,22 @@ from estimators import (
     takes,
     twin,
 )
+from scipy.sparse import issparse
+from sklearn.base import (
+    clone,
+    is_classifier,
+    is_clusterer,
+    is_outlier_detector,
+    is_regressor,
+)
+from sklearn.callback import ProgressBar
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import make_constraint
+
+import pellucid
 from pellucid.backends import Joblib, Serial, use
 from pellucid.core.loops.iterate import History
 from pellucid.core.loops.statistics import LEAF_ROWS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import calibration_metrics as simulations
+from benchmarks.evaluation import calibration_metrics as simulations
 
 
 @pytest.mark.slow

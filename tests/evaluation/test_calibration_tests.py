@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import calibration_tests as simulations
+from benchmarks.evaluation import calibration_tests as simulations
 
 pytestmark = pytest.mark.slow
 

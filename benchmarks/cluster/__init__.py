@@ -1,0 +1,1 @@
+"""Races of ``pellucid.cluster`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.decomposition`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.deep`` against the fastest peers."""

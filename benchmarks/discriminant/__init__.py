@@ -1,0 +1,1 @@
+"""Races of ``pellucid.discriminant`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.ensemble`` against the fastest peers."""

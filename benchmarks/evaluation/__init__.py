@@ -1,0 +1,1 @@
+"""Races of ``pellucid.evaluation`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.features`` against the fastest peers."""

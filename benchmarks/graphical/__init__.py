@@ -1,0 +1,1 @@
+"""Races of ``pellucid.graphical`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.inference`` against the fastest peers."""

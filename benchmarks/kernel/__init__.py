@@ -1,0 +1,1 @@
+"""Races of ``pellucid.kernel`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.linear`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.maths`` against the fastest peers."""

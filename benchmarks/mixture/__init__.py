@@ -1,0 +1,1 @@
+"""Races of ``pellucid.mixture`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.naive_bayes`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.neighbors`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.neural`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.reinforcement`` against the fastest peers."""

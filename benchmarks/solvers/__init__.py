@@ -1,0 +1,1 @@
+"""Races of ``pellucid.solvers`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.study`` against the fastest peers."""

@@ -1,0 +1,1 @@
+"""Races of ``pellucid.tree`` against the fastest peers."""
