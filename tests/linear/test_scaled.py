@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import sklearn.preprocessing
+from linear_tables import R, Y, data
 from numpy.testing import assert_allclose
-from test_least_squares import R, Y, data
 
 from pellucid.features import StandardScaler, UnitNormScaler
 from pellucid.linear import LinearRegression, Ridge, ScaledRegressor

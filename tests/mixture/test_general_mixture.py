@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixture_tables import three_groups
 from numpy.testing import assert_allclose
 from scipy.special import gammaln
-from test_gaussian_mixture import three_groups
 
 from pellucid import GaussianMixture, Mixture
 from pellucid.mixture import (

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from linear_tables import Blocks, R, Y, data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.decomposition import PCA
@@ -9,7 +10,6 @@ from sklearn.linear_model import LinearRegression as SklearnOLS
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from test_least_squares import Blocks, R, Y, data
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import LinearRegression, PrincipalComponentRegression, Ridge

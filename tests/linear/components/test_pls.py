@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from linear_tables import Blocks, R, Y
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.cross_decomposition import PLSRegression as SklearnPLS
-from test_least_squares import Blocks, R, Y
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import LinearRegression, PLSRegression, PrincipalComponentRegression

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from linear_tables import R, Y
 from numpy.testing import assert_allclose
 from statsmodels.stats.outliers_influence import variance_inflation_factor
-from test_least_squares import R, Y
 
 from pellucid.linear import LinearRegression, collinearity, least_squares_report
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from linear_tables import data
 from numpy.testing import assert_allclose
 from statsmodels.stats.diagnostic import het_breuschpagan, linear_reset
 from statsmodels.stats.outliers_influence import OLSInfluence
 from statsmodels.stats.stattools import durbin_watson as peer_durbin_watson
-from test_least_squares import data
 
 from pellucid.linear import LinearRegression, Ridge, residual_health
 from pellucid.linear.diagnostics.residuals import (

@@ -7,9 +7,10 @@ import pytest
 import sklearn.linear_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lars_tables import data, unit
+from linear_tables import Blocks, R, Y
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
-from test_least_squares import Blocks, R, Y
 
 from pellucid.core.algebra.least_squares import compact_rows, joint_moments
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, unit_weights
@@ -22,21 +23,6 @@ FIFTEEN = (
     np.array([[1, 2, -2], [0, 0, -1], [0, 0, 0], [2, 2, 1], [1, 2, 1], [-1, -2, 0]], float),
     np.array([-2, 1, -3, 2, 3, -2], float),
 )
-
-
-def unit(X):
-    X = X - X.mean(axis=0)
-    return X / np.linalg.norm(X, axis=0)
-
-
-def data(n=80, p=10, seed=0, correlation=0.0, noise=1.0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p)) + correlation * rng.normal(size=(n, 1))
-    X -= X.mean(axis=0)
-    w = np.zeros(p)
-    w[: min(4, p)] = [3.0, -2.0, 1.0, 0.5][: min(4, p)]
-    y = X @ w + noise * rng.normal(size=n)
-    return X, y - y.mean()
 
 
 def lasso_violation(X, y, w, alpha, positive=False):

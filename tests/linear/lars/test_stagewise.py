@@ -4,10 +4,10 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from lars_tables import data, unit
+from linear_tables import Blocks, R, Y
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
-from test_lars import data, unit
-from test_least_squares import Blocks, R, Y
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import Lars, LinearRegression, StagewiseRegression

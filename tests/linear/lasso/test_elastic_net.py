@@ -6,11 +6,11 @@ import cvxpy
 import numpy as np
 import pytest
 import sklearn.linear_model
+from lasso_tables import T, data
+from linear_tables import R, Y, parameters
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from test_lasso import T, data
-from test_least_squares import R, Y, parameters
 
 from pellucid.linear import Budget, ElasticNet, LinearRegression, Ridge, convert_penalty
 from pellucid.linear.lasso import fit as engine

@@ -8,11 +8,12 @@ import pytest
 import sklearn.linear_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lasso_tables import T, data
+from linear_tables import Blocks, R, Y, parameters
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import ConvergenceWarning
-from test_least_squares import Blocks, R, Y, parameters
 
 from pellucid.compiled.epochs.coordinate import duality_gap, exact_step, solve_gram
 from pellucid.core.loops.statistics import LEAF_ROWS, unit_weights
@@ -21,16 +22,6 @@ from pellucid.linear import Budget, ElasticNet, Lasso, LinearRegression, convert
 from pellucid.linear.lasso import fit as engine
 from pellucid.linear.lasso.rows import RowsProblem
 from pellucid.linear.lasso.sums import SumsProblem
-
-T = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 4.0])
-
-
-def data(n=80, p=10, seed=0, k=None):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p)) @ (np.eye(p) + 0.5 * rng.normal(size=(p, p)) / np.sqrt(p)) + 3
-    W = rng.normal(size=(p, k or 1)) * (rng.random((p, k or 1)) < 0.4)
-    y = X @ W + 1.5 + 0.5 * rng.normal(size=(n, k or 1))
-    return X, y if k else y[:, 0]
 
 
 def oracle(alpha, X, y, sample_weight=None, **options):

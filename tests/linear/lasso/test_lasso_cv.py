@@ -5,12 +5,12 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.linear_model
+from lasso_tables import data
+from linear_tables import Blocks
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
-from test_lasso import data
-from test_least_squares import Blocks
 
 from pellucid.core.algebra.least_squares import leaf_moments
 from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, unit_weights

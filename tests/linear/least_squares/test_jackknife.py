@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from linear_tables import data
 from numpy.testing import assert_allclose
-from test_least_squares import data
 
 from pellucid.linear import LinearRegression, Ridge, RidgeCV
 

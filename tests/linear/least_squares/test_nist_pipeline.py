@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import sklearn.preprocessing
+from linear_tables import digits
 from sklearn.pipeline import make_pipeline
-from test_least_squares import digits
 
 from pellucid.data import load_nist, nist_certified
 from pellucid.features import PolynomialFeatures

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from linear_tables import data
 from numpy.testing import assert_allclose
-from test_least_squares import data
 
 from pellucid.linear import LinearRegression
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from linear_tables import data
 from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgWarning
 from scipy.optimize import lsq_linear
-from test_least_squares import data
 
 from pellucid.linear import Budget, LinearRegression, Ridge
 

@@ -7,12 +7,12 @@ import pytest
 import sklearn.linear_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear_tables import Blocks, R, Y, data, parameters
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from test_least_squares import Blocks, R, Y, data, parameters
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.threads import limit_threads

@@ -7,11 +7,11 @@ import pytest
 import sklearn.linear_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear_tables import Blocks, data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
-from test_least_squares import Blocks, data
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.threads import limit_threads

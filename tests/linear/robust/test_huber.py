@@ -5,10 +5,10 @@ import pytest
 import sklearn.linear_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear_tables import data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from test_least_squares import data
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.threads import limit_threads

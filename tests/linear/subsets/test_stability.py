@@ -5,11 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.linear_model
+from lars_tables import data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import RFE
-from test_lars import data
 
 from pellucid.linear import Lars, LassoLars, stability_selection
 from pellucid.linear.subsets.stability import chosen_columns, error_bounds, halves

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from linear_tables import Blocks, R, Y
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import LinAlgWarning
-from test_least_squares import Blocks, R, Y
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import BestSubsetRegression, LinearRegression, StepwiseRegression

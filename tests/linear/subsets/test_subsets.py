@@ -5,8 +5,8 @@ import time
 
 import numpy as np
 import pytest
+from linear_tables import Blocks, R, Y
 from numpy.testing import assert_allclose, assert_array_equal
-from test_least_squares import Blocks, R, Y
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.linear import BestSubsetRegression, LinearRegression

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixture_tables import TEN, three_groups
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -18,14 +19,7 @@ from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.mixture import MixtureStart
 from pellucid.mixture.gaussian.gaussians import STRUCTURES, full_covariances, shape_of
 
-TEN = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905])
 SIX = np.array([[1.0], [2.0], [3.0], [10.0], [11.0], [12.0]])
-
-
-def three_groups():
-    r = np.random.RandomState(42)
-    groups = (((1, 1), 0.4), ((3, 2), 0.5), ((2, 4), 0.3))
-    return np.vstack([r.normal(c, s, (100, 2)) for c, s in groups])
 
 
 def quiet(model, X, **options):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from mixture_tables import TEN, three_groups
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
-from test_gaussian_mixture import TEN, three_groups
 
 from pellucid import GaussianMixture, GradientGaussianMixture
 from pellucid.core.algebra.derivatives import numerical_gradient
