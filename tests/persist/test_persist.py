@@ -1,6 +1,7 @@
 """Model files: what goes in comes back bit-equal; the place, the manifest, the versions."""
 
 import hashlib
+import importlib
 import io
 import json
 import os
@@ -62,6 +63,8 @@ from pellucid.core.records import Card, Summary
 from pellucid.core.runtime import atomic
 from pellucid.persist import ModelFileError, inspect, load, migrate, save
 from pellucid.persist import format as model_format
+from pellucid.persist.addresses import moved
+from pellucid.persist.allowed import class_name, find_class
 
 # --- round trips ---------------------------------------------------------------------------------
 
@@ -458,7 +461,7 @@ def test_inspect(path):
     assert found["card"]["representation"] == "a constant"
     assert found["classes"] == [
         "pellucid.Mean",
-        "pellucid.core.loops.iterate.History",
+        "pellucid.core.iterate.History",
         "pellucid.toys.mean.ToyFit",
         "sklearn.compose.ColumnTransformer",
         "sklearn.impute.SimpleImputer",
@@ -570,3 +573,21 @@ def test_import_is_lazy():
         assert issubclass(pellucid.ModelFileError, ValueError)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
+NAMES = (Path(__file__).parent / "data" / "names_v1.txt").read_text().split()
+
+
+def test_every_name_that_version_1_could_write_is_found():
+    """Modules move; the names in files do not."""
+    for name in NAMES:
+        found = find_class(name)
+        assert found.__qualname__ == name.rpartition(".")[2]
+        assert class_name(found) == name, "a file written today has the same name in it"
+
+
+def test_every_address_is_a_place():
+    for old, new in moved().items():
+        module = new if new.rpartition(".")[2].islower() else new.rpartition(".")[0]
+        importlib.import_module(module)
+        assert old != new

@@ -439,9 +439,9 @@ def test_abstract_classes_are_refused():
         (thing("pellucid.Mean", state={"_metadata_request": 3}), "where a dict belongs"),
         (thing("pellucid.core.records.Card", state={"representation": ""}), "has the fields"),
         (thing("pellucid.core.records.Card", {"a": 1}), "has no parameters"),
-        (thing("pellucid.core.loops.iterate.History"), "has the fields"),
-        (thing("pellucid.core.loops.iterate.History", state={"_rows": [3]}), "cannot hold"),
-        (thing("pellucid.core.loops.iterate.History", state={"_rows": "x"}), "cannot hold"),
+        (thing("pellucid.core.iterate.History"), "has the fields"),
+        (thing("pellucid.core.iterate.History", state={"_rows": [3]}), "cannot hold"),
+        (thing("pellucid.core.iterate.History", state={"_rows": "x"}), "cannot hold"),
     ],
 )
 def test_objects(tree, words, path):

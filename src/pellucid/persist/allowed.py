@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import pellucid
+from pellucid.persist.addresses import present, written
 from pellucid.persist.format import TRANSIENT, ModelFileError, brief
 
 SCIKIT_LEARN = {
@@ -65,9 +66,10 @@ def _is_selection(value: Any) -> bool:
     return all(isinstance(one, str | type | np.dtype | None) for one in many)
 
 
-# Plain records that are neither estimator nor NamedTuple: their attributes and what these accept.
+# Plain records that are neither estimator nor NamedTuple, by the name that files use for them:
+# their attributes and what these accept.
 RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "pellucid.core.loops.iterate.History": {"_rows": _is_rows},
+    "pellucid.core.iterate.History": {"_rows": _is_rows},
     "pellucid.core.records.Summary": {
         "title": _is(str),
         "names": _is(tuple),
@@ -109,7 +111,7 @@ def find_class(name: Any) -> type:
     """
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ModelFileError(f"a class name must be a dotted name, got {brief(name)}")
-    module, _, last = name.rpartition(".")
+    module, _, last = present(name).rpartition(".")
     if name in SCIKIT_LEARN_NAMES or name in RECORDS:
         found = vars(_module(module)).get(last)
     elif module == "pellucid" and last in pellucid._HOME:
@@ -134,7 +136,7 @@ def class_name(cls: type) -> str | None:
         candidates += [public for public in listed if public.rpartition(".")[2] == name]
     if module.startswith("pellucid."):
         candidates += [f"pellucid.{name}"] if name in pellucid._HOME else []
-        candidates.append(f"{module}.{name}")
+        candidates.append(written(f"{module}.{name}"))
     for candidate in candidates:
         try:
             if find_class(candidate) is cls:
