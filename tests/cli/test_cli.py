@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from pellucid.cli import COMMANDS, LazyGroup, cli
-from pellucid.cli.shared.options import Code, Stop, check_output, code_of, nearest, sentence
+from pellucid.cli.shared.options import Code, Stop, check_output, code_of, sentence
+from pellucid.study.errors import nearest
 
 HEAVY = ("numpy", "sklearn", "numba", "polars", "scipy", "rich", "joblib", "matplotlib", "pandas")
 

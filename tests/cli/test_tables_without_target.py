@@ -9,7 +9,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import pellucid as library
-from pellucid.cli.shared.options import Code, Stop
+from pellucid.cli.shared.options import Code
+from pellucid.study.errors import OptionError
 from pellucid.study.tables.anomalies import METHODS, describe, find_unusual
 from pellucid.study.tables.groups import EUCLIDEAN, read_counts
 from pellucid.study.tables.groups import METHODS as GROUPINGS
@@ -150,7 +151,7 @@ def test_cluster_refuses(pellucid, tmp_path):
 
 
 def test_counts_to_try():
-    with pytest.raises(Stop, match="between 2"):
+    with pytest.raises(OptionError, match="between 2"):
         read_counts("1..3", 10)
 
 
@@ -201,7 +202,7 @@ def test_reduce_components_and_refusals(pellucid, tmp_path):
     assert pellucid("reduce", "blobs.csv", "--components", "9", "--out", "x").code == Code.USAGE
     unknown = pellucid("reduce", "blobs.csv", "--method", "tsne", "--out", "x")
     assert (unknown.code, "there are: pca" in unknown.err) == (Code.USAGE, True)
-    with pytest.raises(Stop, match="components"):
+    with pytest.raises(OptionError, match="components"):
         read_components("1.5", 4)
 
 

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import click
 
 from pellucid import __version__
-from pellucid.cli.shared.options import Code, code_of, nearest, sentence
+from pellucid.cli.shared.options import Code, code_of, sentence
+from pellucid.study.errors import nearest
 
 
 class Entry(NamedTuple):

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.shared.options import check_output, common, console, grid, nearest, print_json
+from pellucid.cli.shared.options import check_output, common, console, grid, print_json
+from pellucid.study.errors import nearest
 
 WIDTH = 100  # of a shown table; columns that do not fit are named below it
 CELL = 24  # the widest cell

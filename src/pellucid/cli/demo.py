@@ -5,16 +5,8 @@ from typing import Any
 
 import click
 
-from pellucid.cli.shared.options import (
-    Code,
-    Stop,
-    check_output,
-    common,
-    console,
-    grid,
-    nearest,
-    print_json,
-)
+from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.study.errors import nearest
 
 
 @click.command()

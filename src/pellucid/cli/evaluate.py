@@ -64,7 +64,7 @@ def evaluate(
     shown = without_password(data)
     if frame.height == 0:
         raise Stop(Code.TASK, f"{shown} has no rows")
-    from pellucid.study.learning import TaskError
+    from pellucid.study.errors import TaskError
     from pellucid.study.saved.judgement import judge
     from pellucid.study.saved.prediction import needed_columns, take_apart
 

@@ -86,8 +86,8 @@ def ask(
     seed: int,
 ) -> Any:
     """The explanation, or one sentence about what is wrong with the data."""
-    from pellucid.cli.shared.options import nearest
     from pellucid.data.sql import without_password
+    from pellucid.study.errors import nearest
     from pellucid.study.saved.explanation import explain_model, machine_of
     from pellucid.study.saved.prediction import needed_columns
 

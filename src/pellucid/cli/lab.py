@@ -4,16 +4,8 @@ from pathlib import Path
 
 import click
 
-from pellucid.cli.shared.options import (
-    Code,
-    Stop,
-    check_output,
-    common,
-    console,
-    grid,
-    nearest,
-    print_json,
-)
+from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.study.errors import nearest
 
 
 @click.command()

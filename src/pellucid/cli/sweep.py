@@ -124,7 +124,7 @@ def what_to_sweep(
     table: Any, name: str, pipeline: Any, parameter: str | None, values: str | None
 ) -> tuple[str, list[Any]]:
     """The parameter and its values, as asked or as a study would tune them."""
-    from pellucid.cli.shared.options import nearest
+    from pellucid.study.errors import nearest
     from pellucid.study.tables.contestants import own_space
 
     own = own_space(table, name)

@@ -26,7 +26,7 @@ _HOME = {
     "StudyRecord": "records",
     "TableFeatures": "columns.table_features",
     "Task": "records",
-    "TaskError": "learning",
+    "TaskError": "errors",
     "Verdict": "records",
     "advise": "verdict.advice",
     "audit": "checks.audit",

@@ -27,6 +27,7 @@ from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_
 from pellucid.study.candidates.training import Trained, Workshop, choose_outcome, train_all
 from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import code_set, sorted_findings
+from pellucid.study.errors import TaskError
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.judging.signal import signal_p_values
 from pellucid.study.judging.test_score import Evaluation
@@ -58,10 +59,6 @@ NO_FAMILY = {
     "clustering": "there is no target to learn; `pellucid cluster` groups the rows of a table",
     "anomaly": "there is no target to learn; `pellucid anomalies` rates the rows of a table",
 }
-
-
-class TaskError(ValueError):
-    """The question cannot be answered from this table: one class, too few rows, no column left."""
 
 
 class Study:

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from pellucid.study.errors import OptionError
+
 
 class Code(IntEnum):
     """Exit codes, the same for every command."""
@@ -74,25 +76,11 @@ def sentence(error: BaseException) -> str:
         text = error.format_message()
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.strerror}: {error.filename}"
+    elif isinstance(error, OptionError):
+        text = error.typed
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())
-
-
-def nearest(what: str, given: str, known: Iterable[str]) -> str:
-    """Answer an unknown name with the nearest known ones.
-
-    >>> nearest("command", "docter", ["data", "doctor"])
-    "there is no command 'docter'; the nearest is: doctor"
-    >>> nearest("command", "xyz", ["data", "doctor"])
-    "there is no command 'xyz'; there are: data, doctor"
-    """
-    import difflib
-
-    names = list(known)
-    close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
-    answer = "the nearest is" if len(close) == 1 else "the nearest are" if close else "there are"
-    return f"there is no {what} {given!r}; {answer}: {', '.join(close or names)}"
 
 
 def _set_threads(ctx: click.Context, parameter: click.Parameter, value: int | None) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pellucid.cli.shared.options import Code, Stop, nearest, sentence
+from pellucid.cli.shared.options import Code, Stop, sentence
+from pellucid.study.errors import nearest
 
 
 def read_table(data: str, sql: str | None = None) -> Any:

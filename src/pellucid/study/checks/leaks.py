@@ -26,6 +26,7 @@ import polars as pl
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.algebra.relations import Relation
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.runtime.splitmix import GOLDEN
 from pellucid.study.checks.data import ENOUGH_ROWS, spaced
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.target import Target
@@ -107,7 +108,7 @@ def folds_of(columns: Sequence[Column], rows: IntArray, y: Any) -> IntArray:
 def _mixed(x: Array, seed: int) -> Any:
     """A hash of every number."""
     bits = (x + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(2 * seed + 0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(32))) * (np.uint64(2 * seed) + GOLDEN)
     return bits ^ (bits >> np.uint64(29))
 
 

@@ -1,6 +1,6 @@
 """Cells of a column as what they mean: numbers, levels, dates, texts or lists of items.
 
-A column is what the door of ``base`` gives (``core.arrays.columns``): an array, ``Text`` or ``Coded``.
+A column is what ``base`` hands on (``core.arrays.columns``): an array, ``Text`` or ``Coded``.
 """
 
 import datetime

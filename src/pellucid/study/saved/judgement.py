@@ -25,10 +25,10 @@ from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.costs import mean_cost
 from pellucid.evaluation.metrics.metrics import classes_of, predictions_for
 from pellucid.study.columns.table_features import TableFeatures
+from pellucid.study.errors import TaskError
 from pellucid.study.judging.decision import least_cost
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.judging.test_score import say, score_table
-from pellucid.study.learning import TaskError
 from pellucid.study.reading.equality import digest
 from pellucid.study.reading.profiles import read_columns
 from pellucid.study.reading.targets import CLASSES, NUMBERS, labelled_rows, target_array

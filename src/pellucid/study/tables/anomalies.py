@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pellucid
-from pellucid.cli.shared.options import Code, Stop
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.records import plain
 from pellucid.study.candidates.candidates import public
+from pellucid.study.errors import OptionError
 from pellucid.study.tables.numbers import Inputs
 
 BULK = 0.75  # share of the rows that describe the others
@@ -62,7 +62,7 @@ def find_detector(name: str) -> Detector:
     ready = [k for k, d in METHODS.items() if d.needs is None or d.needs in pellucid._HOME]
     if name not in ready:
         text = f"the method {name!r} is not in this version of Pellucid; there are: "
-        raise Stop(Code.USAGE, text + ", ".join(ready))
+        raise OptionError(text + ", ".join(ready))
     return METHODS[name]
 
 

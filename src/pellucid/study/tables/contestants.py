@@ -17,10 +17,10 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 import pellucid
-from pellucid.cli.shared.options import Code, Stop, nearest
 from pellucid.evaluation import TunedEstimator
-from pellucid.study import Plan, Study, TableFeatures, TaskError
+from pellucid.study import Plan, Study, TableFeatures
 from pellucid.study.candidates.candidates import REGISTRY, Tried, public
+from pellucid.study.errors import OptionError, TaskError, nearest
 from pellucid.study.reading.targets import labelled_rows
 from pellucid.study.tables.fold_plan import UNIT, Arrangement, UnitFolds, arrange, make_folds
 
@@ -56,7 +56,7 @@ class Table(NamedTuple):
         seed = self.study.random_state
         if cv > len(self.y):
             text = f"--cv {cv} needs at least {cv} rows, the table has {len(self.y)}"
-            raise Stop(Code.USAGE, text)
+            raise OptionError(text)
         if self.free and repeats == 1:
             return cv
         if self.free:
@@ -109,15 +109,15 @@ def contestant(table: Table, name: str, *, tuned: bool) -> Any:
         return _tuned(table, entry) if tuned else _plain(table, entry)
     model = public(name) if name in pellucid._HOME else None
     if model is None:
-        raise Stop(Code.USAGE, nearest("model", name, model_names(table)))
+        raise OptionError(nearest("model", name, model_names(table)))
     try:
         estimator = model()
     except TypeError as error:
-        raise Stop(Code.USAGE, f"{name} cannot be made without arguments: {error}") from error
+        raise OptionError(f"{name} cannot be made without arguments: {error}") from error
     wanted = is_classifier if table.classifies else is_regressor
     if not wanted(estimator):
         kind = "classifier" if table.classifies else "regressor"
-        raise Stop(Code.USAGE, f"{name} is no {kind}, and the task is {table.task.kind}")
+        raise OptionError(f"{name} is no {kind}, and the task is {table.task.kind}")
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=table.study.random_state)
     return Pipeline([("features", _features(table, {})), ("model", estimator)])

@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-from pellucid.cli.shared.options import Code, Stop
 from pellucid.core.arrays.typing import IntArray
+from pellucid.study.errors import OptionError, TaskError, UnfitOptionError
 from pellucid.study.splits.split import nearest_change, row_units
 
 UNIT = "\x00unit"  # no column of a table has this name
@@ -57,11 +57,11 @@ def make_folds(
     """The folds of a command; one sentence where the rows allow none."""
     if found.kind == "sequential":
         if repeats > 1:
-            raise Stop(Code.USAGE, "--repeats deals the rows anew, which their order forbids")
+            raise OptionError("--repeats deals the rows anew, which their order forbids")
         return forward_folds(found.units, cv)
     m = len(np.unique(found.units))
     if m < 2:
-        raise Stop(Code.TASK, "--groups names a column with one group only; two are needed")
+        raise UnfitOptionError("--groups names a column with one group only; two are needed")
     folds: Splits = []
     for run in range(repeats):
         folds += group_folds(found.units, y, min(cv, m), classifies=classifies, seed=seed + run)
@@ -85,7 +85,7 @@ def forward_folds(moments: IntArray, k: int) -> Splits:
     edges = [nearest_change(moments, round(n * (i + 1) / (k + 1))) for i in range(k)]
     starts = sorted({edge for edge in edges if edge is not None})
     if not starts:
-        raise Stop(Code.TASK, "all rows are of one moment: there is no before and after")
+        raise TaskError("all rows are of one moment: there is no before and after")
     rows = np.arange(n)
     return [(rows[:a], rows[a:b]) for a, b in zip(starts, [*starts[1:], n], strict=True)]
 

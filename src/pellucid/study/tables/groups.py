@@ -25,7 +25,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 import pellucid
-from pellucid.cli.shared.options import Code, Stop
 from pellucid.cluster.choosing.elbow_rule import ElbowResult, elbow
 from pellucid.cluster.choosing.measures import silhouette_score
 from pellucid.cluster.density.dbscan import k_distances
@@ -37,6 +36,7 @@ from pellucid.decomposition import PCA
 from pellucid.evaluation.metrics.silhouette import calinski_harabasz_index, mean_silhouette
 from pellucid.study.candidates.candidates import public
 from pellucid.study.checks.findings import finding
+from pellucid.study.errors import OptionError, TaskError
 from pellucid.study.records import Finding
 from pellucid.study.tables.numbers import Inputs
 
@@ -164,8 +164,7 @@ def find_method(name: str) -> Method:
     """The method of a name, or one sentence about which there are."""
     ready = [key for key, method in METHODS.items() if method.needs in pellucid._HOME]
     if name not in ready:
-        raise Stop(
-            Code.USAGE,
+        raise OptionError(
             f"the method {name!r} is not in this version of Pellucid; there are: "
             f"{', '.join(ready)}",
         )
@@ -187,10 +186,10 @@ def read_counts(text: str, n: int) -> list[int]:
             low, _, high = part.partition("..")
             found += range(int(low), int(high or low) + 1)
     except ValueError as error:
-        raise Stop(Code.USAGE, f"--k must be auto, 3, 2..10 or 2,4,8, got {text!r}") from error
+        raise OptionError(f"--k must be auto, 3, 2..10 or 2,4,8, got {text!r}") from error
     found = sorted(set(found))
     if not found or found[0] < 2 or found[-1] > most:
-        raise Stop(Code.USAGE, f"--k must lie between 2 and {most} (rows - 1), got {text!r}")
+        raise OptionError(f"--k must lie between 2 and {most} (rows - 1), got {text!r}")
     return found
 
 
@@ -299,9 +298,9 @@ def group_rows(
     """
     Z, space = inputs.Z, Space(find_method(name), distance, restarts, seed)
     if distance == "cosine" and not (np.abs(Z).sum(axis=1) > 0).all():
-        raise Stop(Code.TASK, "a row is zero in every column: it has no direction for cosine")
+        raise TaskError("a row is zero in every column: it has no direction for cosine")
     if distance != "euclidean" and name in EUCLIDEAN:
-        raise Stop(Code.USAGE, f"the method {name} takes --distance euclidean, got {distance}")
+        raise OptionError(f"the method {name} takes --distance euclidean, got {distance}")
     if space.method.dense is not None:
         return dense_parts(inputs, other, space, name, say)
     rng = np.random.default_rng(seed)

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.cli.shared.options import Code, Stop
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.study import TableFeatures, audit
+from pellucid.study.errors import TaskError
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.refusals import extreme_cell
 
@@ -53,9 +53,9 @@ def open_inputs(
 ) -> Inputs:
     """Leave out identifiers and constants, turn the rest into numbers."""
     if frame.height < LEAST_ROWS:
-        raise Stop(Code.TASK, f"{frame.height} rows are too few; at least {LEAST_ROWS} are needed")
+        raise TaskError(f"{frame.height} rows are too few; at least {LEAST_ROWS} are needed")
     if extreme := extreme_cell(frame, drop):
-        raise Stop(Code.TASK, extreme)
+        raise TaskError(extreme)
     seen = audit(frame)
     left_out = dict.fromkeys(drop, "dropped on request")
     for found in seen.findings:
@@ -63,12 +63,12 @@ def open_inputs(
             left_out |= {name: USELESS[found.code] for name in found.where if name not in left_out}
     kinds = {c.name: c.kind for c in seen.columns if c.name not in left_out and c.kind != "empty"}
     if not kinds:
-        raise Stop(Code.TASK, "no column is left: every one is constant, names the rows or dropped")
+        raise TaskError("no column is left: every one is constant, names the rows or dropped")
     used = frame.select(list(kinds))
     features = TableFeatures(kinds, scale=scale, reference=reference).fit(used)
     Z = np.ascontiguousarray(features.transform(used))
     if Z.shape[1] == 0:
-        raise Stop(Code.TASK, "no column varies: there is nothing to look at")
+        raise TaskError("no column varies: there is nothing to look at")
     plain = TableFeatures(kinds, scale=False, reference=reference).fit_transform(used)
     names = tuple(map(str, features.get_feature_names_out()))
     return Inputs(used, features, Z, np.asarray(plain), names, kinds, left_out)

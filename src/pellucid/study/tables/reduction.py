@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pellucid
-from pellucid.cli.shared.options import Code, Stop
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import plain
 from pellucid.study.candidates.candidates import public
+from pellucid.study.errors import OptionError
 from pellucid.study.tables.numbers import Inputs
 
 METHODS = {"pca": "PCA"}
@@ -76,7 +76,7 @@ def find_method(name: str) -> None:
     ready = [key for key, needs in METHODS.items() if needs in pellucid._HOME]
     if name not in ready:
         text = f"the method {name!r} is not in this version of Pellucid; there are: "
-        raise Stop(Code.USAGE, text + ", ".join(ready))
+        raise OptionError(text + ", ".join(ready))
 
 
 def read_components(text: str, most: int) -> int | float | None:
@@ -94,8 +94,7 @@ def read_components(text: str, most: int) -> int | float | None:
     if 0 < value < 1:
         return value
     if value != int(value) or not 1 <= value <= most:
-        raise Stop(
-            Code.USAGE,
+        raise OptionError(
             f"--components must be auto, a share between 0 and 1 or a number from 1 to {most}, "
             f"got {text!r}",
         )
