@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from pellucid.core.functions.impurities import number_impurity, weighted_median
+from pellucid.core.arrays.quantiles import weighted_median
+from pellucid.core.functions.impurities import number_impurity
 from pellucid.data import load_play_ball
 from pellucid.tree import (
     best_split,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
 from pellucid.neighbors.averaging import AveragingModel
@@ -32,26 +33,6 @@ def weighted_mean(values: Array, weights: Array | None) -> Array:
     return np.einsum("mk,mko->mo", weights, values) / total
 
 
-def weighted_median(values: Array, weights: Array | None) -> Array:
-    """The middle of values (m, k, outputs) by weight; the midpoint where half is met exactly.
-
-    >>> weighted_median(np.array([[[1.0], [3.0], [2.0], [8.0]]]), None)
-    array([[2.5]])
-    """
-    if weights is None:
-        return np.median(values, axis=1)
-    order = np.argsort(values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    w = np.take_along_axis(np.broadcast_to(weights[:, :, None], values.shape), order, axis=1)
-    passed = np.cumsum(w, axis=1)
-    half = 0.5 * passed[:, -1:, :]
-    slack = 1e-12 * half
-    low = (passed >= half - slack).argmax(axis=1)[:, None, :]
-    high = (passed > half + slack).argmax(axis=1)[:, None, :]
-    ends = [np.take_along_axis(ordered, at, axis=1)[:, 0] for at in (low, high)]
-    return 0.5 * (ends[0] + ends[1])
-
-
 class NearValues(NamedTuple):
     """The numbers of the k nearest rows of m queries."""
 
@@ -62,7 +43,7 @@ class NearValues(NamedTuple):
         return weighted_mean(self.values, self.weights)
 
     def median(self) -> Array:
-        return weighted_median(self.values, self.weights)
+        return weighted_median(self.values, self.weights, axis=1)
 
     def spread(self) -> Array:
         away = self.values - self.mean()[:, None, :]

@@ -9,7 +9,8 @@ from pellucid import FuzzyCMeans, KMeans, PossibilisticCMeans
 from pellucid.cluster import CoincidentCentersWarning, Metric
 from pellucid.cluster.kmeans.kmeans import RAW, problem_of
 from pellucid.cluster.soft import kernels, rounds
-from pellucid.cluster.soft.rounds import FUZZY, Weights, values_of, weigh, weighted_median
+from pellucid.cluster.soft.rounds import FUZZY, Weights, values_of, weigh
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.runtime.threads import map_threads
 

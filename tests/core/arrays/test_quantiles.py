@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.core.arrays.quantiles import column_quantiles
+from pellucid.core.arrays.quantiles import column_quantiles, median_ends, weighted_median
 from pellucid.core.loops.statistics import unit_weights
 
 rng = np.random.default_rng(0)
@@ -38,3 +40,36 @@ def test_the_data_stay_in_order():
     before = X.copy()
     column_quantiles(X, Q, unit_weights(50))
     assert (before == X).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=1, max_size=30),
+    st.sampled_from([1.0, 0.1, 1 / 3, 1e-200, 1e250]),
+)
+def test_a_weighted_median_is_that_of_the_repeated_values_in_any_unit(pairs, unit):
+    x, times = np.array(pairs).T
+    if not times.any():
+        return
+    repeated = np.repeat(x, times).astype(float)
+    assert weighted_median(x.astype(float), times * unit) == np.median(repeated)
+    low, high = median_ends(x.astype(float), times * unit)
+    assert (low, high) == tuple(np.quantile(repeated, 0.5, method=m) for m in ("lower", "higher"))
+
+
+def test_half_of_the_weight_is_met_within_rounding():
+    x = np.array([1.0, 2.0, 3.0, 5.0])
+    assert weighted_median(x, np.array([0.1, 0.2, 0.3, 0.0])) == 2.5  # 0.1 + 0.2 > 0.3
+    assert weighted_median(x, np.array([0.3, 0.1, 0.2, 0.0])) == 1.5
+    n = 1_000_000
+    assert weighted_median(np.arange(n, dtype=float), np.full(n, 0.1)) == (n - 1) / 2
+    assert weighted_median(np.array([1.5, 1.0]) * 2.0**1023, np.ones(2)) == 1.25 * 2.0**1023
+    assert weighted_median(np.full(2, 5e-324), np.ones(2)) == 5e-324
+
+
+def test_medians_along_an_axis_take_the_weights_of_the_leading_axes():
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(0, 4, (5, 7, 2)).astype(float), rng.integers(1, 4, (5, 7))
+    found = weighted_median(x, 0.1 * w, axis=1)
+    for m, o in np.ndindex(5, 2):
+        assert found[m, o] == np.median(np.repeat(x[m, :, o], w[m]))
+    assert_array_equal(weighted_median(x[0]), np.median(x[0], axis=0))

@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 
 from pellucid.cluster.kmeans import kernels
 from pellucid.cluster.kmeans.kernels import LIMBS
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.functions.distances import Distance, unit_rows
 from pellucid.core.loops.statistics import (
@@ -317,7 +318,7 @@ class SourceRows:
         for j in range(len(C)):
             mine = (self.labels == j) & (w > 0)
             if mine.any():
-                out[j] = weighted_medians(X[mine], w[mine])
+                out[j] = weighted_median(X[mine], w[mine])
         return out
 
     def value(self, C: Array, new: Array) -> float:
@@ -366,23 +367,6 @@ def leaf_value(space: Space, C: Array, new: Array, rows: Rows) -> float:
 
 def merge_sum(a: float, b: float) -> float:
     return a + b
-
-
-def weighted_medians(X: Array, w: Array) -> Array:
-    """Median of each column; the midpoint where half the weight lies on either side.
-
-    >>> weighted_medians(np.array([[1.0], [2.0], [9.0]]), np.array([1.0, 1.0, 2.0]))
-    array([5.5])
-    """
-    out = np.empty(X.shape[1])
-    for t in range(X.shape[1]):
-        order = np.argsort(X[:, t], kind="stable")
-        x, below = X[order, t], np.cumsum(w[order])
-        half = 0.5 * below[-1]
-        i = int(np.searchsorted(below, half * (1 - 1e-12)))
-        j = min(int(np.searchsorted(below, half * (1 + 1e-12), side="right")), len(x) - 1)
-        out[t] = x[i] + 0.5 * (x[j] - x[i])
-    return out
 
 
 class MemoryRows:

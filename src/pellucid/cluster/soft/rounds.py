@@ -26,6 +26,7 @@ import numpy as np
 from pellucid.cluster.kmeans.kmeans import RAW, Problem
 from pellucid.cluster.kmeans.passes import Space, dense_rows, plain_array
 from pellucid.cluster.soft import kernels
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import FitContext, Iteration, iterate
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
@@ -222,22 +223,6 @@ class PlainSweeps:
         before = float((Q * D).sum())
         sums = Sums(np.empty((0, 0)), (Q * D).sum(axis=0), before, 0.0, 0.0)
         return Move(new, before, after, sums)
-
-
-def weighted_median(X: Array, w: Array) -> Array:
-    """The coordinate-wise median of weighted rows; the midpoint where two values share it.
-
-    >>> weighted_median(np.array([[1.0], [2.0], [9.0]]), np.array([1.0, 1.0, 3.0]))
-    array([9.])
-    """
-    order = np.argsort(X, axis=0, kind="stable")
-    sorted_X = np.take_along_axis(X, order, axis=0)
-    below = np.cumsum(w[order], axis=0)
-    half = 0.5 * below[-1]
-    low = (below < half * (1 - 1e-12)).sum(axis=0)
-    high = (below <= half * (1 + 1e-12)).sum(axis=0)
-    columns = np.arange(X.shape[1])
-    return 0.5 * (sorted_X[low, columns] + sorted_X[np.minimum(high, len(X) - 1), columns])
 
 
 def sweeps_of(problem: Problem) -> Sweeps:

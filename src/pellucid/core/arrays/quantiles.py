@@ -88,6 +88,44 @@ def weighted_quantiles(x: Array, q: Array, w: Array) -> Array:
     return _between(low_value, high_value, h - low)
 
 
+def median_ends(x: Array, w: Array | None = None, axis: int = 0) -> tuple[Array, Array]:
+    """Lower and upper median along an axis; w has the leading axes of x, at least one above 0.
+
+    A weight is a repetition, in any unit: half of the weight is met within rounding.
+
+    >>> [end.item() for end in median_ends(np.array([9.0, 1.0, 5.0]), np.array([0.3, 0.1, 0.2]))]
+    [5.0, 9.0]
+    """
+    n = x.shape[axis]
+    w = np.ones(n) if w is None else w
+    top = w.max(axis, keepdims=True)
+    w = w / np.where(top > 0, top, 1.0)
+    w = np.broadcast_to(w.reshape(w.shape + (1,) * (x.ndim - w.ndim)), x.shape)
+    order = np.argsort(x, axis=axis, kind="stable")
+    below = np.cumsum(np.take_along_axis(w, order, axis), axis=axis)
+    half = 0.5 * below.take([-1], axis)
+    slack = max(1e-12, n * np.finfo(np.float64).eps)  # what adding n weights may lose
+    at = (below < half * (1 - slack)), (below <= half * (1 + slack))
+    ranks = [np.minimum(less.sum(axis, keepdims=True), n - 1) for less in at]
+    low, high = (
+        np.take_along_axis(x, np.take_along_axis(order, rank, axis), axis).squeeze(axis)
+        for rank in ranks
+    )
+    return low, high
+
+
+def weighted_median(x: Array, w: Array | None = None, axis: int = 0) -> Array:
+    """The median of the repeated values: the midpoint where half of the weight lies on each side.
+
+    >>> weighted_median(np.array([[1.0], [2.0], [9.0]]), np.array([1.0, 1.0, 2.0]))
+    array([5.5])
+    """
+    if w is None:
+        return np.asarray(np.median(x, axis=axis))
+    low, high = median_ends(x, w, axis)
+    return np.asarray(np.where(low == high, low, 0.5 * low + 0.5 * high))  # no sum overflows
+
+
 def _between(low: Array, high: Array, share: Array) -> Array:
     """low + share (high - low), from the nearer end: monotone and exact at both."""
     gap = high - low

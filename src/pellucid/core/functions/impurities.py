@@ -11,6 +11,7 @@ Numbers      squared_error      (1/W) sum_i w_i (y_i - mean)^2
 
 import numpy as np
 
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 
 CLASS_CRITERIA = ("gini", "entropy", "log_loss", "misclassification")
@@ -32,24 +33,6 @@ def class_impurity(weight: Array, criterion: str) -> Array:
     if criterion == "misclassification":
         return np.where(total[..., 0] > 0, 1.0 - p.max(axis=-1), 0.0)
     return -(p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1) + 0.0
-
-
-def weighted_median(y: Array, w: Array) -> float:
-    """The middle of the values by weight; where half the weight lies on each side, the midpoint.
-
-    >>> weighted_median(np.array([1.0, 9.0, 2.0, 4.0]), np.ones(4))
-    3.0
-    >>> weighted_median(np.array([1.0, 9.0, 2.0]), np.array([1.0, 1.0, 5.0]))
-    2.0
-    """
-    kept = w > 0
-    order = np.argsort(y[kept], kind="stable")
-    y, below = y[kept][order], np.cumsum(w[kept][order])
-    half = below[-1] / 2
-    i = min(int(np.searchsorted(below, half)), len(y) - 1)
-    if below[i] == half and i + 1 < len(y):
-        return float((y[i] + y[i + 1]) / 2)
-    return float(y[i])
 
 
 def number_impurity(y: Array, w: Array, criterion: str) -> float:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, _num_samples, chec
 
 from pellucid.base import Classifier, Regressor, check_labels, check_number_target, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -278,13 +279,7 @@ class VotingRegressor(Voting, Regressor):
         w = self._member_weights()
         if self.combine == "mean":
             return np.average(found, axis=1, weights=w)
-        order = np.argsort(found, axis=1, kind="stable")
-        values, total = np.take_along_axis(found, order, 1), np.cumsum(w[order], axis=1)
-        half = w.sum() / 2
-        low = (total < half * (1 - 1e-12)).sum(axis=1)
-        high = (total <= half * (1 + 1e-12)).sum(axis=1)
-        rows = np.arange(len(found))
-        return 0.5 * (values[rows, low] + values[rows, np.minimum(high, len(w) - 1)])
+        return weighted_median(found.T, w)
 
     def predict(self, X: ArrayLike) -> Array:
         """The mean or median of the members' answers, by their weights."""

@@ -151,19 +151,6 @@ def weighted_mean(values: Array, w: Array | None) -> Array:
     return values.mean(axis=0) if w is None else w @ values / w.sum()
 
 
-def weighted_median(values: Array, w: Array | None) -> float:
-    """The median of the values, each repeated ``w`` times."""
-    if w is None:
-        return float(np.median(values))
-    order = np.argsort(values, kind="stable")
-    v, total = values[order], np.cumsum(w[order])
-    half = total[-1] / 2
-    i = int(np.searchsorted(total, half))
-    if np.isclose(total[i], half, rtol=1e-12) and i + 1 < len(v):  # exactly half lies below
-        return float((v[i] + v[i + 1]) / 2)
-    return float(v[i])
-
-
 def target_variance(y: Array, w: Array | None) -> Array:
     """The 1/n variance of every output."""
     return weighted_mean((y - weighted_mean(y, w)) ** 2, w)

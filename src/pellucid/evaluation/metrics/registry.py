@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.prepared import Prepared
@@ -156,7 +157,7 @@ def _share_left(data: Prepared) -> Array:
 
 def _median_ae(data: Prepared) -> float:
     miss = np.abs(data.y - data.prediction)
-    return float(np.mean([ps.weighted_median(column, data.w) for column in miss.T]))
+    return float(np.mean(weighted_median(miss, data.w)))
 
 
 def _max_error(data: Prepared) -> float:

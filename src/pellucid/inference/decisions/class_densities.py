@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtr, ndtri, xlog1py, xlogy
 
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, Rng
 from pellucid.core.runtime.random import generator
 
@@ -147,7 +148,7 @@ def fit_normal(X: Array, w: Array, who: str) -> NormalLaw:
 
 
 def fit_laplace(X: Array, w: Array, who: str) -> LaplaceLaw:
-    median = np.array([weighted_median(column, w) for column in X.T])
+    median = weighted_median(X, w)
     scale = _mean(np.abs(X - median), w)
     if not (scale > 0).all():
         raise ValueError(f"{who} does not vary in column {int(np.argmin(scale > 0))}: no density")
@@ -175,22 +176,6 @@ def fit_bernoulli(X: Array, w: Array, who: str) -> BernoulliLaw:
 def _refuse(bad: Any, X: Array, who: str, need: str) -> None:
     if bad.any():
         raise ValueError(f"{need}, {who} has {X[bad][0]:g}")
-
-
-def weighted_median(x: Array, w: Array) -> float:
-    """The middle of the median interval.
-
-    >>> weighted_median(np.array([2.0, 4.0, 5.0, 10.0]), np.ones(4))
-    4.5
-    """
-    order = np.argsort(x)
-    x, w = x[order][w[order] > 0], w[order][w[order] > 0]
-    below = np.cumsum(w)
-    half = 0.5 * below[-1]
-    near = 1e-12 * below[-1]
-    low = x[np.searchsorted(below, half - near)]
-    high = x[min(int(np.searchsorted(below, half + near, side="right")), len(x) - 1)]
-    return float(low + (high - low) / 2.0)
 
 
 FAMILIES: dict[str, Callable[[Array, Array, str], Any]] = {

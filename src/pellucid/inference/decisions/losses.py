@@ -26,9 +26,10 @@ from scipy.optimize import minimize_scalar
 from scipy.special import xlog1py, xlogy
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.core.functions import losses as core
-from pellucid.inference.decisions.class_densities import ask_quantile, weighted_median
+from pellucid.inference.decisions.class_densities import ask_quantile
 
 Elementwise = Callable[[Any, Any], Array]
 SAMPLE = 20_000  # quantiles that stand for a distribution without its own expectation
@@ -213,7 +214,7 @@ def optimal_prediction(
     if chosen.name in ("squared", "half_squared", "cross_entropy"):
         return float(w @ values / w.sum())
     if chosen.name == "absolute":
-        return weighted_median(values, w)
+        return float(weighted_median(values, w))
     if chosen.name == "quantile":
         return weighted_quantile(values, w, float(params.get("q", 0.5)))
     if chosen.name == "zero_one":

@@ -16,8 +16,8 @@ from scipy.special import betaln, digamma, expit, logit, stdtr, stdtrit
 
 from pellucid.core.algebra.derivatives import numerical_hessian, numerical_jacobian
 from pellucid.core.arrays import check
+from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, Rng
-from pellucid.inference.decisions.class_densities import weighted_median
 from pellucid.inference.distributions.distribution import Spread
 from pellucid.inference.distributions.normal import moments_of
 from pellucid.inference.distributions.samples import Sample, dot, refuse_constant, sample_of
@@ -109,7 +109,7 @@ class Laplace(LocationScale):
     def from_statistics(cls, statistics: Sample) -> Self:
         """The median and the mean distance from it."""
         x, w = statistics
-        centre = weighted_median(x, w)
+        centre = float(weighted_median(x, w))
         scale = dot(w, np.abs(x - centre)) / statistics.n
         refuse_constant(scale, centre, statistics.n, "Laplace")
         return cls(centre, scale)
@@ -323,8 +323,8 @@ class StudentT(LocationScale):
         fourth = dot(share, ((x - mean) / np.sqrt(variance)) ** 4)
         if _no_heavier(fourth):
             return cls(MOST_DF, mean, float(np.sqrt(variance)))
-        middle = weighted_median(x, w)
-        spread = 1.4826 * weighted_median(np.abs(x - middle), w) or np.sqrt(variance)
+        middle = float(weighted_median(x, w))
+        spread = 1.4826 * float(weighted_median(np.abs(x - middle), w)) or np.sqrt(variance)
         start = np.array([middle, np.log(spread), np.log(4.0)])
         target = Target(value, gradient, lambda t: symmetric(numerical_jacobian(gradient, t).value))
         return law(climb(target, start, "t fit").state.x)  # type: ignore[return-value]

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.quantiles import median_ends
 from pellucid.core.arrays.typing import Array
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, number
-
-ROUNDING = 1e-12  # of sums of weights
 
 
 def median_knots(knots: Array, weight: Array) -> tuple[float, float]:
@@ -25,11 +24,8 @@ def median_knots(knots: Array, weight: Array) -> tuple[float, float]:
     >>> median_knots(np.array([1.0, 2.0, 5.0]), np.array([1.0, 1.0, 2.0]))
     (2.0, 5.0)
     """
-    below = np.cumsum(weight)
-    half = below[-1] / 2
-    first = int(np.argmax(below >= half * (1 - ROUNDING)))
-    split = abs(below[first] - half) <= ROUNDING * half
-    return float(knots[first]), float(knots[first + int(split)])
+    low, high = median_ends(knots, weight)
+    return float(low), float(high)
 
 
 def _knots(x: Any, sample_weight: Any) -> tuple[Array, Array]:
