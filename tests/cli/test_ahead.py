@@ -4,6 +4,8 @@ import subprocess
 
 from pellucid.cli.shared import ahead
 
+AUC = "pellucid.evaluation.metrics.auc_kernels"
+
 
 def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
     begun = []
@@ -16,7 +18,7 @@ def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
     monkeypatch.setattr(ahead.subprocess, "Popen", popen)
     monkeypatch.setattr(ahead, "is_cold", lambda modules: True)
     monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
-    with ahead.compiling_ahead(("auc",)):
+    with ahead.compiling_ahead((AUC,)):
         (process,) = begun
         assert process.wait(120) == 0  # what it runs, runs
     with ahead.compiling_ahead():
@@ -29,6 +31,6 @@ def test_nothing_is_begun_where_kernels_are_there(monkeypatch):
 
     auc.warm()
     monkeypatch.setattr(ahead.subprocess, "Popen", None)
-    assert not ahead.is_cold(("auc",))
-    with ahead.compiling_ahead(("auc",)):
+    assert not ahead.is_cold((AUC,))
+    with ahead.compiling_ahead((AUC,)):
         pass

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
-MODULES = ("forest_growth", "histograms", "leafwise", "smo")  # in the order of the candidates
-
-
-def names(modules: tuple[str, ...] = MODULES) -> list[str]:
-    return [f"pellucid.compiled.{module}" for module in modules]
+MODULES = (  # in the order of the candidates
+    "pellucid.ensemble.forest.kernels.growth",
+    "pellucid.ensemble.boosting.kernels.histograms",
+    "pellucid.ensemble.boosting.kernels.leafwise",
+    "pellucid.kernel.svm.kernels",
+)
 
 
 def is_cold(modules: tuple[str, ...] = MODULES) -> bool:
@@ -24,9 +25,8 @@ def is_cold(modules: tuple[str, ...] = MODULES) -> bool:
     from pellucid.cli.warm import is_cached
     from pellucid.core.runtime.jit import KERNELS
 
-    last = names(modules)[-1]
-    import_module(last)
-    return not any(is_cached(k) for k in KERNELS if k.py_func.__module__ == last)
+    import_module(modules[-1])
+    return not any(is_cached(k) for k in KERNELS if k.py_func.__module__ == modules[-1])
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def compiling_ahead(modules: tuple[str, ...] = MODULES) -> Iterator[None]:
     if (os.cpu_count() or 1) < 2 or not is_cold(modules):
         yield
         return
-    code = f"from importlib import import_module as get\nfor m in {names(modules)}: get(m).warm()"
+    code = f"from importlib import import_module as get\nfor m in {modules}: get(m).warm()"
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([sys.executable, "-c", code], stdout=quiet, stderr=quiet)
     try:
