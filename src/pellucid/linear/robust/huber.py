@@ -137,22 +137,40 @@ def start_state(data: HuberData, total: Moments, at: Parameters) -> HuberState:
     return HuberState(at, r, inlier, gram, objective_of(data, r, at))
 
 
-def newton_direction(data: HuberData, state: HuberState) -> tuple[Array, float]:
-    """The Newton direction in (theta, scale) and the decrease it promises, -g'd."""
-    (theta, s), r, inlier = state.at, state.residuals, state.inlier
-    w, e = data.rows.w, data.epsilon
+class Slope(NamedTuple):
+    """The gradient of L and the two sums of it that the Hessian shares."""
+
+    gradient: Array  # (p + 2,): theta, then the scale
+    pulls: Array  # (p + 1,): sum over the inliers of r (1, x - shift)
+    squares: float  # sum over the inliers of r^2
+
+
+def slope_of(data: HuberData, at: Parameters, r: Array, inlier: BoolArray) -> Slope:
+    """The gradient at parameters whose residuals are r."""
+    (theta, s), w, e = at, data.rows.w, data.epsilon
     inner = np.where(inlier, w * r, 0.0)
     outer = np.where(inlier, 0.0, w * np.sign(r))
-    sums = products(data, np.column_stack([inner, outer]))  # (p + 1, 2)
+    pulls, signs = products(data, np.column_stack([inner, outer])).T  # (p + 1,) each
     squares = float(inner @ r)
-    penalty = np.append(0.0, np.full(len(theta) - 1, 2 * data.alpha))
-    slope = np.append(
-        -2 / s * sums[:, 0] - 2 * e * sums[:, 1] + penalty * theta,
+    gradient = np.append(
+        -2 / s * pulls - 2 * e * signs + penalty_of(data, theta) * theta,
         data.weight - squares / s**2 - e**2 * float(w[~inlier].sum()),
     )
+    return Slope(gradient, pulls, squares)
+
+
+def penalty_of(data: HuberData, theta: Array) -> Array:
+    """The curvature of alpha |w|^2 in each coordinate of theta; the intercept has none."""
+    return np.append(0.0, np.full(len(theta) - 1, 2 * data.alpha))
+
+
+def newton_direction(data: HuberData, state: HuberState) -> tuple[Array, float]:
+    """The Newton direction in (theta, scale) and the decrease it promises, -g'd."""
+    s = state.at.scale
+    slope, pulls, squares = slope_of(data, state.at, state.residuals, state.inlier)
     H = np.zeros((len(slope), len(slope)))
-    H[:-1, :-1] = 2 / s * state.gram + np.diag(penalty)
-    H[:-1, -1] = H[-1, :-1] = 2 / s**2 * sums[:, 0]
+    H[:-1, :-1] = 2 / s * state.gram + np.diag(penalty_of(data, state.at.theta))
+    H[:-1, -1] = H[-1, :-1] = 2 / s**2 * pulls
     H[-1, -1] = 2 / s**3 * squares
     held = s <= data.floor and slope[-1] > 0  # the scale is at its floor and wants to fall
     free = np.arange(len(slope)) if not held else np.arange(len(slope) - 1)
@@ -191,12 +209,20 @@ def huber_step(data: HuberData, state: HuberState) -> tuple[HuberState, float]:
         value = objective_of(data, r, at)
         return (at, r, value), value
 
-    found = backtrack(attempt, state.objective, -promise, start=t)
+    def slope_at(point: tuple[Parameters, Array, float]) -> float:
+        at, r, _ = point
+        return float(slope_of(data, at, r, np.abs(r) <= data.epsilon * at.scale)[0] @ direction)
+
+    # Close to the minimum a step changes the objective by less than its rounding error: there the
+    # slope decides, or the search would take ever shorter steps to wait for a lucky last digit.
+    noise = 4 * EPS * abs(state.objective)
+    found = backtrack(attempt, state.objective, -promise, start=t, noise=noise, slope_at=slope_at)
     if found is None:
         return state, 0.0  # no representable decrease is left
     at, r, value = found.point
     inlier = np.abs(r) <= data.epsilon * at.scale
     gram = inlier_gram(data, inlier, state.inlier, state.gram)
+    value = min(value, state.objective)  # a rise within the noise is no rise
     return HuberState(at, r, inlier, gram, value), gap
 
 
@@ -294,13 +320,8 @@ class HuberRegressor(Regressor):
             total.weight,
         )
         at = ridge_start(data, total) if start is None else self._shifted(start, data)
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=lambda state: self._attributes(state, data),
+        context = FitContext.of_rows(
+            self, rows, sample_weight, self.max_iter, lambda state: self._attributes(state, data)
         )
         run = self._iterate(
             partial(huber_step, data),
