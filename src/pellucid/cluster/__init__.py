@@ -1,4 +1,9 @@
-"""Groups in data without labels."""
+"""Groups in data without labels.
+
+``kmeans/``, ``medoids/``, ``soft/`` (fuzzy), ``hierarchy/`` (trees), ``density/`` (DBSCAN,
+HDBSCAN), ``spectral/`` (graphs), ``choosing/`` (how many clusters, how good). ``dissimilarity.py``
+holds the matrix of distances that several of them need.
+"""
 
 from pellucid._lazy import lazy_names
 

@@ -1,18 +1,20 @@
 """The matrix of distances between all rows, for the methods that need it whole.
 
-Rows are mapped so that a Minkowski sum decides (``core.functions.metrics``) and compared by compiled code in
-threads; metrics without such a form are computed pair by pair. Memory: 8 n^2 bytes, announced.
+Rows are mapped so that a Minkowski sum decides (``core.functions.metrics``) and compared by
+compiled code in threads; metrics without such a form are computed pair by pair. Memory: 8 n^2
+bytes, announced.
 """
 
 import inspect
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pellucid.compiled.distances.brute import direct_distances
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.functions.distances import Distance
 from pellucid.core.functions.metrics import Metric, resolve
 from pellucid.core.runtime.threads import map_threads
 
@@ -21,6 +23,7 @@ ROWS = 32  # rows of the matrix that are computed and finished together
 CHECKED = 64  # rows of a given matrix that are checked together
 ASYMMETRY = 1e-8  # of the largest distance: more is refused
 
+MetricLike: TypeAlias = str | Metric | Distance | Callable[..., Any]  # what metric= accepts
 logger = logging.getLogger("pellucid")
 
 
@@ -85,7 +88,7 @@ def matrix_of(X: Array, metric: Metric, what: str = "distances") -> Array:
     return D
 
 
-def checked_matrix(D: Any) -> Array:
+def checked_matrix(D: ArrayLike) -> Array:
     """A matrix of distances that came from outside: square, symmetric, no negative value.
 
     >>> checked_matrix([[0, 1], [2, 0]])
@@ -132,13 +135,14 @@ def takes_whole_table(function: Callable[..., Any]) -> bool:
     return len(needed) < 2
 
 
-def matrix_of_items(items: Any, function: Callable[[Any, Any], float]) -> Array:
+def matrix_of_items(items: Sequence[Any] | Array, function: MetricLike) -> Array:
     """Distances of any objects; the function is called once a pair and taken as symmetric.
 
     >>> matrix_of_items(["a", "abc"], lambda a, b: abs(len(a) - len(b)))
     array([[0., 2.],
            [2., 0.]])
     """
+    assert callable(function)
     n = len(items)
     announce(n, getattr(function, "__name__", "distances"))
     D = np.zeros((n, n))
@@ -148,7 +152,7 @@ def matrix_of_items(items: Any, function: Callable[[Any, Any], float]) -> Array:
     return checked_matrix(D)
 
 
-def distances_of(X: Array, metric: Any, what: str = "distances") -> Array:
+def distances_of(X: Array, metric: MetricLike, what: str = "distances") -> Array:
     """All distances of checked rows for any ``metric=``; X itself where it is precomputed.
 
     >>> distances_of(np.array([[0.0], [2.0]]), lambda a, b: abs(a[0] - b[0]))
@@ -164,7 +168,7 @@ def distances_of(X: Array, metric: Any, what: str = "distances") -> Array:
     return matrix_of(X, resolve(metric, X), what)
 
 
-def cross_distances(A: Array, B: Array, metric: Any) -> Array:
+def cross_distances(A: Array, B: Array, metric: MetricLike) -> Array:
     """Distances of the rows of A to those of B, (n, m); what a metric learns, it learns from B.
 
     >>> cross_distances(np.array([[1.0]]), np.array([[0.0], [3.0]]), "manhattan")
@@ -180,7 +184,7 @@ def cross_distances(A: Array, B: Array, metric: Any) -> Array:
     return found.finish(D)
 
 
-def pair_distances(X: Array, a: Any, b: Any, metric: Any) -> Array:
+def pair_distances(X: Array, a: IntArray, b: IntArray, metric: MetricLike) -> Array:
     """The distances of rows a_e and b_e, one per pair.
 
     >>> pair_distances(np.array([[0.0], [3.0]]), np.array([1]), np.array([0]), "euclidean")

@@ -15,7 +15,7 @@ from pellucid.core.arrays import check
 
 
 def stirling_number(n: int, k: int) -> int:
-    """The number of ways to form k clusters, none empty, of n points.
+    """The number of ways to form ``k`` clusters, none empty, of ``n`` points.
 
     >>> stirling_number(4, 2), stirling_number(5, 3), stirling_number(0, 0), stirling_number(2, 3)
     (7, 25, 1, 0)
@@ -29,7 +29,7 @@ def stirling_number(n: int, k: int) -> int:
 
 
 def bell_number(n: int) -> int:
-    """The number of ways to form clusters of n points.
+    """The number of ways to form clusters of ``n`` points.
 
     >>> bell_number(5), bell_number(100) > 10**115
     (52, True)

@@ -39,17 +39,17 @@ SAME, GROWTH, STARTS = 0.7, 1.5, 10
 
 
 class ClusterFinding(NamedTuple):
-    """One thing to know: what was seen, and the cure.
+    """One thing to know about a clustering.
 
     >>> finding = ClusterFinding("scales", "columns differ", "standardise them", {"ratio": 50.0})
     >>> print(finding)
     columns differ; standardise them
     """
 
-    name: str
-    message: str
-    cure: str
-    numbers: dict[str, Any]
+    name: str  # which check found it
+    message: str  # what was seen
+    cure: str  # what to do about it
+    numbers: dict[str, Any]  # the numbers of the message
 
     def __str__(self) -> str:
         return f"{self.message}; {self.cure}"
@@ -62,8 +62,8 @@ class ClusterDiagnosis(NamedTuple):
     nothing was found that speaks against these 2 clusters
     """
 
-    findings: tuple[ClusterFinding, ...]
-    n_clusters: int
+    findings: tuple[ClusterFinding, ...]  # what speaks against the clustering
+    n_clusters: int  # of the clustering that was looked at
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -284,6 +284,7 @@ def cluster_diagnosis(X: Any, labels: ArrayLike | None = None) -> ClusterDiagnos
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        The rows.
     labels : array-like of shape (n_samples,), default=None
         A clustering; None takes that of k-means with the number of clusters that
         ``ClusterNumberSearch`` finds.

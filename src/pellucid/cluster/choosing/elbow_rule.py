@@ -9,8 +9,9 @@ the elbow is ambiguous: the one of the largest ratio is named, and the others wi
 The first and the last number of clusters cannot be candidates: they lack a drop on one side.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class ElbowResult(NamedTuple):
     """
 
     n_clusters: int | None
-    candidates: tuple[int, ...]
+    candidates: tuple[int, ...]  # all numbers of clusters where the error bends
     kind: str
 
     def __str__(self) -> str:
@@ -39,7 +40,11 @@ class ElbowResult(NamedTuple):
 
 
 def elbow(
-    values: ArrayLike, n_clusters: Any = None, *, ratio: float = 2.0, share: float = 0.05
+    values: ArrayLike,
+    n_clusters: Sequence[int] | None = None,
+    *,
+    ratio: float = 2.0,
+    share: float = 0.05,
 ) -> ElbowResult:
     """Find the number of clusters after which the error falls much less.
 
@@ -83,7 +88,7 @@ def elbow(
     return ElbowResult(best, tuple(ratios), "one" if len(ratios) == 1 else "several")
 
 
-def _counts(n_clusters: Any, n: int) -> list[int]:
+def _counts(n_clusters: Sequence[int] | None, n: int) -> list[int]:
     counts = list(range(1, n + 1)) if n_clusters is None else [int(k) for k in n_clusters]
     if len(counts) != n or any(b - a != 1 for a, b in pairwise(counts)):
         raise ValueError(

@@ -13,9 +13,9 @@ distance 0, is counted too (a convention of some notes; it flatters small cluste
     Calinski-Harabasz  (n - k) / (k - 1) x between / within,  sums of squares
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_array
@@ -37,6 +37,7 @@ from pellucid.core.functions.distances import DISTANCES, Distance, distance
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.random import generator
 
+Between: TypeAlias = str | Distance | Callable[..., Any]  # how far two rows are apart
 SUMS: dict[str, Callable[[Array, Array, IntArray, int], Array]] = {
     "euclidean": euclidean_sums,
     "manhattan": manhattan_sums,
@@ -66,7 +67,7 @@ class Labelled(NamedTuple):
     codes: IntArray
 
 
-def labelled(X: Any, labels: Any, *, words: str, several: bool) -> Labelled:
+def labelled(X: Any, labels: ArrayLike, *, words: Between, several: bool) -> Labelled:
     """Check rows and labels; ``several`` refuses one cluster and as many as rows."""
     if callable(words):
         A = X if isinstance(X, np.ndarray) else list(X)
@@ -90,7 +91,7 @@ def labelled(X: Any, labels: Any, *, words: str, several: bool) -> Labelled:
     return Labelled(A, classes, codes)
 
 
-def cluster_sums(data: Labelled, metric: Any) -> Array:
+def cluster_sums(data: Labelled, metric: Between) -> Array:
     """total[i, c] = sum of the distances of row i to the rows of cluster c."""
     n, k = len(data.codes), len(data.classes)
     order = np.argsort(data.codes, kind="stable")
@@ -117,14 +118,14 @@ def cluster_sums(data: Labelled, metric: Any) -> Array:
 
 
 def _pairs_of(function: Callable[[Any, Any], float]) -> Callable[[Any, Any], Array]:
-    def pairwise(A: Any, B: Any) -> Array:
+    def pairwise(A: Sequence[Any], B: Sequence[Any]) -> Array:
         return np.array([[float(function(a, b)) for b in B] for a in A])
 
     return pairwise
 
 
 def silhouette_values(
-    X: Any, labels: ArrayLike, *, metric: Any = "euclidean", within: str = "others"
+    X: Any, labels: ArrayLike, *, metric: Between = "euclidean", within: str = "others"
 ) -> SilhouetteValues:
     """Cohesion, separation, silhouette and neighbouring cluster of every row.
 
@@ -134,7 +135,9 @@ def silhouette_values(
         Or distances (n_samples, n_samples) with ``metric="precomputed"``; with a function of two
         items, any sequence of items.
     labels : array-like of shape (n_samples,)
+        The cluster of each row.
     metric : str, Distance or callable, default="euclidean"
+        The distance between two rows.
     within : {"others", "all"}, default="others"
         Whether the mean distance within the own cluster leaves out the row itself.
 
@@ -170,9 +173,10 @@ def silhouette_values(
 
 
 def silhouette_samples(
-    X: Any, labels: ArrayLike, *, metric: Any = "euclidean", within: str = "others"
+    X: Any, labels: ArrayLike, *, metric: Between = "euclidean", within: str = "others"
 ) -> Array:
-    """The silhouette of every row; see ``silhouette_values``.
+    """The silhouette of every row; ``X``, ``labels``, ``metric``, ``within`` as in
+    ``silhouette_values``.
 
     >>> silhouette_samples([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]).round(4)
     array([0.9048, 0.8947, 0.8947, 0.9048])
@@ -184,12 +188,13 @@ def silhouette_score(
     X: Any,
     labels: ArrayLike,
     *,
-    metric: Any = "euclidean",
+    metric: Between = "euclidean",
     within: str = "others",
     sample_size: int | None = None,
     random_state: Any = None,
 ) -> float:
-    """The mean silhouette; of ``sample_size`` random rows where it is given.
+    """The mean silhouette of ``X`` with these ``labels``; ``metric`` and ``within`` as in
+    ``silhouette_values``. ``sample_size`` looks at so many random rows (``random_state``) only.
 
     >>> round(silhouette_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 4)
     0.8997
@@ -223,7 +228,9 @@ def distortion(X: Any, labels: ArrayLike, *, metric: str | Metric = "euclidean")
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        The rows.
     labels : array-like of shape (n_samples,)
+        The group of each row.
     metric : {"euclidean", "manhattan", "cosine"} or Metric, default="euclidean"
         As for ``KMeans``: squared Euclidean to the mean, absolute differences to the median, or
         one minus the cosine to the mean direction.
@@ -248,7 +255,7 @@ def distortion(X: Any, labels: ArrayLike, *, metric: str | Metric = "euclidean")
 
 
 def calinski_harabasz_score(X: Any, labels: ArrayLike) -> float:
-    """The ratio of the variances between and within clusters; 1.0 when no row leaves its mean.
+    """The variance between the clusters (``labels``) of ``X`` over that within; 1.0 if that is 0.
 
     >>> round(calinski_harabasz_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 4)
     200.0

@@ -28,6 +28,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, MetaEstimatorMixin
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -140,6 +141,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
     cv : int or splitter, default=5
         Folds of the held-out criteria.
     random_state : int, RandomState, Generator or None
+        Seeds of the fits, the subsamples and the reference rows.
 
     Attributes
     ----------
@@ -181,7 +183,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         n_clusters: int | Iterable[int] = tuple(range(1, 12)),
         criteria: Iterable[str] = ("elbow", "silhouette", "calinski_harabasz", "stability"),
         n_runs: int = 10,
-        cv: Any = 5,
+        cv: int | BaseCrossValidator = 5,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator

@@ -50,7 +50,7 @@ class StabilityResult(NamedTuple):
 
     score: float  # mean agreement of the pairs
     agreement: Array  # (n_runs, n_runs) adjusted Rand indices, 1 on the diagonal
-    modal_share: float
+    modal_share: float  # share of the runs that found the most frequent partition
     modal_labels: IntArray  # (n,) numbered by first row
 
 
@@ -184,11 +184,15 @@ def cluster_stability(
     estimator : estimator with ``fit_predict``
         Runs are clones with ``n_init=1`` and a seed of their own.
     X : array-like of shape (n_samples, n_features)
+        The rows.
     n_runs : int, default=20
+        How often the clustering is repeated.
     resample : {"seeds", "subsample", "bootstrap"}, default="seeds"
+        What differs between the runs: the seed alone, or the rows too.
     fraction : float, default=0.8
         The share of the rows in a subsample.
     random_state : int, RandomState, Generator or None
+        Seed of the runs.
 
     Returns
     -------

@@ -4,7 +4,7 @@ Model        row i is *core* if the weights within eps of it, its own included, 
              core rows within eps of each other belong together
 Labels       clusters are numbered by their first core row; another row within eps of a core row
              takes the lowest such label (a border row), else -1 (noise)
-Algorithm    kd-tree, whole leaves at a time (``cluster.density.kernels``); parts of the tree that are
+Algorithm    kd-tree, whole leaves at a time (``kernels.py``); parts of the tree that are
              known to be one cluster are passed over. O(n log n) while few columns matter, at most
              O(n^2 p); memory O(n p): no list of neighbours is kept
              other metrics: lists of neighbours, from blocks of the distance matrix
@@ -30,7 +30,7 @@ from pellucid.cluster.density.regions import (
     lists_of_matrix,
     run,
 )
-from pellucid.cluster.dissimilarity import kernel_order, mapped_rows
+from pellucid.cluster.dissimilarity import MetricLike, kernel_order, mapped_rows
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.arrays import check
@@ -88,12 +88,12 @@ class DBSCAN(ClusterMixin, Estimator):
         eps: float = 0.5,
         *,
         min_samples: int = 5,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
+        metric: MetricLike = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float | None = None,
-        n_jobs: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.eps = eps
         self.min_samples = min_samples
@@ -152,7 +152,7 @@ class DBSCAN(ClusterMixin, Estimator):
             )
         return lists_of_matrix(X, float(self.eps))
 
-    def _fitted(self, _: Any) -> dict[str, Any]:
+    def _fitted(self, _: object) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def card(self) -> Card:
@@ -190,7 +190,7 @@ def table_of(X: Any) -> Array:
     return X.toarray()
 
 
-def k_distances(X: ArrayLike, k: int = 4, *, metric: Any = "euclidean") -> Array:
+def k_distances(X: ArrayLike, k: int = 4, *, metric: MetricLike = "euclidean") -> Array:
     """The distance of every row to its k-th nearest other row, in ascending order.
 
     Where the curve bends up, rows stop being dense: that height is a good ``eps`` for
@@ -199,8 +199,11 @@ def k_distances(X: ArrayLike, k: int = 4, *, metric: Any = "euclidean") -> Array
     Parameters
     ----------
     X : array of shape (n, p)
+        The rows.
     k : int, default=4
+        Which neighbour, less than the number of rows.
     metric : str or callable, default="euclidean"
+        As for ``DBSCAN``.
 
     Examples
     --------

@@ -8,7 +8,7 @@ Choice       excess of mass: the clusters that live longest, weighted by their r
 Strength     lambda at which a row leaves its cluster / lambda at which the last one does
 Cost         kd-tree for the core distances, Prim without a matrix: O(n^2 p), memory O(n p)
 
-The cores are in ``density_tree``, the kernels in ``cluster.density.reachability_kernels``.
+The cores are in ``reachability_tree.py``, the kernels in ``reachability_kernels.py``.
 
 References: Campello, Moulavi & Sander (2013); McInnes & Healy (2017).
 """
@@ -31,7 +31,7 @@ from pellucid.cluster.density.reachability_tree import (
     select,
     stabilities,
 )
-from pellucid.cluster.dissimilarity import checked_matrix, matrix_of
+from pellucid.cluster.dissimilarity import MetricLike, checked_matrix, matrix_of
 from pellucid.cluster.hierarchy.kernels.dendrogram import labels_after
 from pellucid.cluster.hierarchy.linkage import MergeTree
 from pellucid.core.arrays import check
@@ -60,6 +60,7 @@ class HDBSCAN(ClusterMixin, Estimator):
     metric : str or callable, default="euclidean"
         Any of ``pellucid.neighbors.pairwise_distances``, or ``"precomputed"`` (a dense matrix).
     metric_params : dict, default=None
+        Keywords of the metric.
     alpha : float, default=1.0
         Distances are divided by it.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
@@ -71,6 +72,7 @@ class HDBSCAN(ClusterMixin, Estimator):
     allow_single_cluster : bool, default=False
         All rows may be one cluster.
     store_centers : {None, "centroid", "medoid", "both"}, default=None
+        Which centres of the clusters to compute.
 
     Attributes
     ----------
@@ -101,12 +103,12 @@ class HDBSCAN(ClusterMixin, Estimator):
         min_samples: int | None = None,
         cluster_selection_epsilon: float = 0.0,
         max_cluster_size: int | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
+        metric: MetricLike = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         alpha: float = 1.0,
         algorithm: str = "auto",
         leaf_size: int = 40,
-        n_jobs: Any = None,
+        n_jobs: int | None = None,
         cluster_selection_method: str = "eom",
         allow_single_cluster: bool = False,
         store_centers: str | None = None,
@@ -239,7 +241,7 @@ class HDBSCAN(ClusterMixin, Estimator):
         labels[whole] = cut_labels(groups, min_cluster_size)
         return labels
 
-    def _fitted(self, _: Any) -> dict[str, Any]:
+    def _fitted(self, _: object) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def card(self) -> Card:

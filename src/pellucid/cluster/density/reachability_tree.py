@@ -7,7 +7,8 @@ below it together. ``leaf``: the clusters without clusters below. A kept cluster
 below ``epsilon`` gives way to its first ancestor born above it.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -191,6 +192,6 @@ def cut_labels(labels: IntArray, fewest: int) -> IntArray:
     return np.where(large, np.cumsum(large) - 1, -1)[labels]
 
 
-def centre_of(X: Array, strength: Array, distances: Any) -> Array:
+def centre_of(X: Array, strength: Array, distances: Callable[[Array], Array]) -> Array:
     """The row with the least sum of distances to the others, weighted by their strength."""
     return X[int(np.argmin((distances(X) * strength).sum(axis=1)))]

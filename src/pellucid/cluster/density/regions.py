@@ -1,9 +1,10 @@
-"""The cores of DBSCAN: by a kd-tree (``cluster.density.kernels``), and by given lists of neighbours."""
+"""The cores of DBSCAN: by a kd-tree (``kernels.py``), and by given lists of neighbours."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, issparse, sparray
 
 from pellucid.cluster.density.kernels import (
     border_labels,
@@ -40,7 +41,7 @@ def spans(bottom: int, n: int) -> list[tuple[int, int]]:
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def run(function: Any, items: list[Any]) -> list[Any]:
+def run(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
     return [function(items[0])] if len(items) == 1 else list(map_threads(function, items))
 
 
@@ -154,7 +155,7 @@ class Lists(NamedTuple):
     neighbour: IntArray
 
 
-def lists_of_matrix(D: Any, eps: float) -> Lists:
+def lists_of_matrix(D: Array | sparray, eps: float) -> Lists:
     """Neighbours in a matrix of distances; a sparse one holds those that were looked at."""
     n = D.shape[0]
     if issparse(D):

@@ -1,14 +1,14 @@
 r"""Agglomerative clustering: every row is a cluster, and the nearest two merge, again and again.
 
 Model        a tree; cutting it leaves k clusters, for any k
-Evaluation   the linkage, a distance of clusters (``cluster.hierarchy.linkage``), least at every merge: greedy
+Evaluation   the linkage, a distance of clusters (``linkage.py``), least at every merge: greedy
 Algorithm    spanning tree, nearest-neighbour chain or least of nearest, by linkage; the same
              merges as by looking at all pairs again and again, in O(n^2) or less
 
 References: Ward (1963); Lance & Williams (1967); Müllner (2011).
 """
 
-import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.cluster.dissimilarity import (
+    MetricLike,
     checked_matrix,
     cross_distances,
     distances_of,
@@ -44,6 +45,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.metrics import resolve
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 
 
 class AgglomerativeClustering(Hierarchical):
@@ -95,10 +97,10 @@ class AgglomerativeClustering(Hierarchical):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
-        memory: Any = None,
-        connectivity: Any = None,
-        compute_full_tree: Any = "auto",
+        metric: MetricLike = "euclidean",
+        memory: object = None,
+        connectivity: ArrayLike | Callable[[Array], ArrayLike] | None = None,
+        compute_full_tree: bool | str = "auto",
         linkage: str = "ward",
         distance_threshold: float | None = None,
         compute_distances: bool = False,
@@ -194,11 +196,9 @@ class AgglomerativeClustering(Hierarchical):
 
     def _say(self) -> None:
         if self.linkage in ("centroid", "median") and (falls := self._falls()):
-            warnings.warn(
+            warn(
                 f"{falls} merge(s) are lower than the one before (inversions, usual with "
-                f"linkage={self.linkage!r}): cuts follow the order of the merges",
-                UserWarning,
-                stacklevel=4,
+                f"linkage={self.linkage!r}): cuts follow the order of the merges"
             )
 
     def _fitted(self) -> dict[str, Any]:

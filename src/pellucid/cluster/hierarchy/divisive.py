@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.cluster.dissimilarity import distances_of
+from pellucid.cluster.dissimilarity import MetricLike, distances_of
 from pellucid.cluster.hierarchy.cuts import Hierarchical, cophenetic_correlation, sampled_rows
 from pellucid.cluster.hierarchy.kernels.divisive import split_all
 from pellucid.cluster.hierarchy.linkage import MergeTree
@@ -118,7 +118,7 @@ class DivisiveClustering(Hierarchical):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
+        metric: MetricLike = "euclidean",
         distance_threshold: float | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -146,7 +146,7 @@ class DivisiveClustering(Hierarchical):
         context.end()
         return self
 
-    def _fitted(self, _: Any) -> dict[str, Any]:
+    def _fitted(self, _: object) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def card(self) -> Card:

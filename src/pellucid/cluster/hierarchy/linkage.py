@@ -19,14 +19,20 @@ Heights are those of ``scipy.cluster.hierarchy.linkage``; ties go to the lower r
 References: Müllner (2011); Murtagh (1983); Gower & Ross (1969).
 """
 
-import warnings
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
-from pellucid.cluster.dissimilarity import distances_of, kernel_order, mapped_rows, matrix_of
+from pellucid.cluster.dissimilarity import (
+    MetricLike,
+    distances_of,
+    kernel_order,
+    mapped_rows,
+    matrix_of,
+)
 from pellucid.cluster.hierarchy.kernels.centres import centre_merges
 from pellucid.cluster.hierarchy.kernels.chain import matrix_chain
 from pellucid.cluster.hierarchy.kernels.dendrogram import labels_after, number_merges
@@ -36,6 +42,7 @@ from pellucid.cluster.hierarchy.near_merges import near_spanning_tree, ward_tree
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.metrics import Metric
+from pellucid.core.runtime.warn import warn
 
 LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 FROM_CENTRES = ("centroid", "median", "ward")
@@ -135,7 +142,9 @@ class Graph(NamedTuple):
     n_components: int  # before they were joined
 
 
-def graph_of(connectivity: Any, n: int, between: Any) -> Graph:
+def graph_of(
+    connectivity: ArrayLike | None, n: int, between: Callable[[IntArray, IntArray], Array]
+) -> Graph:
     """The edges of a connectivity matrix; separate parts are joined by their nearest pairs.
 
     ``between(rows, others)`` gives distances.
@@ -150,11 +159,9 @@ def graph_of(connectivity: Any, n: int, between: Any) -> Graph:
     links = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
     parts, label = connected_components(links, directed=False)
     if parts > 1:
-        warnings.warn(
+        warn(
             f"the number of connected components of the connectivity matrix is {parts} > 1: "
-            "they are joined by their nearest rows, so that the tree is whole",
-            UserWarning,
-            stacklevel=5,
+            "they are joined by their nearest rows, so that the tree is whole"
         )
         groups = [np.flatnonzero(label == c) for c in range(parts)]
         bridges = []
@@ -218,13 +225,14 @@ def cut_tree(tree: MergeTree, n_clusters: int) -> IntArray:
 
 
 def linkage_distance(
-    A: ArrayLike, B: ArrayLike, linkage: str = "single", metric: Any = "euclidean"
+    A: ArrayLike, B: ArrayLike, linkage: str = "single", metric: MetricLike = "euclidean"
 ) -> float:
     """How far two groups of rows are apart.
 
     Parameters
     ----------
     A, B : arrays of shape (n, p) and (m, p)
+        The rows of the two groups.
     linkage : {"single", "complete", "average", "centroid", "ward"}, default="single"
         weighted and median depend on how the groups came about, so two groups have none.
     metric : str or callable, default="euclidean"
@@ -257,7 +265,7 @@ def linkage_distance(
     return float(D.min() if linkage == "single" else D.max())
 
 
-def euclidean_only(metric: Any, linkage: str) -> None:
+def euclidean_only(metric: MetricLike, linkage: str) -> None:
     """Refuse another metric where centres are averaged."""
     if not (isinstance(metric, str) and metric in ("euclidean", "l2")):
         raise ValueError(f"linkage={linkage!r} works with metric='euclidean' only, got {metric!r}")

@@ -1,8 +1,8 @@
 r"""Trees of merges from rows sorted in space: no matrix, and most distances never computed.
 
-    ward    nearest-neighbour chains over centres (``cluster.hierarchy.kernels.ward``); the centres that are
+    ward    nearest-neighbour chains over centres (``kernels/ward.py``); the centres that are
             left are sorted anew whenever a quarter has been merged
-    single  minimum spanning tree by Borůvka's rounds (``cluster.hierarchy.kernels.spanning``)
+    single  minimum spanning tree by Borůvka's rounds (``kernels/spanning.py``)
 
 Cost: O(n p) memory; time n^2 p / 64 for the bounds plus the distances that they do not rule out,
 few in ten columns of grouped rows, most where columns are many.

@@ -1,1 +1,6 @@
-"""TODO src/pellucid/cluster/kmeans."""
+"""k-means.
+
+Read ``kmeans.py`` first, then ``lloyd.py`` (the rounds), ``passes.py`` (one pass over the rows) and
+``seeding.py`` (the start). ``bisecting.py`` splits one cluster at a time by ``two_means.py``;
+``*kernels.py`` have the compiled sweeps.
+"""

@@ -11,17 +11,17 @@ The first j - 1 splits are the answer for j clusters, so that ``cut`` needs no s
 References: Steinbach, Karypis & Kumar (2000); Savaresi & Boley (2001).
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
-from pellucid.cluster.kmeans.kmeans import RAW, Problem, problem_of
+from pellucid.cluster.kmeans.kmeans import RAW, Init, Problem, problem_of
 from pellucid.cluster.kmeans.lloyd import run_lloyd
 from pellucid.cluster.kmeans.passes import Box, dense_rows, limb_grid, nearest, own_terms
 from pellucid.cluster.kmeans.two_means import Halved, Halves, run_two_means
@@ -33,6 +33,7 @@ from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 
 STRATEGIES = ("biggest_inertia", "largest_cluster")
 KEEP_NO_LABELS = 10**12  # so many rows that the rounds of one split keep no labels
@@ -49,7 +50,7 @@ class Tree(NamedTuple):
     last: tuple[int, int, bool] | None  # node that was split, rounds it took, converged
 
 
-def node_inertias(rows: Rows, centers: Array, labels: Any) -> tuple[Array, Array]:
+def node_inertias(rows: Rows, centers: Array, labels: NDArray[np.int32]) -> tuple[Array, Array]:
     """J and the weight of each part.
 
     >>> rows = Rows(np.array([[0.0], [2.0], [9.0]]), None, np.ones(3))
@@ -71,7 +72,7 @@ def node_inertias(rows: Rows, centers: Array, labels: Any) -> tuple[Array, Array
 
 
 def bisect(
-    rows: Rows, box: Box, rng: Rng, *, init: Any, n_init: int, max_iter: int, tol: float
+    rows: Rows, box: Box, rng: Rng, *, init: Init, n_init: int, max_iter: int, tol: float
 ) -> Halved:
     """The best of ``n_init`` runs of 2-means; box is of these rows or of more."""
     if issparse(rows.X):
@@ -116,7 +117,9 @@ def general_run(problem: Problem, start: Array, *, max_iter: int, tol: float) ->
     return Halved(run.centers, inertia, weight, run.labels, run.iteration)
 
 
-def exact_zeros(rows: Rows, labels: Any, parts: Any, reach: float) -> Array:
+def exact_zeros(
+    rows: Rows, labels: NDArray[np.int32], parts: tuple[Array, Array, Array], reach: float
+) -> Array:
     """J of the parts (centres, J, weights): 0 where all rows of one are equal.
 
     (The mean of equal numbers need not be that number to the last bit. It stays the centre: a row
@@ -185,11 +188,13 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of clusters, at most the number of rows.
     init : {"k-means++", "random"} or callable, default="random"
         Start of every split; a function ``init(X, n_clusters, random_state)`` returns 2 centres.
     n_init : int, default=1
         Starts per split; the best counts.
     random_state : int, RandomState, Generator or None
+        Seed of the starts.
     max_iter : int, default=300
         Most rounds of one split.
     verbose : ignored
@@ -235,7 +240,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "random",
+        init: Init = "random",
         n_init: int = 1,
         random_state: Any = None,
         max_iter: int = 300,
@@ -327,19 +332,17 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _say(self) -> None:
         k = len(self.cluster_centers_)
         if k < self.n_clusters and self.history_[-1]["divisible"] == 0:
-            warnings.warn(
+            warn(
                 f"Number of distinct clusters ({k}) found smaller than n_clusters "
                 f"({self.n_clusters}): X may have fewer distinct rows than that",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         short = int((~self.history_["converged"].astype(bool)).sum())
         if short:
-            warnings.warn(
+            warn(
                 f"BisectingKMeans: {short} split(s) did not converge in max_iter={self.max_iter} "
                 "rounds",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def cut(self, n_clusters: int) -> IntArray:

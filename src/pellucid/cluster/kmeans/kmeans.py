@@ -10,16 +10,15 @@ Variants     manhattan: d = |x - c|_1, c_k = coordinate median
              Metric(distance, center) pairs any other two; then J may rise, and the card says so
 Empty        a centre without rows takes the row farthest from its own centre
 
-The rounds are in ``lloyd``, their passes over the rows in ``passes``, the starts in ``seeding``,
-the kernels in ``cluster.kmeans.kernels``.
+The rounds are in ``lloyd.py``, their passes over the rows in ``passes.py``, the starts in
+``seeding.py``, the kernels in ``kernels.py``.
 
 References: Lloyd (1982); Hamerly (2010); Arthur & Vassilvitskii (2007).
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
@@ -27,7 +26,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.lloyd import Run, State, run_lloyd
 from pellucid.cluster.kmeans.passes import (
     LARGEST,
@@ -59,9 +58,11 @@ from pellucid.core.loops.statistics import (
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 
 DENSE_VALUES = 20_000_000  # a sparse X with fewer values is made dense at once, else by leaves
 TOGETHER = 10  # starts that are drawn in the same passes over the rows
+Init: TypeAlias = str | ArrayLike | Callable[..., ArrayLike]  # a rule, centres, or a function
 STOPS = ("shift", "each", "labels")
 STARTS = ("k-means++", "k-means++-distance", "random", "uniform", "farthest")
 
@@ -74,7 +75,7 @@ class Metric(NamedTuple):
     """A distance and a rule for the centre of a group, for ``KMeans(metric=...)``.
 
     ``distance``: a name (euclidean, manhattan, cosine, chebyshev, ...; euclidean counts squared
-    in J) or a ``pellucid.core.functions.distances.Distance``. ``center``: mean, median or direction.
+    in J) or a ``core.functions.distances.Distance``. ``center``: mean, median or direction.
 
     >>> Metric("manhattan", "mean")
     Metric(distance='manhattan', center='mean')
@@ -116,7 +117,7 @@ class Problem(NamedTuple):
         keep = isinstance(self.source, Rows)
         return SourceRows(self.source, self.map_, self.space, self.box, keep_labels=keep)
 
-    def starts(self, init: Any, k: int, n_init: int, rng: Rng) -> Iterator[Array]:
+    def starts(self, init: Init, k: int, n_init: int, rng: Rng) -> Iterator[Array]:
         """Starting centres, ``n_init`` times; each start has a stream of its own."""
         rngs = [np.random.default_rng(rng.integers(2**63, size=2)) for _ in range(n_init)]
         if callable(init):
@@ -148,7 +149,7 @@ class Problem(NamedTuple):
         old_style = np.random.RandomState(int(rng.integers(2**32)))  # what scikit-learn passes
         return self._given(init(self.source.X, k, random_state=old_style), k)
 
-    def _given(self, init: Any, k: int) -> Array:
+    def _given(self, init: ArrayLike, k: int) -> Array:
         C = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
         p = len(self.box.mean)
         if C.shape != (k, p):
@@ -187,12 +188,13 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
 RAW = Space(sqeuclidean, "mean")  # rows as they are
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BlockEstimator):
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
     """k-means clustering.
 
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of centres, at most the number of rows.
     init : str, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
         ``"k-means++"``, ``"k-means++-distance"`` (plain distance, one draw), ``"random"``
         (distinct rows), ``"uniform"`` (anywhere in the box of the data), ``"farthest"``, centres,
@@ -200,11 +202,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
     n_init : "auto" or int, default="auto"
         Number of starts; auto is 1 for the ``k-means++`` ones and for given centres, else 10.
     max_iter : int, default=300
+        Most rounds of one start.
     tol : float, default=1e-4
         See ``stop``.
     verbose : ignored
         For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
     random_state : int, RandomState, Generator or None
+        Seed of the starts.
     copy_x : ignored
         X is never changed.
     algorithm : {"lloyd", "elkan"}, default="lloyd"
@@ -214,6 +218,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
         of the columns (scikit-learn's rule); when every centre moves less than ``tol``; or when
         no label changes, so that no centre moves at all. The last always stops.
     metric : {"euclidean", "manhattan", "cosine"} or Metric, default="euclidean"
+        The distance and the rule for a centre, see the module.
 
     Attributes
     ----------
@@ -241,11 +246,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
     _accepts_sparse = True
     _training_state = ("labels_",)
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int | str = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -350,10 +357,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
         if self.n_init == "auto":
             return 1 if given or self.init in ("k-means++", "k-means++-distance") else 10
         if given and self.n_init != 1:
-            warnings.warn(
+            warn(
                 f"the starting centres are given, so there is one run, not n_init={self.n_init}",
                 RuntimeWarning,
-                stacklevel=4,
             )
             return 1
         return int(self.n_init)
@@ -378,31 +384,30 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bl
         found = int((best.weights > 0).sum())
         moved = int(run.history["reseeded"].sum())
         if found < k:
-            warnings.warn(
+            warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({k}): "
                 "X may have fewer distinct rows than that",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         if moved:
-            warnings.warn(
+            warn(
                 f"{moved} time(s) a cluster was empty and took the row farthest from its centre; "
                 "see history_['reseeded']",
                 EmptyClusterWarning,
-                stacklevel=5,
             )
         if run.reason == "max_iter":
-            warnings.warn(
+            warn(
                 f"KMeans: no convergence in max_iter={self.max_iter} rounds: last gap "
                 f"{run.history[-1]['gap']:.3g} (stop={self.stop!r}, tol={self.tol:g})",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
 
-    def _near(self, X: Any, function: Callable[[Array, Array], Any], w: Any = None) -> list[Any]:
+    def _near(
+        self, X: Any, function: Callable[[Array, Array], Any], w: Array | None = None
+    ) -> list[Any]:
         """``function(rows, weights)`` of every leaf of checked X, in order."""
         space = space_of(self.metric)
         rows = Rows(X, None, np.broadcast_to(np.float64(1.0), X.shape[:1]) if w is None else w)

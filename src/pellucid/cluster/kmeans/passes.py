@@ -12,10 +12,12 @@ In memory the objective follows from what changed, and so cannot rise by roundin
     J(labels, mean) = J(labels, C) - sum_k W_k |mean_k - C_k|^2           every term >= 0
 """
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pellucid.cluster.kmeans import kernels
@@ -210,7 +212,7 @@ def nearest(space: Space, X: Array, w: Array, C: Array) -> Near:
     return Near(labels, own_terms(space, X, C, labels))
 
 
-def own_terms(space: Space, X: Array, C: Array, labels: Any) -> Array:
+def own_terms(space: Space, X: Array, C: Array, labels: NDArray[np.int32]) -> Array:
     """d(x_i, c of its label) for every row of X."""
     if space.compiled:
         out = np.empty(len(X))
@@ -256,7 +258,7 @@ def far_rows(X: Array, w: Array, near: Near, count: int, grid: Array) -> tuple[F
     return first_far(found.values(), count)
 
 
-def first_far(rows: Any, count: int) -> tuple[Far, ...]:
+def first_far(rows: Iterable[Far], count: int) -> tuple[Far, ...]:
     """The farthest rows; of equally far ones those that come first in lexicographic order."""
     return tuple(sorted(rows, key=lambda far: (-far.term, far.row))[:count])
 
@@ -347,7 +349,7 @@ def leaf_assign(
     return total, float((w * terms).sum()), labels if keep else None
 
 
-def merge_assign(a: Any, b: Any) -> Any:
+def merge_assign(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
     """Two leaves together."""
     labels = None if a[2] is None else np.concatenate([a[2], b[2]])
     return a[0] + b[0], a[1] + b[1], labels

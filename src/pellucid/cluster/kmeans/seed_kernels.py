@@ -1,8 +1,8 @@
 """A whole start of k-means in one call, for tables so small that Python between draws counts.
 
-The steps are those of ``cluster.kmeans.seeding``: pick leaves by their mass, then rows in them, keep the
+The steps are those of ``seeding.py``: pick leaves by their mass, then rows in them, keep the
 candidate that leaves the least mass. The distances of the candidates are kept, so that each
-centre costs one pass over the tiles (see ``cluster.kmeans.kernels``).
+centre costs one pass over the tiles (see ``kernels.py``).
 """
 
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.cluster.kmeans.kernels import BLOCK, draw_in_order, tile_distances, tile_potential
+from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.simd import TILE_ROWS
@@ -125,7 +126,7 @@ def try_candidates(
     return best
 
 
-def seed_scratch(w: Any, d4: int, leaves: int, m: int) -> tuple[Any, ...]:
+def seed_scratch(w: Array, d4: int, leaves: int, m: int) -> tuple[Any, ...]:
     """The scratch arrays of ``seed_chain``, from near to slots."""
     columns = -(-m // TILE_ROWS) * TILE_ROWS
     return (

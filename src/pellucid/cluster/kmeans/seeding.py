@@ -12,7 +12,7 @@ and the next centre is a row drawn with probability proportional to its mass:
     power 0     any row that is not a centre yet: k distinct rows
     power inf   the farthest row (farthest-first, Gonzalez 1985)
 
-Rows are looked at in the leaves of ``core.loops.statistics``. A draw first picks a leaf by its mass,
+Rows are read in the leaves of ``core.loops.statistics``. A draw first picks a leaf by its mass,
 then a row in it, the rows taken in lexicographic order. So up to LEAF_ROWS rows the start
 depends neither on the order of the rows nor on whether a row is repeated or weighted, and for
 any number of rows it is the same in memory and over blocks. One pass over the data per centre.
@@ -374,7 +374,10 @@ def draw_in_span(
 def draw_probabilities(
     X: ArrayLike, centers: ArrayLike, *, power: float = 2, sample_weight: ArrayLike | None = None
 ) -> Array:
-    """The probability of each row to be the next centre of ``kmeans_plusplus`` (one trial).
+    """The probability of each row of ``X`` to be the next centre after these ``centers``.
+
+    It is proportional to ``sample_weight`` times the distance to the nearest centre to this
+    ``power``, as in one trial of ``kmeans_plusplus``.
 
     >>> draw_probabilities([[0.0], [1.0], [3.0]], [[0.0]]), draw_probabilities(
     ...     [[0.0], [1.0], [3.0]], [[0.0]], power=1)
@@ -403,15 +406,19 @@ def kmeans_plusplus(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
     n_clusters : int
+        Number of centres, at most the number of rows.
     power : float, default=2
         A row is drawn in proportion to its distance from the nearest centre to this power.
     n_local_trials : int, default=None
         Draws per centre, of which the best is kept; ``2 + log(n_clusters)`` for power 2, else 1.
     sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts.
     x_squared_norms : ignored
         For compatibility with scikit-learn.
     random_state : int, RandomState, Generator or None
+        Seed of the draws.
 
     Examples
     --------

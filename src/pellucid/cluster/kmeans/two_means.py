@@ -15,6 +15,7 @@ of its rows from the plane have a positive mean. Only a start may leave one empt
 """
 
 import math
+from collections.abc import Callable
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -66,7 +67,7 @@ class Halves:
         n, p = self.X.shape
         return n * (p + 16) < SMALL_TABLE
 
-    def _map(self, part: Any, looked: int) -> list[Any]:
+    def _map(self, part: Callable[[slice], Any], looked: int) -> list[Any]:
         """``part`` of every chunk, in order; of all at once if few rows will be looked at."""
         n, p = self.X.shape
         if looked * (p + 16) + 2 * n < SMALL_WORK:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/cluster/medoids."""
+"""k-medoids: read ``medoids.py``; ``kernels.py`` has its compiled sweeps."""

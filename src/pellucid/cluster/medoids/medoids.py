@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster.dissimilarity import (
+    MetricLike,
     checked_matrix,
     distances_of,
     kernel_order,
@@ -29,7 +30,7 @@ from pellucid.cluster.dissimilarity import (
 from pellucid.cluster.medoids.kernels import assign, next_medoid, savings, swap_pass
 from pellucid.compiled.distances.brute import direct_distances
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.core.functions.metrics import resolve, settled
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -120,12 +121,12 @@ def swap_step(D: Array, state: State) -> tuple[State, float]:
     return new, float(swaps)
 
 
-def members(items: Any, chosen: IntArray) -> Any:
+def members(items: list[Any] | Array, chosen: IntArray) -> Any:
     """The chosen items, of a list or of a table."""
     return [items[i] for i in chosen] if isinstance(items, list) else items[chosen]
 
 
-def as_if_stopped(state: State, items: Any) -> dict[str, Any]:
+def as_if_stopped(state: State, items: list[Any] | Array) -> dict[str, Any]:
     """The fitted attributes as if the fit had ended with this pass."""
     return {
         "medoid_indices_": state.medoids,
@@ -142,10 +143,12 @@ class KMedoids(ClusterMixin, Estimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of medoids, at most the number of rows.
     metric : str or callable, default="euclidean"
         Any of ``pellucid.neighbors.pairwise_distances``, ``"precomputed"``, or a function of two
         items, which may be rows of a table or any objects in a list (then taken as symmetric).
     init : {"build", "random"} or array of n_clusters row numbers, default="build"
+        Greedy (see the module), random rows, or these rows.
     max_iter : int, default=300
         Passes over all rows.
     random_state : int, RandomState, Generator or None
@@ -180,8 +183,8 @@ class KMedoids(ClusterMixin, Estimator):
         self,
         n_clusters: int = 8,
         *,
-        metric: Any = "euclidean",
-        init: Any = "build",
+        metric: MetricLike = "euclidean",
+        init: str | ArrayLike = "build",
         max_iter: int = 300,
         random_state: Any = None,
     ) -> None:
@@ -294,8 +297,9 @@ class KMedoids(ClusterMixin, Estimator):
             return self._nearest_items(rows)
         return np.argmin(self._distances(rows), axis=1)
 
-    def _nearest_items(self, items: Any) -> IntArray:
-        found = [int(np.argmin([self.metric(item, m) for m in self.medoids_])) for item in items]
+    def _nearest_items(self, items: list[Any] | Array) -> IntArray:
+        metric: Any = self.metric
+        found = [int(np.argmin([metric(item, m) for m in self.medoids_])) for item in items]
         return np.array(found, np.intp)
 
     def _distances(self, X: Array) -> Array:

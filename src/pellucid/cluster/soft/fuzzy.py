@@ -11,20 +11,19 @@ On a centre  D_ik = 0 gives u_ik = 1 (shared equally by centres that coincide th
 Variants     cosine: D = 1 - cos(x, v), rows of length 1, v_k the unit mean direction;
              manhattan: D = |x - v|_1, v_k the weighted coordinate median
 
-The rounds are in ``soft``, the kernels in ``cluster.soft.kernels``.
+The rounds are in ``rounds.py``, the kernels in ``kernels.py``.
 
 References: Dunn (1973); Bezdek (1981), Pattern Recognition with Fuzzy Objective Functions.
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, check_weights, with_callbacks
-from pellucid.cluster.kmeans.kmeans import STARTS, Metric, Problem, problem_of, space_of
+from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
+from pellucid.cluster.kmeans.kmeans import STARTS, Init, Metric, Problem, problem_of, space_of
 from pellucid.cluster.soft.rounds import FUZZY, Run, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
@@ -33,9 +32,10 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 
 
-def check_exponent(m: Any) -> None:
+def check_exponent(m: float) -> None:
     """Refuse an exponent that is not above 1."""
     check.positive(m=m)
     if not 1 < m < np.inf:
@@ -44,12 +44,13 @@ def check_exponent(m: Any) -> None:
         )
 
 
-class FuzzyCMeans(ClusterMixin, BlockEstimator):
+class FuzzyCMeans(ClusterMixin, Estimator):
     """Fuzzy c-means clustering.
 
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of centres, at most the number of rows.
     m : float, default=2.0
         Fuzziness, m > 1; near 1 the memberships become hard, as in k-means.
     init : str, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
@@ -57,12 +58,14 @@ class FuzzyCMeans(ClusterMixin, BlockEstimator):
     n_init : int, default=1
         Number of starts, of which the one with the least objective is kept.
     max_iter : int, default=300
+        Most rounds of one start.
     tol : float, default=1e-6
         Stop when no coordinate of any centre moves by ``tol``.
     metric : {"euclidean", "manhattan", "cosine"} or Metric, default="euclidean"
         As for ``KMeans``; the objective takes the squared Euclidean distance, the sum of absolute
         differences, or one minus the cosine.
     random_state : int, RandomState, Generator or None
+        Seed of the starts.
 
     Attributes
     ----------
@@ -94,12 +97,14 @@ class FuzzyCMeans(ClusterMixin, BlockEstimator):
 
     _training_state = ("labels_", "membership_")
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         m: float = 2.0,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-6,
@@ -162,10 +167,9 @@ class FuzzyCMeans(ClusterMixin, BlockEstimator):
     def _n_starts(self) -> int:
         given = not isinstance(self.init, str) and not callable(self.init)
         if given and self.n_init != 1:
-            warnings.warn(
+            warn(
                 f"the starting centres are given, so there is one run, not n_init={self.n_init}",
                 RuntimeWarning,
-                stacklevel=4,
             )
         return 1 if given else self.n_init
 
@@ -196,11 +200,10 @@ class FuzzyCMeans(ClusterMixin, BlockEstimator):
 
     def _warn_of_the_end(self) -> None:
         if self._end == "max_iter":
-            warnings.warn(
+            warn(
                 f"FuzzyCMeans: no convergence in max_iter={self.max_iter} rounds: a centre last "
                 f"moved by {self.history_[-1]['gap']:.3g} (tol={self.tol:g})",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:

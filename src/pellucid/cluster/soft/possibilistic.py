@@ -10,19 +10,18 @@ Scale        eta_k is the squared distance at which a row is half typical; from 
 Outliers     a far row has small t for every centre: it belongs nowhere and pulls nothing
 Coincidence  the centres do not push each other away; two may meet in one dense group
 
-The rounds are in ``soft``, the kernels in ``cluster.soft.kernels``.
+The rounds are in ``rounds.py``, the kernels in ``kernels.py``.
 
 References: Krishnapuram & Keller (1993, 1996).
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, Problem, problem_of
 from pellucid.cluster.soft.fuzzy import check_exponent
 from pellucid.cluster.soft.rounds import FUZZY, State, Weights, run_soft, sweeps_of, values_of
@@ -33,6 +32,7 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 
 SAME_PLACE = 0.05  # centres nearer than this share of their scale's root count as one
 
@@ -66,12 +66,13 @@ def coincident(C: Array, eta: Array) -> list[list[int]]:
     return groups
 
 
-class PossibilisticCMeans(ClusterMixin, BlockEstimator):
+class PossibilisticCMeans(ClusterMixin, Estimator):
     """Possibilistic c-means clustering.
 
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of centres, at most the number of rows.
     m : float, default=2.0
         Exponent, m > 1; near 1 a row is either typical or not at all.
     scale : "fuzzy", float or array-like of shape (n_clusters,), default="fuzzy"
@@ -80,6 +81,7 @@ class PossibilisticCMeans(ClusterMixin, BlockEstimator):
     init : "fuzzy" or array-like of shape (n_clusters, n_features), default="fuzzy"
         Starting centres; ``"fuzzy"`` takes those of a fuzzy fit.
     max_iter : int, default=300
+        Most rounds.
     tol : float, default=1e-6
         Stop when no coordinate of any centre moves by ``tol``.
     random_state : int, RandomState, Generator or None
@@ -111,13 +113,15 @@ class PossibilisticCMeans(ClusterMixin, BlockEstimator):
 
     _training_state = ("labels_", "typicality_")
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         m: float = 2.0,
-        scale: Any = "fuzzy",
-        init: Any = "fuzzy",
+        scale: str | float | ArrayLike = "fuzzy",
+        init: str | ArrayLike = "fuzzy",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -222,20 +226,18 @@ class PossibilisticCMeans(ClusterMixin, BlockEstimator):
     def _say(self) -> None:
         """Warn of what the user should know."""
         if self._end == "max_iter":
-            warnings.warn(
+            warn(
                 f"PossibilisticCMeans: no convergence in max_iter={self.max_iter} rounds: a centre "
                 f"last moved by {self.history_[-1]['gap']:.3g} (tol={self.tol:g})",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         groups = coincident(self.cluster_centers_, self.scale_)
         if groups:
             words = "; ".join(" and ".join(map(str, group)) for group in groups)
-            warnings.warn(
+            warn(
                 f"centres lie in one place: {words}; fewer clusters, or a smaller scale, would "
                 "keep them apart",
                 CoincidentCentersWarning,
-                stacklevel=5,
             )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:

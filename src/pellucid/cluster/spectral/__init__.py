@@ -1,1 +1,3 @@
-"""TODO src/pellucid/cluster/spectral."""
+"""Spectral clustering: read ``spectral.py`` first. ``maps.py`` finds the eigenvectors of the graph,
+``labels.py`` turns them into groups without k-means.
+"""

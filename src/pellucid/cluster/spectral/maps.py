@@ -15,7 +15,7 @@ is thin too), and for dense graphs of moderate size, by Cholesky.
 References: von Luxburg (2007), A tutorial on spectral clustering.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_solve, eigh, solve_triangular
@@ -36,6 +36,9 @@ SHIFT = 1e-5  # L + SHIFT I can be factored
 TILE = 256  # rows of a tile of the dense factorisation
 
 
+Graph: TypeAlias = Any  # (n, n) similarities, dense or sparse
+
+
 class Maps(NamedTuple):
     """Smallest eigenvalues of L, rising, with unit eigenvectors in the columns."""
 
@@ -45,7 +48,7 @@ class Maps(NamedTuple):
     parts: IntArray  # (n,) the part of every node
 
 
-def graph_parts(W: Any) -> IntArray:
+def graph_parts(W: Graph) -> IntArray:
     """The connected part of every node, numbered by first node.
 
     >>> graph_parts(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]]))
@@ -67,7 +70,7 @@ def graph_parts(W: Any) -> IntArray:
     return parts
 
 
-def laplacian_maps(W: Any, m: int, laplacian: str, tol: float) -> Maps:
+def laplacian_maps(W: Graph, m: int, laplacian: str, tol: float) -> Maps:
     """The m smallest eigenpairs of the Laplacian of W, whose diagonal is 0.
 
     >>> W = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -95,7 +98,7 @@ def laplacian_maps(W: Any, m: int, laplacian: str, tol: float) -> Maps:
     return Maps(values[keep], with_signs(vectors[:, keep]), degree, parts)
 
 
-def part_maps(W: Any, d: Array, more: int, laplacian: str, tol: float) -> tuple[Array, Array]:
+def part_maps(W: Graph, d: Array, more: int, laplacian: str, tol: float) -> tuple[Array, Array]:
     """The eigenvalue 0 of a connected graph and ``more`` others, with their vectors."""
     n = len(d)
     plain = laplacian == "unnormalized"
@@ -117,7 +120,7 @@ def part_maps(W: Any, d: Array, more: int, laplacian: str, tol: float) -> tuple[
     return np.concatenate([[0.0], values]), np.column_stack([u, V[:, order]])
 
 
-def similarity(W: Any, d: Array, c: float, plain: bool) -> Any:
+def similarity(W: Graph, d: Array, c: float, plain: bool) -> Any:
     """A with L = c (I - A); its largest eigenvalue is 1."""
     if plain:
         return (W + diags(c - d, format="csr")) / c if issparse(W) else (W + np.diag(c - d)) / c
@@ -128,7 +131,7 @@ def similarity(W: Any, d: Array, c: float, plain: bool) -> Any:
     return W * root[:, None] * root
 
 
-def is_narrow(A: Any) -> bool:
+def is_narrow(A: Graph) -> bool:
     """Whether a sparse graph has a thin factor: its band after Cuthill and McKee's order.
 
     >>> is_narrow(diags([np.ones(99), np.ones(99)], [-1, 1], format="csr"))
@@ -141,7 +144,7 @@ def is_narrow(A: Any) -> bool:
     return 8 * band <= n and n * float(band) ** 2 <= NARROW
 
 
-def by_lanczos(A: Any, u: Array, m: int, tol: float) -> tuple[Array, Array]:
+def by_lanczos(A: Graph, u: Array, m: int, tol: float) -> tuple[Array, Array]:
     """The m largest eigenpairs of A other than (1, u)."""
     if issparse(A) and is_narrow(A):
         return by_inverse(A, u, m, start_vector(u), tol)
@@ -226,7 +229,7 @@ def by_cholesky(B: Array, u: Array, m: int, tol: float) -> tuple[Array, Array]:
     return 1 + SHIFT - 1 / found[0], found[1]
 
 
-def by_inverse(A: Any, u: Array, m: int, start: Array, tol: float) -> tuple[Array, Array]:
+def by_inverse(A: Graph, u: Array, m: int, start: Array, tol: float) -> tuple[Array, Array]:
     """The same from (I - A + SHIFT I)^-1; u, its largest vector, is dropped."""
     n = len(u)
     if not issparse(A):

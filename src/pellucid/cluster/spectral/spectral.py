@@ -3,9 +3,9 @@ r"""Spectral clustering: cut a graph of similar rows where it is thin.
 Graph        W_ij >= 0, the similarity of rows i and j; D its row sums (diagonal left out)
 Objective    few and weak edges between groups of similar size: the normalised cut
              sum_k cut(A_k, rest)/vol(A_k), relaxed to  min tr H'L H,  H'H = I
-Solution     the k smallest eigenvectors of the Laplacian (``spectral_maps``): the rows of H
+Solution     the k smallest eigenvectors of the Laplacian (``maps.py``): the rows of H
              symmetric: rows scaled to length 1;  random_walk, unnormalized: as they are
-Groups       k-means of these rows, or ``spectral_labels``
+Groups       k-means of these rows, or ``labels.py``
 Parts        a graph in c parts has the eigenvalue 0 c times; its vectors tell the parts apart
 
 n^2 weights for kernels, n k for neighbours; some hundred products with the graph.
@@ -13,7 +13,7 @@ n^2 weights for kernels, n k for neighbours; some hundred products with the grap
 References: Shi & Malik (2000); Ng, Jordan & Weiss (2002); von Luxburg (2007).
 """
 
-import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.labels import cluster_qr, discretize
-from pellucid.cluster.spectral.maps import laplacian_maps
+from pellucid.cluster.spectral.maps import Graph, laplacian_maps
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.algebra.graph import knn_weights, rbf_weights
@@ -36,6 +36,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 
 KERNELS = ("rbf", "linear", "poly", "polynomial", "sigmoid", "laplacian")
 OTHERS = ("cosine", "chi2", "additive_chi2")
@@ -69,7 +70,7 @@ def both_ways(C: csr_matrix) -> csr_matrix:
     return (0.5 * (C + C.T)).tocsr()
 
 
-def known_neighbours(D: Any, k: int) -> IntArray:
+def known_neighbours(D: Graph, k: int) -> IntArray:
     """The k nearest of a matrix of distances; the row itself counts."""
     n = D.shape[0]
     if issparse(D):
@@ -89,6 +90,7 @@ class SpectralClustering(ClusterMixin, Estimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of groups, at most the number of rows.
     eigen_solver : {None, "arpack", "lobpcg", "amg"}, default=None
         Without effect: parts of up to 600 rows are decomposed whole, larger ones by Lanczos.
     n_components : int or None, default=None
@@ -109,11 +111,13 @@ class SpectralClustering(ClusterMixin, Estimator):
     eigen_tol : float or "auto", default="auto"
         Of Lanczos; auto is 1e-10.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
+        How rows of eigenvectors become groups.
     degree, coef0 : default=3, 1
         Of the kernel "poly"; ``coef0`` of "sigmoid" too.
     kernel_params : dict or None, default=None
         Keywords of a function given as ``affinity``.
     n_jobs, verbose : ignored
+        For compatibility with scikit-learn.
     laplacian : {"symmetric", "random_walk", "unnormalized"}, default="symmetric"
         "symmetric" scales the rows of the embedding to length 1; "random_walk" is what
         scikit-learn does.
@@ -151,13 +155,13 @@ class SpectralClustering(ClusterMixin, Estimator):
         random_state: Any = None,
         n_init: int = 10,
         gamma: float = 1.0,
-        affinity: Any = "rbf",
+        affinity: str | Callable[..., Any] = "rbf",
         n_neighbors: int = 10,
         eigen_tol: float | str = "auto",
         assign_labels: str = "kmeans",
-        degree: Any = 3,
+        degree: int = 3,
         coef0: float = 1,
-        kernel_params: dict | None = None,
+        kernel_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         laplacian: str = "symmetric",
@@ -206,11 +210,10 @@ class SpectralClustering(ClusterMixin, Estimator):
             self.labels_ = self._groups()
         context.end()
         if self.n_parts_ > self.n_clusters:
-            warnings.warn(
+            warn(
                 f"the graph has {self.n_parts_} parts without an edge between them, more than "
                 f"n_clusters={self.n_clusters}: small parts were put with others at will",
                 DisconnectedWarning,
-                stacklevel=3,
             )
         return self
 
@@ -314,21 +317,17 @@ class SpectralClustering(ClusterMixin, Estimator):
         )
 
 
-def symmetric(W: Any) -> Any:
+def symmetric(W: Graph) -> Any:
     """W, if it is a finite symmetric matrix; the mean of W and W' otherwise, and it is said."""
     W = W.astype(np.float64)
     gap = abs(W - W.T).max() if W.shape[0] else 0.0
     if gap <= 1e-10 * max(float(abs(W).max()), 1e-300):
         return W
-    warnings.warn(
-        "the similarities are not symmetric: the mean of both directions is used",
-        UserWarning,
-        stacklevel=6,
-    )
+    warn("the similarities are not symmetric: the mean of both directions is used")
     return (0.5 * (W + W.T)).tocsr() if issparse(W) else 0.5 * (W + W.T)
 
 
-def without_diagonal(W: Any) -> Any:
+def without_diagonal(W: Graph) -> Any:
     """A copy with a diagonal of 0; rows whose similarities sum to less than 0 are refused."""
     if issparse(W):
         W = W.tocsr().copy()
