@@ -2,17 +2,17 @@
 #
 #   make demo      install, study the bundled penguins table, name the report
 #   make test      lint, compile the kernels, run the tests and the examples in the docstrings
-#   make test-all  the same with the slow tests
+#   make test-all  the same with the slow tests and with fresh random examples
+#   make test-deep the tests of the deep models; installs PyTorch first
 #   make bench     ours against the peers, as ratios
 #   make lint      ruff, mypy, import-linter
 #   make clean     remove the environment and everything that was generated
 #
 # Another interpreter: make PYTHON=python3.12 test
 #
-# Deep models are tested when PELLUCID_DEEP=1, which installs PyTorch first. Where plain pip would
-# fetch the build for CUDA (Linux, gigabytes), name PyTorch's index of builds for the CPU:
-#   PELLUCID_DEEP=1 make test
-#   PELLUCID_DEEP=1 make PIP_TORCH='--index-url https://download.pytorch.org/whl/cpu' test
+# Where plain pip would fetch PyTorch's build for CUDA (Linux, gigabytes), name its index of builds
+# for the CPU:
+#   make PIP_TORCH='--index-url https://download.pytorch.org/whl/cpu' test-deep
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,8 +20,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 PIP_TORCH ?=
-export PELLUCID_DEEP
-DEEP := $(if $(filter 1,$(PELLUCID_DEEP)),$(VENV)/.deep)
 
 # Compiled kernels stay where Numba puts them, in __pycache__ beside their source: the tests, the
 # demo and your own scripts then share one cache, and `pellucid warm` fills it before the test
@@ -34,7 +32,11 @@ THREADS := PELLUCID_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 OMP_NUM_THREADS=2
 PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=worksteal \
   --doctest-modules --ignore-glob='*/conftest.py' tests src
 
-.PHONY: demo test test-all ready linted bench lint warm clean
+# What needs PyTorch, by the names of its folders, files and classes.
+TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
+  or attention or embeddings or feature_maps
+
+.PHONY: demo test test-all test-deep ready bench lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
@@ -45,14 +47,15 @@ test: ready
 	$(PYTEST) -m "not slow"
 
 test-all: ready
-	$(PYTEST)
+	$(PYTEST) --hypothesis-profile=fresh
 
-# Compiling keeps every core busy; checking and installing PyTorch wait for one and for the disk.
+test-deep: $(VENV)/.deep
+	$(BIN)/pellucid warm --quiet
+	PELLUCID_DEEP=1 $(PYTEST) -m "not slow" -k "$(TORCH)"
+
+# Compiling keeps every core busy; checking waits for one and for the disk.
 ready: $(VENV)/.test
-	@$(MAKE) --no-print-directory -j2 warm linted
-
-linted: lint
-	@$(if $(DEEP),$(MAKE) --no-print-directory $(DEEP))
+	@$(MAKE) --no-print-directory -j2 warm lint
 
 bench: $(VENV)/.bench
 	$(BIN)/pellucid warm --quiet
@@ -61,6 +64,7 @@ bench: $(VENV)/.bench
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/stubs.py --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -112,7 +112,7 @@ def learn(
         time_limit=time_limit,
         candidates=None if candidates is None else tuple(candidates.split(",")),
     )
-    asked = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}
+    asked: dict[str, Any] = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}
     if cost is not None:
         classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
         plan = plan._replace(cost_matrix=read_costs(cost, classes))

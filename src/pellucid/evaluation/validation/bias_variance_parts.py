@@ -218,7 +218,7 @@ class SimulatedDraw(NamedTuple):
 
 def bias_variance(
     estimator: Any,
-    draw: Callable[[Rng], tuple[Any, Any]],
+    draw: Callable[[Rng], tuple[Any, Any]] | BootstrapDraw | SimulatedDraw,
     X_test: Any,
     *,
     truth: Callable[[Any], Any] | None = None,

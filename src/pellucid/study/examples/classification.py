@@ -216,6 +216,7 @@ def regression_tree() -> list[Line]:
 
     X, y = np.arange(1.0, 7.0)[:, None], np.array([1.0, 2, 2, 6, 7, 9])
     split = best_split(X, y, criterion="squared_error")
+    assert split is not None  # y is not constant
     path = DecisionTreeRegressor().cost_complexity_pruning_path(X, y)
     return [
         Line("first split", split.threshold, 3.5),

@@ -88,8 +88,8 @@ def fit_nist(name: str) -> Any:
 
     from pellucid import LinearRegression, data
 
-    X, y = data.load_nist(name)
-    X = X.to_numpy().astype(float)
+    table, y = data.load_nist(name)
+    X = table.to_numpy().astype(float)
     if name.startswith("wampler"):  # a polynomial of degree 5 in the one column
         X = X ** np.arange(1, 6)
     model = LinearRegression().fit(X, y)

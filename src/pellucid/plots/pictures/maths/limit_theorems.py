@@ -51,14 +51,8 @@ class LimitTheorems:
                 ls=LINES[k % 3],
                 label=f"n = {n}",
             )
-        right.plot(
-            z,
-            np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi),
-            color=GREY,
-            lw=2.2,
-            alpha=0.8,
-            label="normal",
-        )
+        y = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+        right.plot(z, y, color=GREY, lw=2.2, alpha=0.8, label="normal")
         right.set(xlabel="(mean - µ) √n / σ", ylabel="density")
         heading(right, f"Central limit theorem: {self.name}")
         legend(right)
@@ -92,7 +86,7 @@ def limit_theorems(
     ((1, 100), True)
     """
     found = simulate(d, n, eps, repeats, random_state)
-    if found.mean is None or not found.variance:
+    if found.mean is None or found.frequency is None or not found.variance:
         raise ValueError("d must have a mean and a variance > 0: the theorems speak of no other")
     which = np.unique(np.linspace(0, len(found.n) - 1, SHOWN).round().astype(int))
     sizes = tuple(int(found.n[i]) for i in which)
