@@ -4,8 +4,15 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# `make test` draws the same examples every time; `make test-all` fresh ones, and says how to repeat
+# what it found.
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("fresh", print_blob=True)
+settings.load_profile("same")
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ rng = np.random.default_rng(0)
 
 @pytest.mark.skipif(not DEEP, reason=DEEP_REASON)
 def test_deep_estimators_are_tested():
-    """With PELLUCID_DEEP=1 PyTorch must be there, and the automatic tests find the estimators."""
+    """In ``make test-deep`` PyTorch must be there, and the automatic tests find the estimators."""
     import torch  # noqa: F401
 
     from estimators import names

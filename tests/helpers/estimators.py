@@ -13,11 +13,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.discovery import all_estimators
 
 import pellucid
-from pellucid.base import BlockEstimator
 
-# Deep models need PyTorch, which `make test` installs only when this is set.
+# Deep models need PyTorch: `make test-deep` installs it and sets this.
 DEEP = os.environ.get("PELLUCID_DEEP") == "1"
-DEEP_REASON = "deep models are tested with PELLUCID_DEEP=1 (it installs PyTorch)"
+DEEP_REASON = "deep models are tested by `make test-deep`, which installs PyTorch"
 
 
 @cache
@@ -132,7 +131,7 @@ def names(condition=lambda cls: True):
 
 
 def block_names():
-    return names(lambda cls: issubclass(cls, BlockEstimator))
+    return names(lambda cls: hasattr(cls, "fit_blocks"))
 
 
 def iterative_names():

@@ -14,7 +14,7 @@ from pellucid import GaussianMixture, plots
 
 deep_only = pytest.mark.skipif(
     os.environ.get("PELLUCID_DEEP") != "1",
-    reason="set PELLUCID_DEEP=1 to run the tests that need PyTorch",
+    reason="run by make test-deep, which installs PyTorch",
 )
 rng = np.random.default_rng(0)
 

@@ -25,7 +25,7 @@ from pellucid.solvers import (
 from pellucid.solvers.rules import Rule
 
 if not os.environ.get("PELLUCID_DEEP"):
-    pytest.skip("set PELLUCID_DEEP=1 to run the tests that need PyTorch", allow_module_level=True)
+    pytest.skip("run by make test-deep, which installs PyTorch", allow_module_level=True)
 
 import torch
 
