@@ -1,4 +1,9 @@
-"""Kernels and the machines that use them."""
+"""Kernels and the machines that use them.
+
+``functions`` kernels and their tests; ``svm`` support vector machines with any kernel (start with
+``svc.py``); ``linear_svm`` the linear ones; ``maximum_margin`` the exact programme; ``graphs``
+kernels on graphs; ``approximation`` feature maps; ``kernel_ridge.py`` ridge regression.
+"""
 
 from pellucid._lazy import lazy_names
 

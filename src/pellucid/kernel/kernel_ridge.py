@@ -10,6 +10,7 @@ Leave out    the residual of row i under the fit without it is m_i / (s_i M_ii),
 References: Saunders, Gammerman & Vovk (1998); Murphy (2012), section 14.4.3.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel
+from pellucid.core.functions.kernels import Kernel, KernelLike, LinearKernel, PrecomputedKernel
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import Card
@@ -81,13 +82,16 @@ class KernelRidge(Regressor):
     Parameters
     ----------
     alpha : float or array of one for each target, default=1
+        Strength of the penalty, at least 0.
     kernel : str, Kernel or callable, default="linear"
         linear, poly, rbf, laplacian, sigmoid, cosine, chi2, additive_chi2, precomputed; a callable
         takes two rows.
     gamma : float or None, default=None
         Of rbf, laplacian, poly, sigmoid: None is 1/n_features; of chi2: None is 1.
     degree : float, default=3
+        Of poly.
     coef0 : float, default=1
+        Constant inside poly and sigmoid.
     kernel_params : dict or None, default=None
         Further arguments of a callable.
     leave_one_out : bool, default=False
@@ -114,9 +118,9 @@ class KernelRidge(Regressor):
 
     def __init__(
         self,
-        alpha: Any = 1,
+        alpha: float | Sequence[float] | Array = 1,
         *,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -143,17 +147,12 @@ class KernelRidge(Regressor):
         return named or isinstance(self.kernel, PrecomputedKernel)
 
     def _kernel(self) -> Kernel:
-        return named_kernel(
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self.kernel_params,
-            self.n_features_in_,
-        )
+        numbers = self.gamma, self.degree, self.coef0
+        return named_kernel(self.kernel, *numbers, self.kernel_params, self.n_features_in_)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve for the dual coefficients of the rows."""
         check.non_negative(degree=self.degree)
         check._number("coef0", self.coef0)
         check.boolean(leave_one_out=self.leave_one_out)
@@ -219,13 +218,13 @@ class KernelRidge(Regressor):
         return np.concatenate(list(map_threads(block, range(0, rows.shape[0], LEAF_ROWS))))
 
     def _check_state(self) -> None:
-        if hasattr(self, "dual_coef_") and self.X_fit_.shape != (
-            len(self.dual_coef_),
-            self.n_features_in_,
-        ):
-            raise ValueError("X_fit_ and dual_coef_ do not fit together")
+        if hasattr(self, "dual_coef_"):
+            expected = len(self.dual_coef_), self.n_features_in_
+            if self.X_fit_.shape != expected:
+                raise ValueError("X_fit_ and dual_coef_ do not fit together")
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         n = len(self.dual_coef_)
         numbers = {"rows": n, "largest |a|": float(np.abs(self.dual_coef_).max())}

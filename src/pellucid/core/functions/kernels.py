@@ -16,7 +16,7 @@ maps, a product takes all pairwise products, a multiple b scales by sqrt(b).
 from collections.abc import Callable
 from itertools import combinations_with_replacement
 from math import factorial, inf, prod, sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
@@ -31,6 +31,7 @@ LINEAR, POLYNOMIAL, GAUSSIAN, SIGMOID, LAPLACIAN = range(5)
 LARGE = 1_000_000  # cells of a matrix that threads fill together
 BLOCK = 65_536  # cells that stay in the cache of a core
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+KernelLike: TypeAlias = "str | Kernel | Callable[..., Any]"
 
 
 class KernelCode(NamedTuple):

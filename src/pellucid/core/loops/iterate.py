@@ -7,7 +7,6 @@ the warnings, the history and scikit-learn's fit callbacks are written here and 
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple, TypeVar
@@ -15,6 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
+
+from pellucid.core.runtime.warn import warn as give_warning
 
 __all__ = [
     "CallbackSupportMixin",
@@ -146,6 +147,20 @@ class FitContext:
         self.active = bool(getattr(estimator, "_skl_callbacks", None))
         self.root.call_on_fit_task_begin(estimator=estimator, **self.data)
 
+    @classmethod
+    def of_rows(
+        cls,
+        estimator: Any,
+        rows: Any,
+        sample_weight: Any = None,
+        max_steps: int | None = 0,
+        attributes: Callable[[Any], dict[str, Any]] | None = None,
+    ) -> "FitContext":
+        """The context of a fit whose checked data are ``rows`` (X and y None for blocks)."""
+        X, y = getattr(rows, "X", None), getattr(rows, "y", None)
+        data = {"X": X, "y": y, "sample_weight": sample_weight}
+        return cls(estimator, **data, max_steps=max_steps, attributes=attributes)
+
     def _attributes(self, state: Any) -> Callable[[], dict[str, Any]] | None:
         attributes = self.attributes
         return None if attributes is None else lambda: attributes(state)
@@ -211,10 +226,9 @@ def iterate(
         new, gap = step(state)
         if not math.isfinite(gap):
             why = f"the gap is {gap}; the state before it is kept"
-            warnings.warn(
+            give_warning(
                 f"{label}diverged at step {i}: {why if explain is None else explain(state)}",
                 DivergenceWarning,
-                stacklevel=3,
             )
             return Iteration(state, i - 1, False, "diverged", history)
         state = new
@@ -227,9 +241,8 @@ def iterate(
         if asked or (stop is not None and stop(history)):
             return Iteration(state, i, False, "stopped", history)
     if tol is not None and warn:
-        warnings.warn(
+        give_warning(
             f"{label}no convergence in max_iter={max_iter} steps: last gap {gap:.3g} > tol={tol:g}",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return Iteration(state, max_iter, False, "max_iter", history)

@@ -11,7 +11,6 @@ for a million rows.
 References: Williams & Seeger (2001); Yang et al. (2012).
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -21,12 +20,13 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.functions.kernels import Kernel, PrecomputedKernel
+from pellucid.core.functions.kernels import Kernel, KernelLike, PrecomputedKernel
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.kernel.functions.named import named_kernel
 
 SMALLEST = 1e-12  # eigenvalues of the landmarks' Gram matrix are not divided by less
@@ -57,6 +57,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):
     n_components : int, default=100
         Landmarks; at most the number of rows.
     random_state : None, int, RandomState or Generator
+        Draws the landmarks.
     n_jobs : int or None, default=None
         Accepted for scikit-learn's sake; blocks of rows always run in threads.
 
@@ -81,7 +82,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         *,
         gamma: float | None = None,
         coef0: float | None = None,
@@ -113,9 +114,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _kernel(self) -> Kernel:
         coef0 = 1.0 if self.coef0 is None else self.coef0
         degree = 3 if self.degree is None else self.degree
-        return named_kernel(
-            self.kernel, self.gamma, degree, coef0, self.kernel_params, self.n_features_in_
-        )
+        numbers = self.gamma, degree, coef0
+        return named_kernel(self.kernel, *numbers, self.kernel_params, self.n_features_in_)
 
     @property
     def _n_features_out(self) -> int:
@@ -131,10 +131,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):
         context = FitContext(self, X=X)
         m = min(self.n_components, n)
         if m < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components} is more than the {n} rows: {n} are used",
-                stacklevel=2,
-            )
+            warn(f"n_components={self.n_components} is more than the {n} rows: {n} are used")
         chosen = rng.permutation(n)[:m]
         if self._precomputed:
             self.components_, K = None, np.asarray(X[np.ix_(chosen, chosen)])
@@ -169,6 +166,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):
         return shapes
 
     def card(self) -> Card:
+        """What the features approximate, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             representation="phi(x) = k(x, B) K_B^(-1/2) for landmarks B among the rows",

@@ -46,6 +46,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, Transformer):
     n_components : int, default=100
         Number D of features.
     random_state : None, int, RandomState or Generator
+        Draws the frequencies and the offsets.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, Transformer):
     _accepts_sparse = True
 
     def __init__(
-        self, sigma: Any = 1.0, *, n_components: int = 100, random_state: Any = None
+        self, sigma: float | Kernel = 1.0, *, n_components: int = 100, random_state: Any = None
     ) -> None:
         self.sigma = sigma
         self.n_components = n_components
@@ -124,6 +125,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, Transformer):
         return {"random_weights_": (self.n_features_in_, D), "random_offset_": (D,)}
 
     def card(self) -> Card:
+        """What the features approximate, with the numbers of this fit."""
         check_is_fitted(self)
         kernel = self._kernel()
         return Card(

@@ -8,12 +8,10 @@ classes of different size, do not count.
 References: Cristianini et al. (2001); Cortes, Mohri & Rostamizadeh (2012).
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 def centre(K: Array) -> Array:
@@ -26,14 +24,17 @@ def centre(K: Array) -> Array:
     return np.asarray(K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean())
 
 
-def kernel_alignment(K: Any, target: Any, *, centered: bool = True) -> float:
+def kernel_alignment(K: ArrayLike, target: ArrayLike, *, centered: bool = True) -> float:
     """The cosine between a Gram matrix and a target.
 
     Parameters
     ----------
     K : array (n, n)
+        The Gram matrix.
     target : array (n, n), or labels -1 and +1 of shape (n,)
+        What the kernel should look like; labels y stand for y y'.
     centered : bool, default=True
+        Centre both matrices first.
 
     Examples
     --------

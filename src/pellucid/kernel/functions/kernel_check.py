@@ -4,13 +4,14 @@ K = V diag(l) V'. A negative eigenvalue's vector is a witness c with c'Kc < 0; w
 A = diag(sqrt l) V' has K = A'A, so that column i of A is a feature vector of row i.   O(n^3)
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.kernels import Kernel, MatrixFunctionKernel
 
 
@@ -25,19 +26,19 @@ class KernelCheck(NamedTuple):
     True
     """
 
-    valid: bool
-    symmetric: bool
-    min_eigenvalue: float
+    valid: bool  # symmetric, and no negative eigenvalue
+    symmetric: bool  # k(x, z) = k(z, x) on the sample
+    min_eigenvalue: float  # of the Gram matrix
     witness: Array | None  # c with c'Kc < 0
     factor: Array | None  # A with K = A'A
-    words: str
+    words: str  # the result as a sentence
 
     def __str__(self) -> str:
         return self.words
 
 
-def gram(kernel: Any, X: Any, Z: Any = None) -> Array:
-    """The matrix of k(x, z) for all rows x of X and z of Z (default: X itself).
+def gram(kernel: Kernel | Callable[..., Any], X: Any, Z: ArrayLike | None = None) -> Array:
+    """The matrix of k(x, z) for all rows x of ``X`` and z of ``Z`` (default: ``X`` itself).
 
     ``kernel`` is a Kernel, or a function of two tables that returns the matrix or of two rows
     that returns a number.
@@ -57,10 +58,10 @@ def gram(kernel: Any, X: Any, Z: Any = None) -> Array:
     if not callable(kernel):
         raise ValueError(f"kernel must be a Kernel or a function, got {kernel!r}")
     X = numeric_matrix(X, "X")
-    Z = X if Z is None else numeric_matrix(Z, "Z")
-    if np.ndim(kernel(X[0], Z[0])) == 0:
-        return np.array([[float(kernel(x, z)) for z in Z] for x in X])
-    return MatrixFunctionKernel(kernel)(X, Z)
+    others = X if Z is None else numeric_matrix(Z, "Z")
+    if np.ndim(kernel(X[0], others[0])) == 0:
+        return np.array([[float(kernel(x, z)) for z in others] for x in X])
+    return MatrixFunctionKernel(kernel)(X, others)
 
 
 def check_kernel(kernel: Any, X: Any = None, *, tol: float = 1e-8) -> KernelCheck:
@@ -69,6 +70,7 @@ def check_kernel(kernel: Any, X: Any = None, *, tol: float = 1e-8) -> KernelChec
     Parameters
     ----------
     kernel : Kernel, callable or square Gram matrix
+        What is tested; a callable as in ``gram``.
     X : table, default=None
         The sample; needed unless the Gram matrix is given.
     tol : float, default=1e-8

@@ -13,6 +13,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.kernels import (
+    NAMES,
     FunctionKernel,
     Kernel,
     LinearKernel,
@@ -21,21 +22,11 @@ from pellucid.core.functions.kernels import (
     kernel_from,
 )
 
-PAIRWISE = (
-    "additive_chi2",
-    "chi2",
-    "cosine",
-    "laplacian",
-    "linear",
-    "poly",
-    "polynomial",
-    "precomputed",
-    "rbf",
-    "sigmoid",
-)
+OTHERS = ("additive_chi2", "chi2", "cosine", "laplacian", "polynomial")
+PAIRWISE = tuple(sorted((*NAMES, *OTHERS)))
 
 
-def additive_chi2(X: Any, Z: Any) -> Array:
+def additive_chi2(X: Any, Z: Array) -> Array:
     """-sum (x - z)^2/(x + z); cells that are both 0 count 0.
 
     >>> additive_chi2(np.array([[1.0, 0.0]]), np.array([[3.0, 0.0]]))
@@ -52,7 +43,7 @@ def additive_chi2(X: Any, Z: Any) -> Array:
     return K
 
 
-def chi2(X: Any, Z: Any, gamma: float = 1.0) -> Array:
+def chi2(X: Any, Z: Array, gamma: float = 1.0) -> Array:
     """exp(gamma additive_chi2).
 
     >>> chi2(np.array([[1.0]]), np.array([[1.0]]))
@@ -62,7 +53,12 @@ def chi2(X: Any, Z: Any, gamma: float = 1.0) -> Array:
 
 
 def named_kernel(
-    kernel: Any, gamma: Any, degree: Any, coef0: Any, params: Any, n_features: int
+    kernel: Any,
+    gamma: float | None,
+    degree: float,
+    coef0: float,
+    params: dict[str, Any] | None,
+    n_features: int,
 ) -> Kernel:
     """The kernel of a name, a ``Kernel``, or a function of two rows with ``params``.
 
@@ -83,10 +79,5 @@ def named_kernel(
     if kernel == "chi2":
         return MatrixFunctionKernel(partial(chi2, gamma=1.0 if gamma is None else gamma))
     name = "poly" if kernel == "polynomial" else kernel
-    return kernel_from(
-        name,
-        gamma="auto" if gamma is None else gamma,
-        degree=degree,
-        coef0=coef0,
-        n_features=n_features,
-    )
+    numbers: dict[str, Any] = {"degree": degree, "coef0": coef0, "n_features": n_features}
+    return kernel_from(name, gamma="auto" if gamma is None else gamma, **numbers)

@@ -36,7 +36,7 @@ class Graph(NamedTuple):
 
 
 class Isomorphism(NamedTuple):
-    """Whether two graphs are isomorphic; node i of the first is ``mapping[i]`` of the second.
+    """``isomorphic`` or not; node i of the first graph is ``mapping[i]`` of the second.
 
     >>> Isomorphism(False, None).isomorphic
     False
@@ -47,7 +47,7 @@ class Isomorphism(NamedTuple):
 
 
 def read_graph(graph: Any, labels: Sequence[Any] | None = None) -> Graph:
-    """A graph from a square adjacency array or a networkx graph; edges are the cells not 0.
+    """A graph from a square adjacency array (cells that are not 0 are edges) or from networkx.
 
     >>> read_graph([[0, 1], [1, 0]]).neighbours
     array([1, 0])
@@ -212,7 +212,7 @@ def find_isomorphism(union: Union) -> tuple[int, ...] | None:
         found = stable_colours(union, single)
 
 
-def read_pair(a: Any, b: Any, labels: Any) -> Union:
+def read_pair(a: Any, b: Any, labels: Sequence[Sequence[Any]] | None) -> Union:
     """Two graphs with a pair of label sequences, or None."""
     if labels is not None and (not isinstance(labels, tuple | list) or len(labels) != 2):
         raise ValueError("labels must be a pair of sequences, one for each graph")
@@ -220,14 +220,15 @@ def read_pair(a: Any, b: Any, labels: Any) -> Union:
     return unite([read_graph(a, left), read_graph(b, right)])
 
 
-def are_isomorphic(a: Any, b: Any, *, labels: Any = None) -> Isomorphism:
+def are_isomorphic(a: Any, b: Any, *, labels: Sequence[Sequence[Any]] | None = None) -> Isomorphism:
     """Whether two undirected graphs are the same up to the names of their nodes; exact.
 
     Parameters
     ----------
-    a, b : square adjacency array (cells not 0 are edges) or networkx graph
+    a, b : square adjacency array or networkx graph
+        The two graphs; cells of an array that are not 0 are edges.
     labels : pair of sequences, default=None
-        Labels of the nodes, which a mapping must respect.
+        Labels of the nodes; a mapping must keep them.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 r"""The Weisfeiler-Lehman test of isomorphism and the kernel on graphs that it gives.
 
-Test     refine both graphs with ONE dictionary (``kernel.graphs.graphs``); as soon as the multisets of
-         colours differ the graphs are not isomorphic. If they never differ the graphs are possibly
+Test     refine both graphs with ONE dictionary (``graphs.py``); as soon as the multisets of colours
+         differ the graphs are not isomorphic. If they never differ the graphs are possibly
          isomorphic: regular graphs of one size and degree, for instance, are never told apart.
 Kernel   k(G, H) = sum_{i=0}^{n_iter} base(G_i, H_i), G_i the graph with the colours after i rounds
 
@@ -40,25 +40,26 @@ DENSE = 2000  # features up to which the counts are multiplied as a dense matrix
 
 
 class WeisfeilerLehman(NamedTuple):
-    """The verdict of the test, and the round in which the colours first differed.
+    """The result of the test.
 
     >>> WeisfeilerLehman(True, 1, "not isomorphic").iteration
     1
     """
 
-    distinguished: bool
-    iteration: int | None
-    message: str
+    distinguished: bool  # the colours differ, so the graphs do
+    iteration: int | None  # the round in which they first differed
+    message: str  # the result in words
 
 
 def weisfeiler_lehman_test(
-    a: Any, b: Any, *, labels: Any = None, max_iter: int | None = None
+    a: Any, b: Any, *, labels: Sequence[Sequence[Any]] | None = None, max_iter: int | None = None
 ) -> WeisfeilerLehman:
     """Compare two undirected graphs by the colours of their nodes, round by round.
 
     Parameters
     ----------
-    a, b : square adjacency array (cells not 0 are edges) or networkx graph
+    a, b : square adjacency array or networkx graph
+        The two graphs; cells of an array that are not 0 are edges.
     labels : pair of sequences, default=None
         Labels of the nodes; None: all alike.
     max_iter : int or None, default=None
@@ -129,10 +130,8 @@ def count_features(pairs: Pairs, colours: IntArray, n_graphs: int) -> Any:
         codes, many = colours[pairs.left], int(colours.max(initial=-1)) + 1
     else:
         a, b = colours[pairs.left], colours[pairs.right]
-        rows = [np.minimum(a, b), np.maximum(a, b)]
-        codes, many = number_rows(
-            np.column_stack(rows + ([] if pairs.kind is None else [pairs.kind]))
-        )
+        kind = [] if pairs.kind is None else [pairs.kind]
+        codes, many = number_rows(np.column_stack([np.minimum(a, b), np.maximum(a, b), *kind]))
     if many <= DENSE:
         flat = np.bincount(pairs.owner * many + codes, minlength=n_graphs * many)
         return flat.reshape(n_graphs, many).astype(np.float64)
@@ -221,11 +220,8 @@ class WeisfeilerLehmanKernel(Kernel):
         self, graphs: list[Graph], union: Union, colours: IntArray, n: int, square: bool
     ) -> tuple[Array, Array]:
         assert callable(self.base)
-        base = self.base
-        items = [
-            (adjacency(g), colours[union.first[i] : union.first[i + 1]])
-            for i, g in enumerate(graphs)
-        ]
+        base, parts = self.base, np.split(colours, union.first[1:-1])
+        items = [(adjacency(g), part) for g, part in zip(graphs, parts, strict=True)]
         right = items[:n] if square else items[n:]
         K = np.array([[float(base(*a, *b)) for b in right] for a in items[:n]])
         own = np.array([float(base(*a, *a)) for a in items])

@@ -74,18 +74,7 @@ def crammer_singer_step(problem: CrammerSinger, state: CrammerState) -> tuple[Cr
     starts, columns = (a.astype(np.int32, copy=False) for a in (X.indptr, X.indices))
     order = problem.rng.permutation(len(problem.y)).astype(np.intp)
     values = X.data if X.data.flags.writeable else X.data.copy()
-    crammer_singer_round(
-        values,
-        columns,
-        starts,
-        problem.y,
-        problem.cost,
-        problem.norms,
-        order,
-        W,
-        A,
-        np.empty(K),
-        np.empty(K),
-    )
+    data = values, columns, starts, problem.y, problem.cost, problem.norms
+    crammer_singer_round(*data, order, W, A, np.empty(K), np.empty(K))
     new = certify(problem, W, A)
     return new, new.gap / max(new.objective, 1e-300)

@@ -55,16 +55,5 @@ def warm() -> None:
     one, two = np.ones(1), np.zeros(2)
     starts = np.array([0, 1], dtype=np.int32)
     rows = np.zeros(1, dtype=np.intp)
-    crammer_singer_round(
-        one,
-        starts[:1].copy(),
-        starts,
-        rows,
-        one,
-        one,
-        rows,
-        np.zeros((2, 1)),
-        np.zeros((1, 2)),
-        two,
-        two.copy(),
-    )
+    data = one, starts[:1].copy(), starts, rows, one, one
+    crammer_singer_round(*data, rows, np.zeros((2, 1)), np.zeros((1, 2)), two, two.copy())

@@ -22,9 +22,9 @@ class HingeRisk(NamedTuple):
     1.0
     """
 
-    value: float
-    coef_subgradient: Array
-    intercept_subgradient: float
+    value: float  # of the risk R
+    coef_subgradient: Array  # (p,)
+    intercept_subgradient: float  # of the intercept b
 
 
 def hinge_risk(
@@ -34,10 +34,10 @@ def hinge_risk(
 
     Parameters
     ----------
-    coef : array-like of shape (n_features,)
-    intercept : float
-    X : array-like of shape (n_samples, n_features)
-    y : array-like of -1 and +1
+    coef, intercept : array-like of shape (n_features,) and float
+        w and b of the score w.x + b.
+    X, y : array-like of shape (n_samples, n_features) and labels -1 and +1
+        The rows.
     alpha : float
         Strength of the penalty, >= 0.
 

@@ -4,8 +4,8 @@ Model        f(x) = w.x + b, the sign decides; K classes: one f for each against
 Estimator    argmin |w|^2/2 + C sum_i v_i l(y_i f(x_i)),   l = (1 - m)_+^2 or (1 - m)_+
              penalty "l1": |w|_1 with the squared hinge;  b is free (not shrunk)
 Algorithm    finite Newton on the rows with a loss; for the hinge the proximal method of multipliers
-             around it (``kernel.linear_svm.margin_newton``); proximal Newton for L1 (``kernel.linear_svm.margin_lasso``);
-             dual coordinate descent for Crammer and Singer (``kernel.linear_svm.crammer_singer``)
+             around it (``margin_newton.py``); proximal Newton for L1 (``margin_lasso.py``); dual
+             coordinate descent for Crammer and Singer (``crammer_singer.py``)
 
 Every fit knows how far at most its objective is above the minimum: ``duality_gap_``.
 
@@ -29,6 +29,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights
 from pellucid.kernel.linear_svm.crammer_singer import (
+    CrammerState,
     crammer_singer_step,
     make_crammer_singer,
     start_crammer_singer,
@@ -58,7 +59,9 @@ def fewer_columns(X: Any) -> tuple[Any, Any]:
     return np.ascontiguousarray(R.T), Q
 
 
-def original_weights(problem: Problem, theta: Array, b: float, Q: Any) -> tuple[Array, float]:
+def original_weights(
+    problem: Problem, theta: Array, b: float, Q: Array | None
+) -> tuple[Array, float]:
     """w and b of the columns as given."""
     w = theta[1:]
     intercept = problem.ones * b - float(w @ problem.shift)
@@ -85,6 +88,7 @@ class LinearSVC(LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
         |w|^2/2, or |w|_1 with exact zeros (squared hinge only).
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        (1 - m)_+^2 or (1 - m)_+ of the margin m = y f(x).
     dual : bool or "auto", default="auto"
         Accepted for scikit-learn's sake; primal and dual are solved together.
     tol : float, default=1e-4
@@ -96,9 +100,11 @@ class LinearSVC(LinearClassifier):
         One rule for each class against the rest, or one loss for all classes together (hinge, L2;
         its intercept is shrunk as liblinear's).
     fit_intercept : bool, default=True
+        Whether there is an intercept b.
     intercept_scaling : float, default=1.0
         Value of the intercept's column where the intercept is shrunk.
     class_weight : None, "balanced" or dict, default=None
+        Factor of C for each class; "balanced": inversely to its weight in the data.
     verbose : int, default=0
         Accepted for scikit-learn's sake; see ``history_`` and scikit-learn's ProgressBar.
     random_state : None, int, RandomState or Generator
@@ -137,7 +143,7 @@ class LinearSVC(LinearClassifier):
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | None = None,
         verbose: int = 0,
         random_state: Any = None,
         max_iter: int = 1000,
@@ -159,6 +165,7 @@ class LinearSVC(LinearClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights and intercept of every rule."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         self._need_two_classes(rows.n_rows)
@@ -168,13 +175,8 @@ class LinearSVC(LinearClassifier):
         weights = class_weights(self.class_weight, self.classes_, totals.astype(np.float64))
         joint = self.multi_class == "crammer_singer" and len(self.classes_) > 2
         state, step, read = (self._joint if joint else self._rules)(rows, weights)
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=lambda s: self._values(read(s)),
+        context = FitContext.of_rows(
+            self, rows, sample_weight, self.max_iter, lambda s: self._values(read(s))
         )
         run = self._iterate(
             step,
@@ -202,22 +204,17 @@ class LinearSVC(LinearClassifier):
         lasso = self.penalty == "l1"
         X = narrow(rows.X) if issparse(rows.X) else rows.X
         X, Q = (X, None) if lasso else fewer_columns(X)
+        loss, b = make_loss(self.loss, self.C), self.fit_intercept
+        scaling = self.intercept_scaling if self.shrink_intercept else None
         problems = [
-            make_problem(
-                X,
-                y,
-                v,
-                make_loss(self.loss, self.C),
-                intercept=self.fit_intercept,
-                scaling=self.intercept_scaling if self.shrink_intercept else None,
-            )
+            make_problem(X, y, v, loss, intercept=b, scaling=scaling)
             for y, v in rule_rows(rows, weights)
         ]
         begin = start_lasso if lasso else partial(sample_start, tol=self.tol)
         advance = lasso_step if lasso else newton_step
         states = [(begin(problem), np.inf) for problem in problems]
 
-        def step(states: Any) -> tuple[Any, float]:
+        def step(states: list[tuple[Any, float]]) -> tuple[Any, float]:
             def one(k: int) -> Any:
                 state, gap = states[k]
                 return states[k] if gap <= self.tol**2 else advance(problems[k], state)
@@ -233,7 +230,7 @@ class LinearSVC(LinearClassifier):
         rng = generator(self.random_state)
         problem = make_crammer_singer(rows.X, rows.y, cost, scaling, rng)
 
-        def read(state: Any) -> LinearFit:
+        def read(state: CrammerState) -> LinearFit:
             W = state.W if scaling is None else state.W[:, :-1]
             b = np.zeros(len(W)) if scaling is None else scaling * state.W[:, -1]
             return LinearFit(W.copy(), b, state.objective, state.gap)
@@ -242,14 +239,11 @@ class LinearSVC(LinearClassifier):
         return start, partial(crammer_singer_step, problem), read
 
     def _values(self, fit: LinearFit) -> dict[str, Any]:
-        return {
-            "coef_": fit.coef,
-            "intercept_": fit.intercept,
-            "objective_": fit.objective,
-            "duality_gap_": fit.gap,
-        }
+        names = ("coef_", "intercept_", "objective_", "duality_gap_")
+        return dict(zip(names, fit, strict=True))
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         K = len(self.classes_)
         joint = self.multi_class == "crammer_singer" and K > 2
@@ -293,7 +287,9 @@ def rule_rows(rows: Rows, weights: Array) -> list[tuple[Array, Array]]:
     return pairs
 
 
-def read_rules(problems: list[Problem], Q: Any, lasso: bool, states: Any) -> LinearFit:
+def read_rules(
+    problems: list[Problem], Q: Array | None, lasso: bool, states: list[tuple[Any, float]]
+) -> LinearFit:
     """Coefficients of every rule, the sum of objectives and of gaps."""
     found = []
     for problem, (state, _) in zip(problems, states, strict=True):

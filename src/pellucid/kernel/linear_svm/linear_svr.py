@@ -4,7 +4,7 @@ Model        f(x) = w.x + b
 Estimator    argmin |w|^2/2 + C sum_i v_i l(y_i - f(x_i)),  l(e) = (|e| - epsilon)_+ or its square
              b is free (not shrunk); epsilon = 0 with the first loss is the L2-penalised median line
 Algorithm    finite Newton for the squared loss; around it the proximal method of multipliers for
-             the other (``kernel.linear_svm.margin_newton``)
+             the other (``margin_newton.py``)
 
 The dual variables p satisfy w = sum v p x and sum v p = 0; rows inside the tube have p = 0, on its
 wall |p| <= C, outside |p| = C (first loss).
@@ -24,7 +24,12 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.kernel.linear_svm.linear_svc import check_margins, fewer_columns, original_weights
-from pellucid.kernel.linear_svm.margin_newton import middle_intercept, newton_step, sample_start
+from pellucid.kernel.linear_svm.margin_newton import (
+    NewtonState,
+    middle_intercept,
+    newton_step,
+    sample_start,
+)
 from pellucid.kernel.linear_svm.margin_problem import make_loss, make_problem
 
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
@@ -43,7 +48,9 @@ class LinearSVR(Regressor):
     C : float, default=1.0
         Weight of the losses.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
+        (|e| - epsilon)_+ of the residual e, or its square.
     fit_intercept : bool, default=True
+        Whether there is an intercept b.
     intercept_scaling : float, default=1.0
         Value of the intercept's column where the intercept is shrunk.
     dual : bool or "auto", default="auto"
@@ -53,6 +60,7 @@ class LinearSVR(Regressor):
     random_state : None, int, RandomState or Generator
         Accepted for scikit-learn's sake; the fit is deterministic.
     max_iter : int, default=1000
+        Largest number of steps.
     shrink_intercept : bool, default=False
         Penalise the intercept like a weight: liblinear's problem.
 
@@ -107,33 +115,22 @@ class LinearSVR(Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights and the intercept."""
         check_margins(self)
         check.non_negative(epsilon=self.epsilon)
         check.one_of(LOSSES, loss=self.loss)
         rows = self._check_training(X, y, sample_weight)
         Z, Q = fewer_columns(rows.X)
-        problem = make_problem(
-            Z,
-            rows.y,
-            rows.w,
-            make_loss(self.loss, self.C, self.epsilon),
-            intercept=self.fit_intercept,
-            scaling=self.intercept_scaling if self.shrink_intercept else None,
-        )
+        loss, b = make_loss(self.loss, self.C, self.epsilon), self.fit_intercept
+        scaling = self.intercept_scaling if self.shrink_intercept else None
+        problem = make_problem(Z, rows.y, rows.w, loss, intercept=b, scaling=scaling)
 
-        def values(state: Any) -> dict[str, Any]:
+        def values(state: NewtonState) -> dict[str, Any]:
             b = middle_intercept(problem, state.point)
             w, intercept = original_weights(problem, state.point.theta, b, Q)
             return {"coef_": w, "intercept_": np.array([intercept])}
 
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=values,
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, values)
         run = self._iterate(
             partial(newton_step, problem),
             sample_start(problem, self.tol),
@@ -168,6 +165,7 @@ class LinearSVR(Regressor):
         return {"coef_": (self.n_features_in_,), "intercept_": (1,)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         kinked = self.loss == "epsilon_insensitive"
         how = "proximal method of multipliers, semismooth Newton steps"

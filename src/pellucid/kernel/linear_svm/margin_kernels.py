@@ -6,8 +6,8 @@ With D = [ones, X - a], residuals e = y - D t and, for each row, the dual variab
 
 (low, high) = (0, U) for y = +1, (-U, 0) for y = -1 in classification, (-U, U) in regression, the
 sweep adds up the losses, the slopes of the rows with p > 0 and with p < 0, and the curvature of the
-rows whose p is free to move. Only those rows enter the tiles of ``core.runtime.simd``: near a minimum they
-are few, and a sweep costs little more than reading the rows.
+rows whose p is free to move. Only those rows enter the tiles of ``core.runtime.simd``: near a
+minimum they are few, and a sweep costs little more than reading the rows.
 
 Statistics   0 loss, 1 value of the maximum above, 2 and 3 sum v (p y - epsilon |p|) by sign,
              4 and 5 sum v p^2 by sign, 6 number of free rows

@@ -1,4 +1,4 @@
-r"""Newton's method for support vector problems with a linear score (``kernel.linear_svm.margin_problem``).
+r"""Newton's method for support vector problems with a linear score (``margin_problem.py``).
 
 Squared losses are piecewise quadratic with a continuous slope: Newton's method on the rows that
 have a loss ends in finitely many steps. Hinge and epsilon-insensitive loss have kinks. There the

@@ -223,22 +223,10 @@ def _tiled(problem: Problem, e: Array, smooth: Smoothing) -> tuple[Array, Sums]:
     def leaf(start: int) -> Sums:
         part = slice(start, start + LEAF)
         G, g, found = np.zeros((d, d)), np.zeros((2, d)), np.zeros(STATISTICS)
-        margin_sums(
-            writeable(X[part]),
-            y[part],
-            v[part] if weighted else y[:0],
-            weighted,
-            problem.shift,
-            problem.ones,
-            e[part],
-            smooth.P0[part],
-            row,
-            np.zeros((BLOCK_ROWS, d)),
-            P[part],
-            G,
-            g,
-            found,
-        )
+        weights = v[part] if weighted else y[:0]
+        rows = writeable(X[part]), y[part], weights, weighted, problem.shift, problem.ones
+        scratch = np.zeros((BLOCK_ROWS, d))
+        margin_sums(*rows, e[part], smooth.P0[part], row, scratch, P[part], G, g, found)
         return Sums(found, g, G)
 
     parts = list(map_threads(leaf, range(0, n, LEAF)))
@@ -265,17 +253,8 @@ def _plain(problem: Problem, e: Array, smooth: Smoothing) -> tuple[Array, Sums]:
     squares = v * P**2
     free &= v > 0
     h = np.where(free, v / (1 / loss.kappa + inv_sigma), 0.0)
-    found = np.array(
-        [
-            v @ row_losses(loss, y, e),
-            v @ inner,
-            line[up].sum(),
-            line[~up].sum(),
-            squares[up].sum(),
-            squares[~up].sum(),
-            np.count_nonzero(free),
-        ]
-    )
+    sides = [line[up].sum(), line[~up].sum(), squares[up].sum(), squares[~up].sum()]
+    found = np.array([v @ row_losses(loss, y, e), v @ inner, *sides, np.count_nonzero(free)])
     if problem.sparse is not None:
         return P, Sums(found, g, FreeRows(problem.sparse, h))
     return P, Sums(found, g, FreeRows(X[free], h[free]))

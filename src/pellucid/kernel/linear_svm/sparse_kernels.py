@@ -9,17 +9,13 @@ Rows of weight 0 are not read, so that no matrix of the rows with a loss is ever
 without a sign: they need no look at it.    O(numbers stored) each
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
 
 
 @jit(reassociate=True)
-def sparse_scores(
-    data: Any, indices: Any, indptr: Any, first: int, last: int, w: Any, b: float, z: Any
-) -> None:
+def sparse_scores(data, indices, indptr, first, last, w, b, z):
     """z_i = b + x_i.w of the rows first..last-1."""
     for i in range(first, last):
         a = 0.0
@@ -29,9 +25,7 @@ def sparse_scores(
 
 
 @jit
-def sparse_slopes(
-    data: Any, indices: Any, indptr: Any, first: int, last: int, q: Any, up: Any, down: Any
-) -> None:
+def sparse_slopes(data, indices, indptr, first, last, q, up, down):
     """Add q_i x_i to ``up`` or, where q < 0, to ``down``."""
     for i in range(first, last):
         a = q[i]
@@ -44,9 +38,7 @@ def sparse_slopes(
 
 
 @jit(reassociate=True)
-def sparse_curvature(
-    data: Any, indices: Any, indptr: Any, first: int, last: int, h: Any, d: Any, b: float, out: Any
-) -> float:
+def sparse_curvature(data, indices, indptr, first, last, h, d, b, out):
     """out = sum of u_i x_i with u_i = h_i (b + x_i.d); the sum of u."""
     out[:] = 0.0
     total = 0.0
@@ -64,9 +56,7 @@ def sparse_curvature(
 
 
 @jit
-def sparse_squares(
-    data: Any, indices: Any, indptr: Any, first: int, last: int, h: Any, out: Any
-) -> None:
+def sparse_squares(data, indices, indptr, first, last, h, out):
     """Add h_i x_ij^2 to ``out``."""
     for i in range(first, last):
         a = h[i]

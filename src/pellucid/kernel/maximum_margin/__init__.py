@@ -1,1 +1,5 @@
-"""TODO src/pellucid/kernel/maximum_margin."""
+"""The maximum-margin classifier as an exact quadratic programme.
+
+Read ``maximum_margin.py`` first; ``programmes.py`` writes the programmes down and
+``interior_point.py`` solves them.
+"""

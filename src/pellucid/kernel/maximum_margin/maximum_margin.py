@@ -3,8 +3,8 @@ r"""The maximum-margin classifier as the exact quadratic programme.
 Hard margin   min 1/2 |w|^2,  y_i (w.phi(x_i) + b) >= 1                   (C = inf)
 Soft margin   min 1/2 |w|^2 + C sum xi_i,  y_i (w.phi(x_i) + b) >= 1 - xi_i,  xi_i >= 0
 Dual          max sum a - 1/2 sum a_i a_j y_i y_j k(x_i, x_j),  sum a y = 0,  0 <= a_i <= C
-Algorithm     interior point on the smaller of the two (``kernel.maximum_margin.programmes``); then the
-              multipliers strictly between the bounds are solved for exactly:
+Algorithm     interior point on the smaller of the two (``programmes.py``); then the multipliers
+              strictly between the bounds are solved for exactly:
               K_FF b_F + b = y_F - K_FC b_C,  sum b = 0           (b = a y, F free, C at the bound)
 Cost          O(n p^2) per step of the primal, O(n^3) of the dual; 10 to 30 steps
 
@@ -20,9 +20,16 @@ from scipy.optimize import linprog
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.algebra.hyperplane import Hyperplane
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel, kernel_from
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.functions.kernels import (
+    Kernel,
+    KernelLike,
+    LinearKernel,
+    PrecomputedKernel,
+    kernel_from,
+)
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.kernel.maximum_margin.interior_point import (
@@ -48,7 +55,7 @@ TOUCHING = 1e-10  # squared distance of the hulls, of the largest k(x, x): below
 class NotSeparableError(ValueError):
     """No surface of this kernel separates the classes, so there is no hard margin."""
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: KernelLike) -> None:
         super().__init__(
             f"the classes cannot be separated with {kernel!r}: a hard margin (C=inf) does not "
             "exist; give a finite C or another kernel"
@@ -160,6 +167,7 @@ class MaximumMarginClassifier(Classifier):
     support_threshold : float, default=1e-5
         Multipliers up to it are 0 (times the largest multiplier where that is below 1).
     max_iter : int, default=200
+        Largest number of interior-point steps.
 
     Attributes
     ----------
@@ -196,7 +204,7 @@ class MaximumMarginClassifier(Classifier):
         self,
         *,
         C: float = np.inf,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         solver: str = "auto",
         tol: float = 1e-8,
         support_threshold: float = 1e-5,
@@ -223,6 +231,7 @@ class MaximumMarginClassifier(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the quadratic programme of the widest margin."""
         check.positive(C=self.C, tol=self.tol)
         check.non_negative(support_threshold=self.support_threshold)
         check.whole(max_iter=self.max_iter)
@@ -247,7 +256,7 @@ class MaximumMarginClassifier(Classifier):
                 setattr(self, name, value)
         return self
 
-    def _need_two_classes(self, rows: Any) -> None:
+    def _need_two_classes(self, rows: Rows) -> None:
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. "
@@ -260,7 +269,7 @@ class MaximumMarginClassifier(Classifier):
                 "samples"
             )
 
-    def _open(self, rows: Any) -> tuple[Distinct, Table]:
+    def _open(self, rows: Rows) -> tuple[Distinct, Table]:
         """Distinct rows and their Gram matrix, where the dual or the kernel needs one."""
         X, w = rows.X, np.asarray(rows.w)
         sign = 2.0 * np.asarray(rows.y) - 1.0
@@ -315,7 +324,7 @@ class MaximumMarginClassifier(Classifier):
         if test.status == 2:
             raise NotSeparableError(self.kernel_)
 
-    def _attributes(self, rows: Any, found: Distinct, table: Table, a: Array) -> dict[str, Any]:
+    def _attributes(self, rows: Rows, found: Distinct, table: Table, a: Array) -> dict[str, Any]:
         near = self.support_threshold * min(1.0, float(a.max()))
         best = polish(table, a, near)
         squared_norm = float(best.beta @ best.product)
@@ -349,7 +358,7 @@ class MaximumMarginClassifier(Classifier):
             attributes["coef_"] = (best.beta @ table.X)[None, :]
         return attributes
 
-    def _values(self, Z: Any, X: Any, support: Any, beta: Array) -> Array:
+    def _values(self, Z: Array, X: Array, support: IntArray, beta: Array) -> Array:
         if self._precomputed:
             return Z[:, support] @ beta[support]
         return self.kernel_(Z, X[support]) @ beta[support]
@@ -364,6 +373,7 @@ class MaximumMarginClassifier(Classifier):
         return self.kernel_(X, self.support_vectors_) @ self.dual_coef_[0] + self.intercept_[0]
 
     def predict(self, X: ArrayLike) -> Any:
+        """The class on whose side of the boundary each row lies."""
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(np.intp)]
 
@@ -383,6 +393,7 @@ class MaximumMarginClassifier(Classifier):
         return shapes
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         hard = not np.isfinite(self.C)
         return Card(
             f"sign of sum_i a_i y_i k(x_i, x) + b with k = {self.kernel_!r}",

@@ -1,4 +1,4 @@
-r"""The three quadratic programmes of the widest margin, for ``kernel.maximum_margin.interior_point``.
+r"""The three quadratic programmes of the widest margin, for ``interior_point.py``.
 
 primal   x = (w, b, xi):  1/2 |w|^2 + sum C xi,  y (w.x + b) >= 1 - xi, xi >= 0     linear kernel
          H = P + G'DG is eliminated to p + 1 variables: I_0 + M' diag(d e / (d + e)) M, M = y [X 1]
@@ -53,16 +53,9 @@ def primal_programme(X: Array, y: Array, C: Array | None) -> Programme:
         def factor_hard(D: Array) -> Solver:
             return cholesky_solver(np.diag(unit) + M.T @ (D[:, None] * M))
 
-        return Programme(
-            quadratic,
-            np.zeros(d),
-            lambda x: -(M @ x),
-            lambda z: -(M.T @ z),
-            -np.ones(n),
-            no_rows,
-            np.zeros(0),
-            factor_hard,
-        )
+        G, Gt = lambda x: -(M @ x), lambda z: -(M.T @ z)
+        h, b = -np.ones(n), np.zeros(0)
+        return Programme(quadratic, np.zeros(d), G, Gt, h, no_rows, b, factor_hard)
 
     def limits(x: Array) -> Array:
         return np.concatenate([-(M @ x[:d]) - x[d:], -x[d:]])

@@ -25,7 +25,7 @@ class Distinct(NamedTuple):
         """Share a value per kind among its rows, in proportion to their weights."""
         return np.where(self.kind >= 0, values[self.kind] * w / self.w[self.kind], 0.0)
 
-    def repeat(self, values: Array, missing: Any) -> Array:
+    def repeat(self, values: Array, missing: float) -> Array:
         """The value of each row's kind; ``missing`` for rows of weight 0."""
         return np.where(self.kind >= 0, values[self.kind], missing)
 

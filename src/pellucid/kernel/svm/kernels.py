@@ -291,35 +291,7 @@ def move_pair(i, j, step, b, lo, hi, up, down):
 
 
 @jit
-def run_smo(
-    columns,
-    whole,
-    places,
-    formula,
-    gamma,
-    coef0,
-    degree,
-    diagonal,
-    cache,
-    slot,
-    owner,
-    used,
-    count,
-    F,
-    b,
-    lo,
-    hi,
-    up,
-    down,
-    segments,
-    room,
-    best,
-    top,
-    low,
-    at,
-    tol,
-    budget,
-):
+def run_smo(source, cached, variables, search, tol, budget):
     """Steps until every group's gap is below ``tol``; the reason for returning.
 
     columns (p, n) single precision for a ``formula`` of the data; GIVEN reads ``whole`` at
@@ -327,6 +299,10 @@ def run_smo(
     count[MISS] and its place in slot. F, b, lo, hi (variables,); up, down 0 or -inf; cache
     (rows, n); top, low, at as ``scan`` leaves them.
     """
+    columns, whole, places, formula, gamma, coef0, degree, diagonal = source
+    cache, slot, owner, used, count = cached
+    F, b, lo, hi, up, down = variables
+    segments, room, best, top, low, at = search
     while True:
         g = 0
         for h in range(1, len(top)):
@@ -399,32 +375,8 @@ def warm() -> None:
     room, best = np.empty((2, LANES)), np.empty(LANES, np.float32)
     top, low, at = np.empty(1), np.empty(1), np.zeros(1, np.int64)
     scan(F, z, z, 0.0, up, down, segments, room, top, low, at)
-    run_smo(
-        columns,
-        np.eye(2),
-        np.arange(0),
-        GAUSSIAN,
-        1.0,
-        0.0,
-        1.0,
-        np.ones(2, np.float32),
-        np.empty((2, 2), np.float32),
-        slot,
-        owner,
-        np.zeros(2, np.uint8),
-        np.zeros(4, np.int64),
-        F,
-        b,
-        lo,
-        hi,
-        up,
-        down,
-        segments,
-        room,
-        best,
-        top,
-        low,
-        at,
-        1e-3,
-        10,
-    )
+    formula, diagonal = (GAUSSIAN, 1.0, 0.0, 1.0), np.ones(2, np.float32)
+    source = columns, np.eye(2), np.arange(0), *formula, diagonal
+    cache = np.empty((2, 2), np.float32), slot, owner, np.zeros(2, np.uint8), np.zeros(4, np.int64)
+    search = segments, room, best, top, low, at
+    run_smo(source, cache, (F, b, lo, hi, up, down), search, 1e-3, 10)

@@ -16,6 +16,7 @@ norm all take part.
 References: Lanckriet et al. (2004); Rakotomamonjy et al. (2008), SimpleMKL; Kloft et al. (2011).
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -103,13 +104,17 @@ class MultipleKernelClassifier(Classifier):
     Parameters
     ----------
     kernels : list of Kernel
+        The kernels to be weighted, at least one.
     C : float, default=1.0
+        Price of the slack, as in SVC.
     norm : float, default=1
         p >= 1 of |b|_p = 1: 1 chooses few kernels, larger ones spread the weight.
     tol : float, default=1e-4
         Relative duality gap in the weights at which to stop.
     max_iter : int, default=200
+        Largest number of updates of the weights.
     class_weight : None, "balanced" or dict, default=None
+        Factor of C for each class; "balanced": inversely to its weight in the data.
 
     Attributes
     ----------
@@ -133,13 +138,13 @@ class MultipleKernelClassifier(Classifier):
 
     def __init__(
         self,
-        kernels: Any,
+        kernels: Sequence[Kernel],
         *,
         C: float = 1.0,
         norm: float = 1,
         tol: float = 1e-4,
         max_iter: int = 200,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | None = None,
     ) -> None:
         self.kernels = kernels
         self.C = C
@@ -162,6 +167,7 @@ class MultipleKernelClassifier(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the weights of the kernels, then the machine of their sum."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         k = len(self.classes_)
@@ -181,22 +187,10 @@ class MultipleKernelClassifier(Classifier):
             kernel = mixture(self.kernels, state.weights)
             machine = SVC(C=self.C, kernel=kernel, tol=EXACT)
             machine.fit(part, self.classes_[mix.y], sample_weight=mix.v)
-            return {
-                "weights_": state.weights,
-                "kernel_": kernel,
-                "objective_": state.objective,
-                "duality_gap_": state.gap,
-                "classifier_": machine,
-            }
+            found = {"weights_": state.weights, "kernel_": kernel, "classifier_": machine}
+            return {**found, "objective_": state.objective, "duality_gap_": state.gap}
 
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=values,
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, values)
         start = solve_machine(mix, to_norm(np.ones(len(grams)), mix.norm), LEAST)
         run = self._iterate(
             lambda state: mix_step(mix, state),
@@ -214,15 +208,14 @@ class MultipleKernelClassifier(Classifier):
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of ``classifier_``: (n,) for two classes, else (n, K)."""
-        rows = self._check_input(X)
-        return np.asarray(self.classifier_.decision_function(rows))
+        return np.asarray(self.classifier_.decision_function(self._check_input(X)))
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of each row."""
-        rows = self._check_input(X)
-        return self.classifier_.predict(rows)
+        return self.classifier_.predict(self._check_input(X))
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             representation="the sign of sum_i a_i y_i sum_k b_k k_k(x_i, x) + intercept",
@@ -238,9 +231,9 @@ class MultipleKernelClassifier(Classifier):
         )
 
 
-def mixture(kernels: Any, weights: Array) -> Kernel:
+def mixture(kernels: Sequence[Kernel], weights: Array) -> Kernel:
     """sum b_k k_k of the kernels with a weight."""
-    used = [float(b) * k for k, b in zip(kernels, weights, strict=True) if b > 0]
+    used: list[Any] = [float(b) * k for k, b in zip(kernels, weights, strict=True) if b > 0]
     total = used[0]
     for kernel in used[1:]:
         total = total + kernel

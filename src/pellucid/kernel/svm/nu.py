@@ -12,7 +12,6 @@ nu bounds the share of margin errors from above and that of support vectors from
 in each class is a group of its own in SMO.   References: Schoelkopf et al. (2000).
 """
 
-import warnings
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
@@ -21,14 +20,16 @@ import numpy as np
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.kernel.svm.pairs import PairClassifier
 from pellucid.kernel.svm.smo import Gram, Machine, Problem, advance_all, offset, two_copies
 from pellucid.kernel.svm.svc import hinge_problem
 from pellucid.kernel.svm.svr import TubeRegressor
 
 
-def check_nu(nu: Any) -> None:
+def check_nu(nu: float) -> None:
     """Refuse anything outside (0, 1].
 
     >>> check_nu(0)
@@ -55,15 +56,13 @@ def half_width(machine: Machine) -> float:
 
 
 def warn_of_no_margin(nu: float, machine: Machine) -> None:
-    """Say it when the certified violation is as large as rho, which then may as well be zero."""
+    """Warn when the certified violation is as large as rho, which then may as well be zero."""
     rho = half_width(machine)
     if machine.done and not rho > machine.gap:
-        warnings.warn(
+        warn(
             f"nu={nu!r} leaves no margin between two classes (rho = {rho:.3g}, found to within "
             f"{machine.gap:.3g}): so far their reduced hulls meet and the boundary is arbitrary; "
-            "raise nu, take another kernel, or lower tol to find a margin below it",
-            UserWarning,
-            stacklevel=5,
+            "raise nu, take another kernel, or lower tol to find a margin below it"
         )
 
 
@@ -82,7 +81,9 @@ class NuSVC(PairClassifier):
         nu without class weights sets the price C = 1/rho; the classes' prices are then multiples
         of it, as in SVC. (scikit-learn accepts class_weight here and ignores it.)
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        More than two classes: one column per class (votes), or one per pair.
     break_ties : bool, default=False
+        Equal votes: the class of the larger decision function instead of the first.
     random_state : default=None
         Accepted without effect.
 
@@ -107,15 +108,15 @@ class NuSVC(PairClassifier):
         self,
         *,
         nu: float = 0.5,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
-        verbose: Any = False,
+        class_weight: str | dict[Any, float] | None = None,
+        verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
@@ -177,6 +178,7 @@ class NuSVC(PairClassifier):
                 warn_of_no_margin(self.nu, machine)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             f"sign of sum_i a_i y_i k(x_i, x) + b with k = {self.kernel_!r}"
             + ("" if len(self.classes_) == 2 else "; the votes of one machine per pair of classes"),
@@ -199,6 +201,7 @@ class NuSVR(TubeRegressor):
     nu : float in (0, 1], default=0.5
         Bounds the share of rows outside the tube from above and of support vectors from below.
     C : float, default=1.0
+        Price of an error beyond the tube.
     kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
         As SVR's.
 
@@ -224,14 +227,14 @@ class NuSVR(TubeRegressor):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
         tol: float = 1e-3,
         cache_size: float = 200,
-        verbose: Any = False,
+        verbose: bool = False,
         max_iter: int = -1,
     ) -> None:
         self.nu = nu
@@ -248,6 +251,7 @@ class NuSVR(TubeRegressor):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the support vectors, their coefficients and the width of the tube."""
         check_nu(self.nu)
 
         def problem(targets: Array, bound: Array) -> Problem:
@@ -269,6 +273,7 @@ class NuSVR(TubeRegressor):
         return 0.5 * (above + below), max(0.0, 0.5 * (above - below))
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             f"sum_i b_i k(x_i, x) + b0 with k = {self.kernel_!r}",
             "1/2 |w|^2 + C sum of (nu epsilon + max(0, |y - f| - epsilon)), over epsilon too",

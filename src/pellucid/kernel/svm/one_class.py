@@ -17,6 +17,7 @@ from sklearn.base import OutlierMixin
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.kernel.svm.nu import check_nu, fill_up
@@ -35,13 +36,17 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable
         Default "rbf"; as SVC's, with degree, gamma and coef0.
     degree : int, default=3
+        Of "poly".
     gamma : "scale", "auto" or float, default="scale"
+        "scale": 1 / (n_features X.var()); "auto": 1 / n_features.
     coef0 : float, default=0.0
+        Of "poly" and "sigmoid".
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     nu : float in (0, 1], default=0.5
         Bounds the share of rows outside from above and of support vectors from below.
     shrinking : bool, default=True
+        Leave rows out of the search once they stay at a bound.
     cache_size : float, default=200
         Megabytes for kernel rows.
     verbose : bool, default=False
@@ -67,15 +72,15 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         tol: float = 1e-3,
         nu: float = 0.5,
         shrinking: bool = True,
         cache_size: float = 200,
-        verbose: Any = False,
+        verbose: bool = False,
         max_iter: int = -1,
     ) -> None:
         self.kernel = kernel
@@ -91,6 +96,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the support vectors of the rows; ``y`` is ignored."""
         check_nu(self.nu)
         self._check_parameters()
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None)
@@ -131,6 +137,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         return self.decision_function(X) - self.intercept_[0]
 
     def predict(self, X: ArrayLike) -> Any:
+        """1 for ordinary rows, -1 for odd ones."""
         return np.where(self.decision_function(X) > 0, 1, -1)
 
     def _pair_coef(self) -> Array:
@@ -140,6 +147,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         return {"dual_coef_": (1, s), "intercept_": (1,)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             f"ordinary where sum_i a_i k(x_i, x) > rho with k = {self.kernel_!r}",
             f"1/2 |w|^2 - nu n rho + sum max(0, rho - w.phi(x)): a share nu={self.nu:g} outside",

@@ -8,6 +8,7 @@ is positive for i; with two classes it is positive for ``classes_[1]``.
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -48,12 +49,15 @@ class PairClassifier(Classifier, SupportVectorMachine):
     def _solution(self, machine: Machine) -> tuple[Array, float]:
         """The coefficients y a of the rows and the intercept b."""
 
-    def _extras(self, opened: Opened, pairs: Any, machines: Any, beta: Array) -> dict[str, Any]:
+    def _extras(
+        self, opened: Opened, pairs: list[Pair], machines: Sequence[Machine], beta: Array
+    ) -> dict[str, Any]:
         """Further attributes of a machine for two classes."""
         return {}
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit one machine to every pair of classes."""
         self._check_parameters()
         check.one_of(("ovo", "ovr"), decision_function_shape=self.decision_function_shape)
         check.boolean(break_ties=self.break_ties)
@@ -116,25 +120,21 @@ class PairClassifier(Classifier, SupportVectorMachine):
             "dual_coef_": like(dual, opened.X),
             "intercept_": sign * intercept,
             "n_iter_": np.array([max(1, m.n_steps) for m in machines], dtype=np.int32),
-            "duality_gap_": max(self._gap(machine) for machine in machines),
+            "duality_gap_": max(duality_gap(machine) for machine in machines),
         }
         if k == 2:
             found |= self._extras(opened, pairs, machines, beta[:, 0])
         return found
-
-    def _gap(self, machine: Machine) -> float:
-        """Primal minus dual objective of one machine, in double precision."""
-        return duality_gap(machine)
 
     def _pair_coef(self) -> Array:
         k, dual = len(self.classes_), self._dense_coef()
         if k == 2:
             return dual.T
         of = np.repeat(np.arange(k), self.n_support_)
-        columns = []
-        for i in range(k):
-            for j in range(i + 1, k):
-                columns.append(np.where(of == i, dual[j - 1], np.where(of == j, dual[i], 0.0)))
+        columns = [
+            np.where(of == i, dual[j - 1], np.where(of == j, dual[i], 0.0))
+            for i, j in combinations(range(k), 2)
+        ]
         return np.column_stack(columns)
 
     def _scores(self, X: Any) -> Array:
@@ -153,6 +153,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
     def predict(self, X: ArrayLike) -> Any:
+        """The class with most votes of the pairs."""
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError(
                 "break_ties=True needs decision_function_shape='ovr': break_ties must be False "
@@ -178,10 +179,9 @@ def class_pairs(codes: IntArray, k: int, *, apart: bool) -> list[Pair]:
         return [Pair(0, 1, np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0))]
     rows = [np.flatnonzero(codes == c) for c in range(k)]
     pairs = []
-    for i in range(k):
-        for j in range(i + 1, k):
-            sign = np.concatenate([np.full(len(rows[i]), -1.0), np.ones(len(rows[j]))])
-            pairs.append(Pair(i, j, np.concatenate([rows[i], rows[j]]), sign))
+    for i, j in combinations(range(k), 2):
+        sign = np.concatenate([np.full(len(rows[i]), -1.0), np.ones(len(rows[j]))])
+        pairs.append(Pair(i, j, np.concatenate([rows[i], rows[j]]), sign))
     return pairs
 
 
@@ -196,15 +196,12 @@ def pair_votes(scores: Array, k: int) -> tuple[Array, Array]:
     (array([[1., 1., 1.]]), array([[-1. , -0.5,  1.5]]))
     """
     votes, confidence = np.zeros((len(scores), k)), np.zeros((len(scores), k))
-    p = 0
-    for i in range(k):
-        for j in range(i + 1, k):
-            first = scores[:, p] > 0
-            votes[:, i] += first
-            votes[:, j] += ~first
-            confidence[:, i] += scores[:, p]
-            confidence[:, j] -= scores[:, p]
-            p += 1
+    for (i, j), score in zip(combinations(range(k), 2), scores.T, strict=True):
+        first = score > 0
+        votes[:, i] += first
+        votes[:, j] += ~first
+        confidence[:, i] += score
+        confidence[:, j] -= score
     return votes, confidence
 
 

@@ -5,11 +5,11 @@ r"""Support vector machines as one quadratic programme, solved by rounds of SMO.
     classification    b = y a, 0 <= a <= C_i,   q = -y
     regression        two variables per row, [0, C_i] with q = e - y and [-C_i, 0] with q = -e - y
 
-A round is at most ROUND steps of ``kernel.svm.kernels`` on the active rows. Rows at a bound that the
-gap cannot reach any more are set aside (shrinking); when the active rows are solved, F = K b + q
-is computed anew for all rows in double precision, which brings the others back where they are
-needed and removes what single-precision rows of K left in F. Only that gap counts: the solution
-holds in double precision.   O(n) per step; O(n s p) per check with s support vectors
+A round is at most ROUND steps of ``kernels.py`` on the active rows. Rows at a bound that the gap
+cannot reach any more are set aside (shrinking); when the active rows are solved, F = K b + q is
+computed anew for all rows in double precision, which brings the others back where they are needed
+and removes what single-precision rows of K left in F. Only that gap counts: the solution holds in
+double precision.   O(n) per step; O(n s p) per check with s support vectors
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.functions.kernels import (
     GAUSSIAN,
     LAPLACIAN,
@@ -50,7 +50,7 @@ DENSE = 0.1  # share of the columns from which all of a row is read: lines of me
 
 
 class Problem(NamedTuple):
-    """q, lo, hi and the start of every variable; segments as ``kernel.svm.kernels`` reads them."""
+    """q, lo, hi and the start of every variable; segments as ``kernels.py`` reads them."""
 
     q: Array
     lo: Array
@@ -58,10 +58,6 @@ class Problem(NamedTuple):
     start: Array
     segments: IntArray  # (k, 4): start, stop, first row of K, group
     n_groups: int = 1
-
-    @property
-    def n_rows(self) -> int:
-        return int((self.segments[:, 1] - self.segments[:, 0] + self.segments[:, 2]).max())
 
 
 def one_segment(n: int) -> IntArray:
@@ -190,7 +186,7 @@ def whole_gram(kernel: Kernel, X: Any) -> Gram:
     return Gram(kernel, X, kernel(X) if slow else None)
 
 
-def is_readable(K: Any) -> bool:
+def is_readable(K: Array) -> bool:
     """Whether compiled code reads a matrix as it is (a read-only one would be compiled anew)."""
     return bool(K.dtype == np.float64 and K.flags.c_contiguous and K.flags.writeable)
 
@@ -202,14 +198,13 @@ class Machine:
         self,
         problem: Problem,
         gram: Gram,
-        *,
         tol: float,
-        cache_size: float,
+        cache: float,
         shrinking: bool,
         max_steps: int,
     ) -> None:
         self.problem, self.gram, self.tol = problem, gram, tol
-        self.cache_bytes, self.shrinking = cache_size * 2**20, shrinking
+        self.cache_bytes, self.shrinking = cache * 2**20, shrinking
         self.max_steps = max_steps if max_steps >= 0 else 2**62
         self.beta = problem.start.copy()
         self.n_steps = self.checks = 0
@@ -298,19 +293,8 @@ class Machine:
     def rescan(self) -> None:
         """The gap of the active rows from their F."""
         z = np.zeros(len(self.diagonal), np.float32)
-        scan(
-            self.F_here,
-            z,
-            z,
-            0.0,
-            self.up,
-            self.down,
-            self.segments,
-            self.room,
-            self.tops,
-            self.lows,
-            self.at,
-        )
+        found = self.tops, self.lows, self.at
+        scan(self.F_here, z, z, 0.0, self.up, self.down, self.segments, self.room, *found)
 
     def advance(self) -> None:
         """One round; afterwards ``gap`` is that of the active rows, or of all when ``exact``."""
@@ -332,37 +316,14 @@ class Machine:
         code, goal = self.gram.code, self.n_steps + budget
         given = self.gram.whole if code.formula == GIVEN else None
         whole = np.zeros((1, 1)) if given is None else given
+        source = self.columns, whole, self.places, *code, self.diagonal
+        cache = self.cache, self.slot, self.owner, self.used, self.count
+        variables = self.F_here, self.beta_here, self.lo, self.hi, self.up, self.down
+        search = self.segments, self.room, self.best, self.tops, self.lows, self.at
         while True:
             before = int(self.count[STEPS])
-            status = run_smo(
-                self.columns,
-                whole,
-                self.places,
-                code.formula,
-                code.gamma,
-                code.coef0,
-                code.degree,
-                self.diagonal,
-                self.cache,
-                self.slot,
-                self.owner,
-                self.used,
-                self.count,
-                self.F_here,
-                self.beta_here,
-                self.lo,
-                self.hi,
-                self.up,
-                self.down,
-                self.segments,
-                self.room,
-                self.best,
-                self.tops,
-                self.lows,
-                self.at,
-                self.inner_tol,
-                goal - self.n_steps,
-            )
+            left = goal - self.n_steps
+            status = run_smo(source, cache, variables, search, self.inner_tol, left)
             self.n_steps += int(self.count[STEPS]) - before
             if status != MISSING:
                 return bool(status)
@@ -415,7 +376,7 @@ class Machine:
         return 0.5 * float(self.beta @ (F + self.problem.q))
 
 
-def mask(inside: Any) -> Any:
+def mask(inside: BoolArray) -> Any:
     """0 where a variable may move, -inf where it may not."""
     return np.where(inside, np.float32(0.0), np.float32(-np.inf))
 

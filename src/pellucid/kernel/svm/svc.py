@@ -10,17 +10,18 @@ C_i = C times the sample and class weight. More than two classes: one machine pe
 References: Boser, Guyon & Vapnik (1992); Cortes & Vapnik (1995); Fan, Chen & Lin (2005).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
-from pellucid.core.functions.kernels import PrecomputedKernel
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions.kernels import KernelLike, PrecomputedKernel
 from pellucid.core.records import Card
 from pellucid.kernel.svm.margins import read_margins
-from pellucid.kernel.svm.pairs import PairClassifier
+from pellucid.kernel.svm.pairs import Pair, PairClassifier
 from pellucid.kernel.svm.smo import Gram, Machine, Problem, offset, one_segment
 from pellucid.kernel.svm.svm_model import Opened
 
@@ -53,17 +54,19 @@ class SVC(PairClassifier):
     coef0 : float, default=0.0
         Of "poly" and "sigmoid".
     shrinking : bool, default=True
-        Set rows aside that have come to rest.
+        Leave rows out of the search once they stay at a bound.
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     cache_size : float, default=200
         Megabytes for kernel rows (of single precision).
     class_weight : None, "balanced" or dict, default=None
+        Factor of C for each class; "balanced": inversely to its weight in the data.
     verbose : bool, default=False
         Accepted without effect; see callbacks.
     max_iter : int, default=-1
         Limit of the steps of each machine; -1: none.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        More than two classes: one column per class (votes), or one per pair.
     break_ties : bool, default=False
         Equal votes: the class of the larger decision function instead of the first.
     random_state : default=None
@@ -94,15 +97,15 @@ class SVC(PairClassifier):
         self,
         *,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
-        verbose: Any = False,
+        class_weight: str | dict[Any, float] | None = None,
+        verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
@@ -132,7 +135,9 @@ class SVC(PairClassifier):
     def _solution(self, machine: Machine) -> tuple[Array, float]:
         return machine.beta, offset(machine).value
 
-    def _extras(self, opened: Opened, pairs: Any, machines: Any, beta: Array) -> dict[str, Any]:
+    def _extras(
+        self, opened: Opened, pairs: list[Pair], machines: Sequence[Machine], beta: Array
+    ) -> dict[str, Any]:
         machine, rows, place = machines[0], opened.rows, offset(machines[0])
         f = np.empty(len(rows.first))
         f[pairs[0].rows] = machine.F - machine.problem.q + place.value
@@ -159,7 +164,7 @@ class SVC(PairClassifier):
             "intercept_interval_": (min(place.low, place.high), max(place.low, place.high)),
         }
 
-    def _values(self, opened: Opened, rows: Any, beta: Array) -> Array:
+    def _values(self, opened: Opened, rows: IntArray, beta: Array) -> Array:
         """sum_s k(x, s) beta_s of some training rows."""
         support = np.flatnonzero(beta)
         if isinstance(self.kernel_, PrecomputedKernel):
@@ -168,6 +173,7 @@ class SVC(PairClassifier):
         return self.kernel_(opened.X[rows], opened.X[support]) @ beta[support]
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             f"sign of sum_i a_i y_i k(x_i, x) + b with k = {self.kernel_!r}"
             + ("" if len(self.classes_) == 2 else "; the votes of one machine per pair of classes"),

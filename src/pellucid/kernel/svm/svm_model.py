@@ -1,6 +1,5 @@
 """What the support vector machines share: the door, the loop, the sum over support vectors."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.kernel.svm.distinct import Distinct, distinct_rows, own_rows
 from pellucid.kernel.svm.smo import BLOCK, DENSE, Gram, Machine, Problem, advance_all, whole_gram
 
@@ -92,14 +92,9 @@ class SupportVectorMachine(Estimator):
         part = X[found.first]
         if issparse(part) and part.shape[0] * part.shape[1] <= DENSE_CELLS:
             part = part.toarray()
-        self.kernel_ = kernel_from(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            n_features=X.shape[1],
-            variance=cell_variance(part, found.w),
-        )
+        numbers = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        variance = cell_variance(part, found.w)
+        self.kernel_ = kernel_from(self.kernel, **numbers, n_features=X.shape[1], variance=variance)
         return Opened(X, y, w, found, whole_gram(self.kernel_, part))
 
     def _check_gram(self, K: Any) -> None:
@@ -115,14 +110,7 @@ class SupportVectorMachine(Estimator):
             )
 
     def _machine(self, problem: Problem, gram: Gram) -> Machine:
-        return Machine(
-            problem,
-            gram,
-            tol=self.tol,
-            cache_size=self.cache_size,
-            shrinking=self.shrinking,
-            max_steps=self.max_iter,
-        )
+        return Machine(problem, gram, self.tol, self.cache_size, self.shrinking, self.max_iter)
 
     def _solve(
         self,
@@ -138,11 +126,9 @@ class SupportVectorMachine(Estimator):
             return {**read(machines), "kernel_": self.kernel_}
 
         def record(_: Any) -> dict[str, Any]:
-            return {
-                "objective": sum(machine.objective for machine in machines),
-                "steps": sum(machine.n_steps for machine in machines),
-                "active": sum(len(machine.active) for machine in machines),
-            }
+            values = ((m.objective, m.n_steps, len(m.active)) for m in machines)
+            sums = (sum(column) for column in zip(*values, strict=True))
+            return dict(zip(("objective", "steps", "active"), sums, strict=True))
 
         context.attributes = attributes
         self._iterate(
@@ -161,18 +147,15 @@ class SupportVectorMachine(Estimator):
         open_gap = max((m.gap for m in machines if not m.done), default=0.0)
         self.fit_status_ = int(open_gap > 0)
         if any(m.exhausted and not m.done for m in machines):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped early (max_iter={self.max_iter}): the largest "
                 f"violation is {open_gap:.3g} > tol={self.tol:g}; scale the data or raise max_iter",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _support(self, X: Any, support: IntArray) -> Any:
         """The support vectors as scikit-learn keeps them."""
-        if self._precomputed:
-            return np.empty((0, 0))
-        return X[support]
+        return np.empty((0, 0)) if self._precomputed else X[support]
 
     def _sums(self, X: Any, coef: Array) -> Array:
         """sum_s k(x, s) coef_s of every row, (n, m); coef (s, m)."""
@@ -196,8 +179,7 @@ class SupportVectorMachine(Estimator):
         def block(first: int) -> Array:
             return self.kernel_(X[first : first + step], S) @ coef
 
-        starts = range(0, X.shape[0], step)
-        return np.concatenate(list(map_threads(block, starts)))
+        return np.concatenate(list(map_threads(block, range(0, X.shape[0], step))))
 
     def _dense_coef(self) -> Array:
         d = self.dual_coef_

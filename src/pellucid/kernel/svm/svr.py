@@ -12,14 +12,15 @@ Algorithm   SMO on b = b+ + b-, b+ in [0, C], b- in [-C, 0] (``kernel.svm.smo``)
 References: Drucker et al. (1997); Smola & Schoelkopf (2004).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.kernel.svm.pairs import duality_gap
@@ -34,7 +35,9 @@ class TubeRegressor(Regressor, SupportVectorMachine):
 
     C: float
 
-    def _fit_tube(self, problem: Any, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_tube(
+        self, problem: Callable[[Array, Array], Problem], X: Any, y: Any, sample_weight: Any
+    ) -> Self:
         """``problem(y, bound)`` is the programme of targets y and bounds C_i."""
         self._check_parameters()
         check.positive(C=self.C)
@@ -70,6 +73,7 @@ class TubeRegressor(Regressor, SupportVectorMachine):
         names[spread == 0] = "inside_tube"
         squared_norm = float(beta @ product)
         y = opened.y[rows.first]
+        loss = epsilon * float(np.abs(beta).sum())
         return {
             "support_": support.astype(np.int32),
             "support_vectors_": self._support(opened.X, support),
@@ -81,13 +85,11 @@ class TubeRegressor(Regressor, SupportVectorMachine):
             "categories_": names,
             "epsilon_": epsilon,
             "primal_objective_": 0.5 * squared_norm + float(bound @ slack),
-            "dual_objective_": float(y @ beta)
-            - epsilon * float(np.abs(beta).sum())
-            - 0.5 * squared_norm,
+            "dual_objective_": float(y @ beta) - loss - 0.5 * squared_norm,
             "duality_gap_": duality_gap(machine),
         }
 
-    def _at(self, opened: Opened, rows: Any, beta: Array) -> Array:
+    def _at(self, opened: Opened, rows: IntArray, beta: Array) -> Array:
         """sum_s k(x, s) beta_s of training rows of weight 0."""
         support = np.flatnonzero(beta)
         if self._precomputed:
@@ -95,6 +97,7 @@ class TubeRegressor(Regressor, SupportVectorMachine):
         return self.kernel_(opened.X[rows], opened.X[support]) @ beta[support]
 
     def predict(self, X: ArrayLike) -> Array:
+        """sum_s b_s k(x, s) + b0 of every row."""
         X = self._check_input(X)
         return self._sums(X, self._pair_coef())[:, 0] + self.intercept_[0]
 
@@ -136,8 +139,11 @@ class SVR(TubeRegressor):
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable
         Default "rbf"; as SVC's, with degree, gamma and coef0.
     degree : int, default=3
+        Of "poly".
     gamma : "scale", "auto" or float, default="scale"
+        "scale": 1 / (n_features X.var()); "auto": 1 / n_features.
     coef0 : float, default=0.0
+        Of "poly" and "sigmoid".
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     C : float, default=1.0
@@ -145,6 +151,7 @@ class SVR(TubeRegressor):
     epsilon : float, default=0.1
         Half-width of the tube in which errors are free.
     shrinking : bool, default=True
+        Leave rows out of the search once they stay at a bound.
     cache_size : float, default=200
         Megabytes for kernel rows.
     verbose : bool, default=False
@@ -175,16 +182,16 @@ class SVR(TubeRegressor):
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         tol: float = 1e-3,
         C: float = 1.0,
         epsilon: float = 0.1,
         shrinking: bool = True,
         cache_size: float = 200,
-        verbose: Any = False,
+        verbose: bool = False,
         max_iter: int = -1,
     ) -> None:
         self.kernel = kernel
@@ -201,6 +208,7 @@ class SVR(TubeRegressor):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the support vectors and their coefficients."""
         check.non_negative(epsilon=self.epsilon)
 
         def problem(targets: Array, bound: Array) -> Problem:
@@ -212,6 +220,7 @@ class SVR(TubeRegressor):
         return offset(machine).value, float(self.epsilon)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             f"sum_i b_i k(x_i, x) + b0 with k = {self.kernel_!r}",
             "1/2 |w|^2 + C sum max(0, |y - f| - epsilon)",
