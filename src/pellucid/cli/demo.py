@@ -77,7 +77,7 @@ def show(outcome: Any) -> None:
     """One example: computed and expected one under the other, so that digits line up."""
     from rich.text import Text
 
-    from pellucid.study.examples.examples import figures
+    from pellucid.study.examples.examples import side_by_side
 
     screen = console()
     screen.print(Text(f"{outcome.demo.name}: {outcome.demo.what}", style="bold"))
@@ -85,8 +85,9 @@ def show(outcome: Any) -> None:
     rows: list[tuple[Any, ...]] = []
     for line in outcome.lines:
         mark = Text("agrees", style="green") if line.agrees else Text("differs", style="bold red")
-        rows.append((line.what, "computed", figures(line.value), mark))
-        rows.append(("", Text("expected", style="dim"), Text(figures(line.expected), "dim"), ""))
+        rows.append((line.what, "computed", side_by_side(line.value), mark))
+        expected = Text(side_by_side(line.expected), style="dim")
+        rows.append(("", Text("expected", style="dim"), expected, ""))
     screen.print(grid(("", "", "", ""), rows))
 
 

@@ -127,9 +127,9 @@ def show(found: Any, model: Path, data: str) -> None:
 
 
 def number(value: Any) -> str:
-    from pellucid.core.records import show as shown
+    from pellucid.core.figures import figures
 
-    return "-" if value is None or value != value else shown(float(f"{value:.4g}"))
+    return figures(None if value is None else float(f"{value:.4g}"))
 
 
 def said(metric: str) -> str:

@@ -171,9 +171,9 @@ def number(value: Any) -> str:
     >>> number(3.14159265), number(None), number(12)
     ('3.142', '-', '12')
     """
-    if value is None or value != value:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    from pellucid.core.figures import figures
+
+    return figures(value, 4)
 
 
 def heading(screen: Any, text: str) -> None:

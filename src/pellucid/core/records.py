@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.figures import figures
+
 WIDTH = 100  # columns of a terminal
 
 
@@ -29,11 +31,7 @@ def show(value: Any) -> str:
     >>> show(3.14159265), show(float("nan")), show(12)
     ('3.14159', '-', '12')
     """
-    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
-        return "-"
-    if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
-    return str(value)
+    return figures(value)
 
 
 def text_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.figures import figures
 from pellucid.lab.scene import Mark, heat, lattice, points, regions
 
 LEAST = 1e-12  # a probability in a logarithm
@@ -18,11 +19,8 @@ def number(value: float, digits: int = 3) -> str:
     >>> number(-0.12345), number(1234.5), number(2.0), number(0.000012)
     ('−0.123', '1234', '2', '1.2e−05')
     """
-    value = float(value)
-    size = abs(value)
-    whole = 10**digits <= size < 1e6
-    text = f"{value:.0f}" if whole else f"{value:.{digits}g}"
-    return ("0" if value == 0 else text).replace("-", "−")
+    size = (10.0**digits, 1e6)
+    return figures(float(value) or 0.0, digits, whole=size, missing="nan", minus="−")
 
 
 def signed(value: float, digits: int = 3) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.figures import figures
 
 WIDTH = 92  # columns of a sentence
 SHOWN = 6  # entries of a list before the dots
@@ -23,7 +24,7 @@ def number(value: Any) -> str:
             return number(value.real)
         sign = "-" if value.imag < 0 else "+"
         return f"{number(value.real)} {sign} {number(abs(value.imag))}i"
-    return f"{value + 0.0:.6g}"
+    return figures(value + 0.0, missing="nan")
 
 
 def listed(values: Iterable[Any]) -> str:

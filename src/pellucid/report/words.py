@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pellucid.core.figures import figures
+
 
 def number(value: Any, digits: int = 3) -> str:
     """A figure for reading: three significant digits, a dash for nothing.
@@ -15,23 +17,8 @@ def number(value: Any, digits: int = 3) -> str:
     >>> number(610.4), number(61.04), number(5.0)
     ('610', '61', '5')
     """
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return "–"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, int) or float(value).is_integer():
-        return _whole(value) if abs(value) < 1e15 else f"{value:.{digits}g}"
-    size = abs(value)
-    if size >= 1000:
-        return _whole(value)
-    if size < 1e-4:
-        return f"{value:.{digits}g}"
-    text = f"{value:.{_places(size, digits)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text  # 610 keeps its nought
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.0f}"
+    size = (10.0 ** (digits - 1), 1e15)
+    return figures(value, digits, whole=size, commas=1e4, missing="–", infinite="–")
 
 
 def fixed(value: Any, places: int = 3) -> str:
@@ -42,7 +29,9 @@ def fixed(value: Any, places: int = 3) -> str:
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    return _whole(value) if abs(value) >= 1000 else f"{value:.{places}f}"
+    if abs(value) < 1000:
+        return f"{value:.{places}f}"
+    return figures(value, whole=(1e3, math.inf), commas=1e4)
 
 
 def places_for(values: Sequence[float | None], digits: int = 3) -> int:
@@ -78,20 +67,6 @@ def p_value(value: Any) -> str:
     if value < 0.001:
         return "< 0.001"
     return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """``a, b and c``; a long list says how many more.
-
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
-    ('a, b and c', 'a, b and 2 more')
-    """
-    names = [str(n) for n in names]
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return (
-        names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
-    )
 
 
 def duration(seconds: float | None) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.figures import figures
 from pellucid.reinforcement.worlds.mdp import MDP
 
 TURNS = {"up": (0, 1), "right": (1, 0), "down": (0, -1), "left": (-1, 0)}  # on paper
@@ -118,4 +119,4 @@ def turns_of(mdp: MDP, directions: Any = None) -> list[tuple[int, int]] | None:
 
 def number(value: float) -> str:
     """A value with three figures, short."""
-    return f"{value:.3g}" if abs(value) >= 1e-3 or value == 0 else f"{value:.1g}"
+    return figures(float(value), 3 if abs(value) >= 1e-3 or value == 0 else 1, missing="nan")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pellucid
+from pellucid.core.figures import figures
 from pellucid.study.examples.golden import BROKEN
 
 FAMILIES = ("regression", "classification", "general")
@@ -102,13 +103,13 @@ def run_demo(demo: Demo) -> Outcome:
             return Outcome(demo, [Line("stopped", said, "numbers")])
 
 
-def figures(value: Any) -> str:
+def side_by_side(value: Any) -> str:
     """Numbers for reading beside each other: eight digits, as many as the notes have.
 
-    >>> figures([0.5, -1.0, 2 / 3]), figures("yes"), figures(0.0)
+    >>> side_by_side([0.5, -1.0, 2 / 3]), side_by_side("yes"), side_by_side(0.0)
     ('0.5  -1  0.66666667', 'yes', '0')
     """
     if isinstance(value, str | bool):
         return str(value)
-    cells = [f"{v:.8g}" if abs(v) >= 1e-12 else "0" for v in np.ravel(np.asarray(value, float))]
-    return "  ".join(cells)
+    cells = np.ravel(np.asarray(value, float)).tolist()
+    return "  ".join(figures(v if abs(v) >= 1e-12 else 0.0, 8) for v in cells)

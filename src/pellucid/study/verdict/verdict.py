@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.figures import figures
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.study.records import Finding, LeaderboardRow, Task, Verdict
 
@@ -74,17 +75,8 @@ def figure(x: float) -> str:
     >>> figure(0.12345), figure(1234567.0), figure(3.0)
     ('0.123', '1,230,000', '3')
     """
-    if not np.isfinite(x):
-        return "undefined"
-    if x == 0:
-        return "0"
-    digits = 2 - int(np.floor(np.log10(abs(x))))
-    rounded = round(x, digits)
-    return (
-        f"{rounded:,.{max(digits, 0)}f}".rstrip("0").rstrip(".")
-        if digits > 0
-        else (f"{rounded:,.0f}")
-    )
+    nothing = {"missing": "undefined", "infinite": "undefined"}
+    return figures(float(x) or 0.0, 3, plain=True, commas=1e3, **nothing)
 
 
 def percent(x: float) -> str:

@@ -5,15 +5,19 @@ A bound of 1 or more says nothing; that region is shaded.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading, legend, marker
+from pellucid.core.figures import figures
+from pellucid.plots.panels.marks import tone
+from pellucid.plots.panels.style import GREY, LIGHT, axes, heading, legend
 
 STYLES = ("-", "--", "-.", ":")
+_sized = partial(figures, digits=3, whole=(0, 1e7), commas=1e3)  # such as 1,000 or 1e+09
 
 
 @dataclass(frozen=True)
@@ -34,16 +38,8 @@ class Bounds:
         x, table = (self.sizes, self.values.T) if by_size else (self.n, self.values)
         names = [f"n = {m:,}" for m in self.n] if by_size else self._names()
         for i, (name, row) in enumerate(zip(names, table, strict=True)):
-            ax.plot(
-                x,
-                row,
-                color=colour(i),
-                ls=STYLES[i % len(STYLES)],
-                lw=2,
-                marker=marker(i),
-                ms=5 if len(x) <= 20 else 0,
-                label=name,
-            )
+            ms = 5 if len(x) <= 20 else 0
+            ax.plot(x, row, ls=STYLES[i % len(STYLES)], lw=2, ms=ms, label=name, **tone(i))
         top = min(1.6, max(1.1, 1.05 * float(self.values.max())))
         top = max(top, 1.3 * float(self.values.min()))  # all of it vacuous: show some
         ax.axhspan(1.0, top, color=LIGHT, alpha=0.6, lw=0)
@@ -68,11 +64,7 @@ class Bounds:
     def _names(self) -> list[str]:
         if not self.sizes:
             return [""]
-        return [f"{self.size_name} = {_number(size)}" for size in self.sizes]
-
-
-def _number(size: Any) -> str:
-    return f"{size:,}" if size < 1e7 else f"{size:.3g}"
+        return [f"{self.size_name} = {_sized(size)}" for size in self.sizes]
 
 
 def bounds(
@@ -127,7 +119,7 @@ def bounds(
     )
     said = (
         [
-            f"with {size_name} {_number(size)} {_need(m)}"
+            f"with {size_name} {_sized(size)} {_need(m)}"
             for size, m in zip(classes, needed, strict=True)
         ]
         if classes

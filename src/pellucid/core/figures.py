@@ -1,0 +1,55 @@
+"""The one formatter of numbers; who shows numbers chooses its options."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def figures(
+    value: Any,
+    digits: int = 6,
+    *,
+    whole: tuple[float, float] = (math.inf, math.inf),
+    commas: float = math.inf,
+    plain: bool = False,
+    missing: str = "-",
+    infinite: str | None = None,
+    minus: str = "-",
+) -> str:
+    """A number with ``digits`` significant figures; what is no number as ``str`` has it.
+
+    Numbers from ``whole[0]`` up to ``whole[1]``, and every int below ``whole[1]``, are written to
+    the unit, with ``commas`` between thousands from that size on. ``plain`` rounds to ``digits``
+    and never writes a power of ten. ``missing`` stands for None and NaN, ``infinite`` for both
+    infinities where it is given.
+
+    >>> figures(3.14159265), figures(None), figures(12), figures(-1e-7, 3, minus="−")
+    ('3.14159', '-', '12', '−1e−07')
+    >>> figures(12345.6, 3), figures(12345.6, 3, whole=(100, 1e15), commas=1e4)
+    ('1.23e+04', '12,346')
+    >>> figures(1234567.0, 3, plain=True, commas=1000), figures(1.23e-5, 3, plain=True)
+    ('1,230,000', '0.0000123')
+    """
+    if value is None:
+        return missing
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
+        return str(value)
+    size = abs(value)
+    if size != size:
+        return missing
+    if size == math.inf and infinite is not None:
+        return infinite
+    mark = "," if size >= commas else ""
+    if isinstance(value, int) and size < whole[1]:
+        text = f"{value:{mark}d}"
+    elif whole[0] <= size < whole[1]:
+        text = f"{value:{mark}.0f}"
+    elif plain and 0 < size < math.inf:
+        places = max(0, digits - 1 - math.floor(math.log10(size)))
+        rounded = float(f"{value:.{digits}g}")
+        text = f"{rounded:{',' if abs(rounded) >= commas else ''}.{places}f}"
+        text = text.rstrip("0").rstrip(".") if places else text
+    else:
+        text = f"{value:.{digits}g}"
+    return text.replace("-", minus)
