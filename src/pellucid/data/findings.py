@@ -1,7 +1,8 @@
 """What a loader noticed and repaired: said as a warning, never in silence."""
 
-import warnings
 from collections.abc import Iterable
+
+from pellucid.core.runtime.warn import warn
 
 
 class DataWarning(UserWarning):
@@ -14,7 +15,7 @@ class DataWarning(UserWarning):
 
 def finding(message: str) -> None:
     """Warn with one sentence about the data."""
-    warnings.warn(message, DataWarning, stacklevel=2)
+    warn(message, DataWarning)
 
 
 def unique_names(names: Iterable[str], where: str) -> list[str]:

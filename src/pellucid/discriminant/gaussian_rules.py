@@ -7,7 +7,6 @@ for all classes) and solves its parameters from the class moments of ``discrimin
 ``fit``, ``partial_fit`` and ``fit_blocks`` are then one computation.
 """
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
@@ -16,13 +15,14 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Classifier, check_labels, check_weights
+from pellucid.base import Classifier, check_labels, check_weights, fit_blocks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.discriminant.moments import ClassScatter, merge_class_scatter, sum_classes
 
 Scores = Callable[[Array], Array]  # rows (n, p) -> (n, K)
@@ -41,7 +41,7 @@ def checked_priors(priors: Any, weight: Array) -> Array:
     if not (prior >= 0).all() or not 0 < prior.sum() < np.inf:
         raise ValueError(f"priors must be non-negative numbers and not all 0, got {priors!r}")
     if abs(prior.sum() - 1.0) > 1e-5:
-        warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=5)
+        warn("The priors do not sum to 1. Renormalizing")
     return prior / prior.sum()
 
 
@@ -67,13 +67,15 @@ def encode_known(y: Any, classes: Any) -> IntArray:
     return codes.astype(np.intp)
 
 
-class GaussianDiscriminant(Classifier, BlockEstimator):
+class GaussianDiscriminant(Classifier):
     """A leaf says its discriminants and solves from the class moments; the rest follows."""
 
     means_: Array
     priors_: Array
     class_count_: Array
     class_scatter_: Array
+
+    fit_blocks = fit_blocks
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -15,13 +15,12 @@ pi_0 Phi(-(D/2 + c/D)) + pi_1 Phi(-(D/2 - c/D)), c = log(pi_0/pi_1): the overlap
 References: Fisher (1936); Rao (1948); Hastie, Tibshirani, Friedman, ESL, section 4.3.
 """
 
-import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.special import ndtr
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
@@ -30,6 +29,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.discriminant.covariance import (
     Sphere,
     check_shrinkage,
@@ -171,12 +171,12 @@ class LinearDiscriminantAnalysis(
     def __init__(
         self,
         solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
+        shrinkage: float | Literal["auto"] | None = None,
+        priors: ArrayLike | None = None,
         n_components: int | None = None,
         store_covariance: bool = False,
         tol: float = 1e-4,
-        covariance_estimator: Any = None,
+        covariance_estimator: Literal["unbiased", "weighted"] | BaseEstimator | None = None,
         *,
         reduced: bool = False,
     ) -> None:
@@ -357,11 +357,10 @@ class LinearDiscriminantAnalysis(
             shown = ", ".join(names[j] for j in found.free[:10])
             more = f" and {len(found.free) - 10} more" if len(found.free) > 10 else ""
             why = f"columns {shown}{more} are collinear or constant within the classes"
-        warnings.warn(
+        warn(
             f"{why}: {p - r} of {p} directions have no spread and are left out; "
             "shrinkage > 0 would keep them",
             LinAlgWarning,
-            stacklevel=5,
         )
 
     # --- rules ---

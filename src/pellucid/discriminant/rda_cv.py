@@ -14,7 +14,7 @@ products at all.
 Cost of the grid: n K p^2 per alpha, n K p per gamma.
 """
 
-import warnings
+from collections.abc import Sequence
 from itertools import product
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -25,12 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Rows, is_unit, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.discriminant.covariance import sphere
 from pellucid.discriminant.gaussian_rules import checked_priors, log_prior
 from pellucid.discriminant.moments import ClassScatter, merge_class_scatter, sum_classes
@@ -234,12 +235,12 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
     def __init__(
         self,
         *,
-        alphas: Any = 11,
-        gammas: Any = 6,
+        alphas: int | Sequence[float] | Array = 11,
+        gammas: int | Sequence[float] | Array = 6,
         covariance_type: str = "full",
         target: str = "class",
-        cv: Any = 5,
-        priors: Any = None,
+        cv: Folds = 5,
+        priors: ArrayLike | None = None,
         rule: str = "best",
     ) -> None:
         self.alphas = alphas
@@ -298,11 +299,9 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
                 "set; add a smaller alpha or a larger gamma"
             )
         if singular.any():
-            warnings.warn(
+            warn(
                 f"{singular.sum()} of {singular.size} pairs (alpha, gamma) leave a singular "
-                "covariance in some training set and were passed over (NaN in scores_)",
-                UserWarning,
-                stacklevel=4,
+                "covariance in some training set and were passed over (NaN in scores_)"
             )
         mean = np.where(singular, -np.inf, scores.mean(axis=2)).ravel()
         folds = scores.shape[2]

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from pellucid.core.arrays import check
 from pellucid.core.records import Card, plain
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.callbacks import FitWatcher, is_step
 from pellucid.lab.drawing import number
 from pellucid.lab.formula_lines import Moment, finite
@@ -76,7 +77,7 @@ def watch(estimator: Any, X: Any, y: Any = None, *, most: int = 500) -> Watched:
     if hasattr(model, "set_callbacks"):
         model.set_callbacks()
     for w in caught:
-        warnings.warn(w.message, w.category, stacklevel=3)
+        warn(w.message, w.category)
     count, steps = chosen_run(keeper.runs, model)
     said = [str(w.message).split("\n")[0] for w in caught]
     return Watched(model, steps, count, list(dict.fromkeys(said)))

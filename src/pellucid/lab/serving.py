@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from pellucid.core.runtime.warn import warn
 from pellucid.lab.answering import answer_run, answer_table, columns_of, whole_number
 from pellucid.lab.exporting import content, page_html
 from pellucid.lab.pages import PAGES, page_of
@@ -268,7 +269,7 @@ def offered(data: Any) -> dict[str, Any]:
         warnings.simplefilter("always")
         frame = load(data)
     for warning in caught:
-        warnings.warn(warning.message, stacklevel=2)
+        warn(warning.message)
     return columns_of(frame, [str(warning.message) for warning in caught])
 
 

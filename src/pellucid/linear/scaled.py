@@ -8,11 +8,10 @@ scaled columns it does not. The conventions of the books: ridge, lasso, subset m
 components on columns of variance 1, least angle regression on columns of norm 1.
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Regressor, with_callbacks
@@ -20,6 +19,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.features import StandardScaler
 from pellucid.features.scaling.column_scaler import ColumnScaler
 from pellucid.linear.ridge.ridge import Ridge
@@ -51,7 +51,9 @@ class ScaledRegressor(Regressor):
     (array([1.4284, 1.8669, 0.5247]), array([0.6234, 0.858 , 0.5661]))
     """
 
-    def __init__(self, regressor: Any = None, *, scaler: Any = None) -> None:
+    def __init__(
+        self, regressor: BaseEstimator | None = None, *, scaler: BaseEstimator | None = None
+    ) -> None:
         self.regressor = regressor
         self.scaler = scaler
 
@@ -98,11 +100,9 @@ class ScaledRegressor(Regressor):
         gone = ~Z.any(axis=0) & (X[0] != 0)
         if gone.any() and not isinstance(scaler, ColumnScaler):  # ours say so themselves
             names = [self._feature_names()[j] for j in np.flatnonzero(gone)]
-            warnings.warn(
+            warn(
                 f"constant columns are scaled to 0: {', '.join(names)} (leave the ones to "
-                "fit_intercept, or add them after scaling)",
-                UserWarning,
-                stacklevel=4,
+                "fit_intercept, or add them after scaling)"
             )
         return mean, scale
 

@@ -11,7 +11,6 @@ Start        the parameters the components bring; else rows far apart: each comp
 References: Dempster, Laird & Rubin (1977).
 """
 
-import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, Self
@@ -22,12 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.cluster.kmeans.seeding import kmeans_plusplus
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.functions.distances import sqeuclidean
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.starts import checked_weights
 from pellucid.mixture.mixture_model import MixtureModel, log_sum, posterior
 
@@ -119,11 +119,11 @@ class Mixture(MixtureModel):
         self,
         components: Any,
         *,
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-6,
         n_init: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.components = components
         self.weights = weights
@@ -213,12 +213,11 @@ class Mixture(MixtureModel):
     def _say(self, best: Iteration) -> None:
         if best.reason == "max_iter" and self.tol > 0:
             change = best.history[-1]["gap"] if best.n_iter else np.inf
-            warnings.warn(
+            warn(
                 f"Mixture: no convergence in max_iter={self.max_iter} rounds: the mean "
                 f"log-likelihood still changed by {change:.3g} "
                 f"(tol={self.tol:g})",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _log_joint(self, X: Any) -> Array:

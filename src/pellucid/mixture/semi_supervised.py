@@ -12,7 +12,6 @@ the unlabelled rows only.
 References: Nigam, McCallum, Thrun & Mitchell (2000).
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,11 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, moments
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
 from pellucid.mixture.gaussian.gaussians import (
     STRUCTURES,
@@ -148,7 +148,7 @@ class SemiSupervisedMixture(Classifier):
         reg_covar: float = 1e-6,
         max_iter: int = 200,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.covariance_type = covariance_type
         self.unlabeled_weight = unlabeled_weight
@@ -166,11 +166,9 @@ class SemiSupervisedMixture(Classifier):
         unlabelled = labels == ("-1" if text else -1)
         if unlabelled.any() and len(np.unique(labels[~unlabelled])) == 1:
             only = labels[~unlabelled][0]
-            warnings.warn(
+            warn(
                 f"y holds only -1 and {only}: -1 is taken as a class, since without it there would "
-                "be one class only",
-                UserWarning,
-                stacklevel=4,
+                "be one class only"
             )
             unlabelled = np.zeros(n, dtype=bool)
         if unlabelled.all():
@@ -254,12 +252,10 @@ class SemiSupervisedMixture(Classifier):
         far = np.flatnonzero(self.moved_ > FAR)
         if len(far):
             which = ", ".join(f"{self.classes_[c]} ({self.moved_[c]:.1f})" for c in far)
-            warnings.warn(
+            warn(
                 f"unlabelled rows moved the mean of class {which} standard deviations away from "
                 "its labels: the groups in the data may not be the classes; try a smaller "
-                "unlabeled_weight",
-                UserWarning,
-                stacklevel=4,
+                "unlabeled_weight"
             )
 
     def predict_proba(self, X: ArrayLike) -> Array:

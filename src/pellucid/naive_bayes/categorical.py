@@ -15,7 +15,6 @@ Two sets of rows merge by the union of their values and the sum of their counts.
 References: Mitchell (1997), section 6.9; Manning, Raghavan & Schuetze (2008), chapter 13.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
@@ -24,12 +23,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Numbers, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import (
     Found,
     find_values,
@@ -129,7 +129,7 @@ def fit_categorical(count: Array, alpha: Any, levels: str) -> Array:
     return log_shares(smoothed, total, max(V, 1))
 
 
-class CategoricalNB(NaiveBayes, BlockEstimator):
+class CategoricalNB(NaiveBayes):
     """Naive Bayes for categories: strings, numbers, frames' categoricals as they are.
 
     Missing cells (NaN, None) are left out in fit and prediction. A value not seen in the fit is
@@ -174,14 +174,16 @@ class CategoricalNB(NaiveBayes, BlockEstimator):
     array([-0.5596, -1.2528, -1.9459])
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Numbers | Sequence[Numbers] = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: ArrayLike | None = None,
+        min_categories: int | ArrayLike | None = None,
         prior_alpha: float = 0.0,
         levels: str = "data",
     ) -> None:
@@ -286,10 +288,9 @@ class CategoricalNB(NaiveBayes, BlockEstimator):
                     )
         least = min((float(np.min(a)) for a in found if np.size(a)), default=1.0)
         if not self.force_alpha and least < LEAST_ALPHA:
-            warnings.warn(
+            warn(
                 f"alpha too small will result in numeric errors, setting alpha = "
-                f"{LEAST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=5,
+                f"{LEAST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged."
             )
             found = [np.maximum(a, LEAST_ALPHA) for a in found]
         return found
@@ -302,12 +303,11 @@ class CategoricalNB(NaiveBayes, BlockEstimator):
             j = next(j for j, zero in enumerate(zeros) if zero.any())
             k, v = np.argwhere(zeros[j])[0]
             value = self.categories_[j][v : v + 1].tolist()[0]
-            warnings.warn(
+            warn(
                 f"class {self.classes_[k].item()!r} gives {self._column_name(j)} = {value!r} the "
                 f"probability 0: one such cell rules the class out ({n_zeros} such triples of "
                 "class, feature and value); alpha > 0 softens it",
                 ZeroCountWarning,
-                stacklevel=4,  # who called fit, by any of its doors
             )
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
@@ -318,10 +318,9 @@ class CategoricalNB(NaiveBayes, BlockEstimator):
             place = look_up(values, known) if len(known) else np.full(len(values), -1, np.int32)
             unseen = (place < 0) & ~is_absent(values)
             if unseen.any():
-                warnings.warn(
+                warn(
                     f"{self._column_name(j)} holds {values[unseen].tolist()[0]!r}, which the fit "
-                    f"never saw ({int(unseen.sum())} such values): its factor is left out",
-                    stacklevel=4,
+                    f"never saw ({int(unseen.sum())} such values): its factor is left out"
                 )
             maps.append(place)
         return value_matrix(found, maps, np.int32)

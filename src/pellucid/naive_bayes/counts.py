@@ -15,7 +15,6 @@ row has, and any of them makes the joint -inf. Where a class gives no pseudo-cou
 rows, 0/0 is the limit for alpha -> 0: equal probabilities.
 """
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial, reduce
@@ -27,12 +26,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.naive_bayes.count_kernels import (
     RAW,
     ClassCounts,
@@ -201,10 +201,9 @@ def check_alpha(alpha: Any, force_alpha: Any, shape: tuple[int, int]) -> Any:
                 f"{shape[1:]} or {shape} (n_classes, n_features), got {value.shape}"
             )
     if not force_alpha and np.min(value) < LEAST_ALPHA:
-        warnings.warn(
+        warn(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
-            "Use `force_alpha=True` to keep alpha unchanged.",
-            stacklevel=5,
+            "Use `force_alpha=True` to keep alpha unchanged."
         )
         return np.maximum(value, LEAST_ALPHA)
     return value
@@ -247,7 +246,7 @@ def reduce_sparse(rows: Rows, summarise: Callable[[Rows], ClassCounts], n_classe
     return reduce(merge_class_counts, map_threads(summarise, pieces))
 
 
-class CountNB(NaiveBayes, BlockEstimator):
+class CountNB(NaiveBayes):
     """Naive Bayes on counts or marks: a leaf says how counts become logarithms."""
 
     _accepts_sparse = True
@@ -257,6 +256,8 @@ class CountNB(NaiveBayes, BlockEstimator):
     force_alpha: Any
     fit_prior: Any
     class_prior: Any
+
+    fit_blocks = fit_blocks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -319,12 +320,11 @@ class CountNB(NaiveBayes, BlockEstimator):
         found = self._smooth(counts, alpha)
         if found is not None:
             k, j = np.argwhere(found[0])[0]
-            warnings.warn(
+            warn(
                 f"class {self.classes_[k].item()!r} gives {self._column_name(int(j))} "
                 f"{found[1]} the probability 0: one such cell rules the class out "
                 f"({int(found[0].sum())} such pairs of class and feature); alpha > 0 softens it",
                 ZeroCountWarning,
-                stacklevel=4,  # who called fit, by any of its doors
             )
 
     @property

@@ -25,14 +25,13 @@ References: Duda & Hart (1973), section 2; Chan, Golub & LeVeque (1979); Hastie,
 Friedman, ESL, section 6.6.3.
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map, Rng
@@ -41,6 +40,7 @@ from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 TINY = float(np.finfo(np.float64).tiny)  # 1 / TINY is still finite
@@ -208,7 +208,7 @@ def check_priors(priors: Any, n_classes: int) -> Array | None:
     return prior
 
 
-class GaussianNB(NaiveBayes, BlockEstimator):
+class GaussianNB(NaiveBayes):
     """Naive Bayes with a normal density for each feature within each class.
 
     NaN is accepted as a missing cell in fit and prediction and left out. ``sample_weight`` equals
@@ -256,8 +256,14 @@ class GaussianNB(NaiveBayes, BlockEstimator):
     (array([[7.5]]), array([-33.75]))
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
-        self, *, priors: Any = None, var_smoothing: float = 1e-9, shared_variance: bool = False
+        self,
+        *,
+        priors: ArrayLike | None = None,
+        var_smoothing: float = 1e-9,
+        shared_variance: bool = False,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -313,7 +319,7 @@ class GaussianNB(NaiveBayes, BlockEstimator):
         self.class_count_, self.moments_ = moments.total, np.stack(moments[1:])
         self.class_prior_, self.theta_, self.var_, self.epsilon_ = fit[:4]
         for category, message in self._corners(fit, moments):
-            warnings.warn(message, category, stacklevel=4)  # who called fit, by any of its doors
+            warn(message, category)
 
     def _corners(
         self, fit: GaussianNBFit, moments: ClassMoments
@@ -341,8 +347,8 @@ class GaussianNB(NaiveBayes, BlockEstimator):
             found.append(
                 (
                     ZeroVarianceWarning,
-                    f"{where} is constant in class {k!r}, a point mass: any other value there rules "
-                    f"the class out ({constant.sum()} such pairs of class and feature); "
+                    f"{where} is constant in class {k!r}, a point mass: any other value there "
+                    f"rules the class out ({constant.sum()} such pairs of class and feature); "
                     "var_smoothing > 0 softens it unless all features are constant",
                 )
             )

@@ -16,8 +16,7 @@ stand side by side in one product.
 Reference: John & Langley (1995), Estimating continuous distributions in Bayesian classifiers.
 """
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -25,14 +24,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import Found, find_values, look_up
 from pellucid.naive_bayes.categorical import (
     CategoryCounts,
@@ -132,7 +132,7 @@ def pooled_mean(weight: Array, mean: Array) -> Array:
     return np.where(weight > 0, mean, everywhere)
 
 
-class MixedNB(NaiveBayes, BlockEstimator):
+class MixedNB(NaiveBayes):
     """Naive Bayes in which every column has the density that suits it.
 
     Missing cells (NaN, None) are left out in fit and prediction. ``sample_weight`` equals
@@ -192,14 +192,16 @@ class MixedNB(NaiveBayes, BlockEstimator):
     array([0.5, 5. ])
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
-        distributions: Any = "auto",
+        distributions: str | Mapping[Any, str] = "auto",
         *,
         alpha: float = 1.0,
         var_smoothing: float = 1e-9,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
         prior_alpha: float = 0.0,
     ) -> None:
         self.distributions = distributions
@@ -381,7 +383,7 @@ class MixedNB(NaiveBayes, BlockEstimator):
         x = table[:, j].copy() if isinstance(table, np.ndarray) else table.kept[j]
         cells = class_cells(x, rows.y, rows.w, K)
         seen = np.bincount(rows.y, np.where(np.isnan(x), 0.0, rows.w), K).astype(np.float64)
-        self._warn_unseen(j, seen, self.class_count_ > 0, level=7)
+        self._warn_unseen(j, seen, self.class_count_ > 0)
         if kind.name == "histogram":
             return fit_histogram(cells, self.class_count_, self.alpha)
         if kind.name.startswith(FAMILY):
@@ -391,7 +393,7 @@ class MixedNB(NaiveBayes, BlockEstimator):
                 [self._density_of(kind.model, x, w) for x, w in zip(*cells[:2], strict=True)]
             )
         column, flat = fit_kernels(cells)
-        self._warn_flat(j, flat & (seen > 0), level=7)
+        self._warn_flat(j, flat & (seen > 0))
         return column
 
     def _density_of(self, model: Any, x: Array, w: Array) -> Any:
@@ -423,7 +425,7 @@ class MixedNB(NaiveBayes, BlockEstimator):
         """The first class that is marked."""
         return self.classes_[marked].tolist()[0]
 
-    def _warn_unseen(self, j: int, weight: Array, present: BoolArray, level: int = 6) -> None:
+    def _warn_unseen(self, j: int, weight: Array, present: BoolArray) -> None:
         unseen = (weight == 0) & present
         if not (weight > 0).any():
             message = f"{self._column_name(j)} has no value at all: it is left out"
@@ -435,16 +437,15 @@ class MixedNB(NaiveBayes, BlockEstimator):
             )
         else:
             return
-        warnings.warn(message, UnseenFeatureWarning, stacklevel=level)
+        warn(message, UnseenFeatureWarning)
 
-    def _warn_flat(self, j: int, flat: BoolArray, level: int = 6) -> None:
+    def _warn_flat(self, j: int, flat: BoolArray) -> None:
         if flat.any():
             k = self._label(flat)
-            warnings.warn(
+            warn(
                 f"{self._column_name(j)} is constant in class {k!r}, a point mass: other values "
                 "there nearly rule the class out",
                 ZeroVarianceWarning,
-                stacklevel=level,
             )
 
     def _warn_zeros(self, j: int, column: Any, present: BoolArray) -> None:
@@ -459,22 +460,20 @@ class MixedNB(NaiveBayes, BlockEstimator):
             what = f"= {column.values[v : v + 1].tolist()[0]!r}"
         else:
             what = f"in [{column.edges[v]:g}, {column.edges[v + 1]:g}]"
-        warnings.warn(
+        warn(
             f"class {label!r} gives {self._column_name(j)} {what} the probability 0: one such cell "
             f"rules the class out ({int(zeros.sum())} such pairs of class and value); alpha > 0 "
             "softens it",
             ZeroCountWarning,
-            stacklevel=6,
         )
 
     def _warn_zero_rate(self, j: int, zero: BoolArray) -> None:
         if zero.any():
             k = self._label(zero)
-            warnings.warn(
+            warn(
                 f"class {k!r} gives {self._column_name(j)} = 1 the probability 0: only zeros were "
                 "counted there, so the rate is 0 and any count rules the class out",
                 ZeroCountWarning,
-                stacklevel=6,
             )
 
     # --- prediction ------------------------------------------------------------------------
@@ -524,10 +523,9 @@ class MixedNB(NaiveBayes, BlockEstimator):
         return np.where(place < 0, np.nan, place)[found.codes[i]]
 
     def _warn_unknown(self, j: int, value: Any) -> None:
-        warnings.warn(
+        warn(
             f"{self._column_name(j)} holds {value!r}, which the fit never saw: its factor is left "
-            "out",
-            stacklevel=6,
+            "out"
         )
 
     def _joint_log_likelihood(self) -> Callable[[Array], Array]:

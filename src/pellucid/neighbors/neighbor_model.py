@@ -1,6 +1,5 @@
 """What every model of neighbours shares: the door, the index and the questions to it."""
 
-import warnings
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from numbers import Integral
@@ -15,6 +14,7 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, thread_count
+from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.metrics import Gower, Mahalanobis, Metric, Minkowski, resolve
 from pellucid.neighbors.search.mixed import is_gower, learn_words, numbers, settle_gower
@@ -26,7 +26,7 @@ TREE_ROWS = 1000  # below them looking at every row is as quick
 ANSWERS = 1 << 22  # neighbours held at once
 
 
-def jobs(n_jobs: Any) -> AbstractContextManager[None]:
+def jobs(n_jobs: int | None) -> AbstractContextManager[None]:
     """At most so many threads; None and -1: as many as the library may use; -2: all but one."""
     if n_jobs is None:
         return nullcontext()
@@ -36,7 +36,7 @@ def jobs(n_jobs: Any) -> AbstractContextManager[None]:
     return limit_threads(n if n > 0 else max(1, thread_count() + 1 + n))
 
 
-def effective(metric: Any, p: Any, keywords: dict | None) -> tuple[Any, dict[str, Any]]:
+def effective(metric: Any, p: float | None, keywords: dict | None) -> tuple[Any, dict[str, Any]]:
     """scikit-learn's ``effective_metric_`` and its parameters.
 
     >>> effective("minkowski", 1, None)
@@ -175,11 +175,7 @@ class NeighborsModel(Estimator):
             )
         if issparse(self._fit_X):
             if self.algorithm in ("kd_tree", "ball_tree"):
-                warnings.warn(
-                    f"algorithm={self.algorithm!r} does not read sparse rows: brute is used",
-                    UserWarning,
-                    stacklevel=4,
-                )
+                warn(f"algorithm={self.algorithm!r} does not read sparse rows: brute is used")
             return "brute"
         if self.algorithm == "brute" or not trees:
             return "brute"

@@ -10,11 +10,11 @@ is O(n k).
 Reference: Breunig, Kriegel, Ng & Sander (2000).
 """
 
-import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,8 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
+from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import NearestQuestions
 
 SMALL = 1e-10  # keeps the density of repeated rows finite, as in scikit-learn
@@ -105,12 +107,12 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
         self,
         n_neighbors: int = 20,
         *,
-        algorithm: Any = "auto",
+        algorithm: str | LSHIndex = "auto",
         leaf_size: int = 30,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] | BaseEstimator = "minkowski",
         p: float | None = 2,
         metric_params: dict | None = None,
-        contamination: Any = "auto",
+        contamination: float | Literal["auto"] = "auto",
         novelty: bool = False,
         n_jobs: int | None = None,
     ) -> None:
@@ -126,6 +128,7 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the neighbours and densities of the training rows; ``y`` is ignored."""
         self._check_parameters()
         check.whole(n_neighbors=self.n_neighbors)
         check.boolean(novelty=self.novelty)
@@ -144,41 +147,26 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
         if n < 2:
             raise ValueError("a local outlier factor needs at least 2 rows, got n_samples = 1")
         if self.n_neighbors > n:
-            warnings.warn(
+            warn(
                 f"n_neighbors={self.n_neighbors} is greater than the number of rows ({n}): "
-                f"{n - 1} are used",
-                UserWarning,
-                stacklevel=2,
+                f"{n - 1} are used"
             )
         self.n_neighbors_ = max(1, min(self.n_neighbors, n - 1))
         distance, index = self._nearest(None, self.n_neighbors_)
         self._reach = np.ascontiguousarray(distance[:, -1])
         self._density = local_density(distance, index, self._reach)
-        self.negative_outlier_factor_ = -(
-            (self._density[index] / self._density[:, None]).mean(axis=1)
-        )
-        self.offset_ = (
-            -1.5
-            if isinstance(self.contamination, str)
-            else float(np.percentile(self.negative_outlier_factor_, 100 * self.contamination))
-        )
-        if self.negative_outlier_factor_.min() < -1e7 and not self.novelty:
-            warnings.warn(
-                "repeated rows make some factors huge: use more neighbours than a row is repeated",
-                UserWarning,
-                stacklevel=2,
-            )
+        factor = -((self._density[index] / self._density[:, None]).mean(axis=1))
+        share = None if isinstance(self.contamination, str) else 100 * self.contamination
+        self.negative_outlier_factor_ = factor
+        self.offset_ = -1.5 if share is None else float(np.percentile(factor, share))
+        if factor.min() < -1e7 and not self.novelty:
+            warn("repeated rows make some factors huge: use more neighbours than a row is repeated")
         context.end()
         return self
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n = (self.n_samples_fit_,)
-        return {
-            **super()._state_shapes(),
-            "_reach": n,
-            "_density": n,
-            "negative_outlier_factor_": n,
-        }
+        names = ("_reach", "_density", "negative_outlier_factor_")
+        return {**super()._state_shapes(), **dict.fromkeys(names, (self.n_samples_fit_,))}
 
     @available_if(_for_training_rows)
     def fit_predict(self, X: Any, y: Any = None) -> IntArray:
@@ -211,6 +199,7 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
         return np.searchsorted(ordered, self.score_samples(X), side="right") / len(ordered)
 
     def card(self) -> Card:
+        """What makes an outlier, with the numbers of this fit."""
         check_is_fitted(self)
         outliers = int((self.negative_outlier_factor_ < self.offset_).sum())
         return Card(

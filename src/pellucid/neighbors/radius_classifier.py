@@ -12,16 +12,18 @@ rule with kernel densities of width r.
 References: Fix & Hodges (1951); Devroye, Gyorfi & Lugosi (1996), chapter 10.
 """
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.neighbor_model import METHODS
 from pellucid.neighbors.search.radius_search import Found, RadiusQuestions, pair_weights
 from pellucid.neighbors.voting import VotingModel, by_nearest
@@ -112,16 +114,16 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
         self,
         radius: float = 1.0,
         *,
-        weights: Any = "uniform",
+        weights: str | Callable[[Array], Array] | None = "uniform",
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float | None = 2,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] | BaseEstimator = "minkowski",
         outlier_label: Any = None,
         metric_params: dict | None = None,
         n_jobs: int | None = None,
         ties: str = "lowest",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.radius = radius
         self.weights = weights
@@ -155,7 +157,7 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
         if len(labels) != len(columns):
             raise ValueError(
                 f"outlier_label needs {len(columns)} labels, one per output, got {label!r}"
-            )  # noqa: E501
+            )
         for one, (classes, _) in zip(labels, columns, strict=True):
             if np.ndim(one) > 0:
                 raise TypeError(f"outlier_label of one output must be a scalar, got {one!r}")
@@ -163,7 +165,7 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
             if len(kinds) > 1 and not kinds <= set("iu") and "O" not in kinds:
                 raise TypeError(
                     f"outlier_label {one!r} is not of the type of the classes {classes}"
-                )  # noqa: E501
+                )
         return labels
 
     def _votes(self, X: Any) -> Iterator[list[Any]]:
@@ -178,12 +180,10 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
                     "give an outlier_label"
                 )
             seen += found.n_queries
-            yield [
-                PairVotes(codes[found.row], w, len(classes), found)
-                for classes, codes in self._columns()
-            ]
+            outputs = self._columns()
+            yield [PairVotes(codes[found.row], w, len(names), found) for names, codes in outputs]
 
-    def _without_votes(self, j: int, values: Any, alone: Any) -> Any:
+    def _without_votes(self, j: int, values: NDArray[Any], alone: BoolArray) -> Any:
         assert self.outlier_label_ is not None  # else such rows were refused
         label, classes = self.outlier_label_[j], self._columns()[j][0]
         if values.ndim == 1:
@@ -192,15 +192,14 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
             return values
         values[alone] = classes == label
         if not (classes == label).any():
-            warnings.warn(
+            warn(
                 f"Outlier label {label!r} is not in training classes: the probabilities "
-                f"of {int(alone.sum())} rows without neighbours are 0",
-                UserWarning,
-                stacklevel=3,
+                f"of {int(alone.sum())} rows without neighbours are 0"
             )
         return values
 
     def card(self) -> Card:
+        """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
         spreads = self._spreads()
         uneven = next(iter(spreads.values()), 1.0) > 10

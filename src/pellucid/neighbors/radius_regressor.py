@@ -9,16 +9,17 @@ Outliers     a row without neighbours of positive weight is answered NaN, with a
 References: Nadaraya (1964); Watson (1964).
 """
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.averaging import AveragingModel
 from pellucid.neighbors.neighbor_model import METHODS
 from pellucid.neighbors.search.radius_search import Found, RadiusQuestions, pair_weights
@@ -125,11 +126,11 @@ class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
         self,
         radius: float = 1.0,
         *,
-        weights: Any = "uniform",
+        weights: str | Callable[[Array], Array] | None = "uniform",
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float | None = 2,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] | BaseEstimator = "minkowski",
         metric_params: dict | None = None,
         n_jobs: int | None = None,
         average: str = "mean",
@@ -157,14 +158,13 @@ class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
     def _warn_alone(self, answer: Array) -> None:
         alone = np.isnan(answer[:, 0])
         if alone.any():
-            warnings.warn(
+            warn(
                 f"{int(alone.sum())} rows, the first is row {int(alone.argmax())}, have no "
-                f"neighbours within radius={self.radius:g}; predicting NaN for them",
-                UserWarning,
-                stacklevel=3,
+                f"neighbours within radius={self.radius:g}; predicting NaN for them"
             )
 
     def card(self) -> Card:
+        """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
         loss = "squared" if self.average == "mean" else "absolute"
         spreads = self._spreads()

@@ -6,7 +6,6 @@ r"""What the multi-layer perceptrons share: a dense network behind scikit-learn'
 A leaf says its targets and its head; the network, the training and the diagnosis are here.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.layer import Layer
 from pellucid.neural.network import Network, NetworkTrace
 from pellucid.neural.training.backprop import infer
@@ -380,11 +380,10 @@ class MultilayerPerceptron(Estimator):
         out = infer(network.plan, network.vector, network.states, x)
         if np.ptp(out, axis=0).max() > FLAT * max(1.0, float(np.abs(out).max())):
             return
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: the network has collapsed: every row gets the same answer; "
             "cure: standardise the inputs, a smaller learning rate or alpha, another random_state",
             CollapsedWarning,
-            stacklevel=4,
         )
 
     def _diagnosis(self) -> str:

@@ -3,7 +3,6 @@
 import os
 import re
 import stat
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -12,6 +11,7 @@ import numpy as np
 import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
+from pellucid.core.runtime.warn import warn
 from pellucid.persist.container import Archive, read_archive
 from pellucid.persist.decode import KINDS, Decoder
 from pellucid.persist.format import ModelFileError, array_name, brief, expect, parse_json
@@ -196,11 +196,10 @@ def _warn_version(manifest: dict[str, Any]) -> None:
     was = manifest["library"].get("scikit-learn", "unknown")
     foreign = [name for name in class_names(manifest["object"]) if name.startswith("sklearn.")]
     if foreign and was != sklearn.__version__:
-        warnings.warn(
+        warn(
             InconsistentVersionWarning(
                 estimator_name=foreign[0].rpartition(".")[2],
                 current_sklearn_version=sklearn.__version__,
                 original_sklearn_version=was,
-            ),
-            stacklevel=3,
+            )
         )

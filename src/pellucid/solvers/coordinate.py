@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.compiled.epochs.epochs import coordinate_sweep
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import iterate
 from pellucid.core.runtime.random import generator
@@ -69,7 +69,7 @@ class CoordinateDescent(BaseEstimator):
         max_iter: int = 1000,
         tol: float | None = 1e-8,
         selection: str = "cyclic",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.max_iter = max_iter
         self.tol = tol
@@ -107,7 +107,7 @@ class CoordinateDescent(BaseEstimator):
             warn=False,
             explain=lambda state: bottomless(type(self).__name__),
         )
-        warn_slow(type(self).__name__, run, run.state.norm, self.tol, 3)
+        warn_slow(type(self).__name__, run, run.state.norm, self.tol)
         updates = run.n_iter * len(x)
         return conclude(objective, run.state.x, run, n_updates=updates, tol=self.tol)
 

@@ -16,7 +16,7 @@ Nocedal (2018).
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import ddot
@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.compiled.epochs.epochs import rule_epoch
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import History, iterate
 from pellucid.core.runtime.random import generator
@@ -133,14 +133,14 @@ class GradientDescent(BaseEstimator):
 
     def __init__(
         self,
-        learning_rate: Any = 0.01,
+        learning_rate: float | Schedule | LineSearch | Literal["auto"] = 0.01,
         rule: Rule | None = None,
         batch_size: int | None = None,
         max_iter: int = 1000,
         tol: float | None = 1e-6,
         stop: str | None = "gradient",
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         average: bool | int = False,
     ) -> None:
         self.learning_rate = learning_rate
@@ -193,7 +193,7 @@ class GradientDescent(BaseEstimator):
         state = run.state
         if record == "update":
             run = run._replace(history=descent.path)
-        warn_slow(type(self).__name__, run, descent.gap, tol, 3)
+        warn_slow(type(self).__name__, run, descent.gap, tol)
         x = state.best_x if run.reason == "diverged" else descent.answer(state)
         return conclude(objective, x, run, n_updates=state.memory.t, tol=tol)
 

@@ -6,7 +6,6 @@ r"""Iteratively reweighted least squares: Newton's method for a linear model, on
 Reference: McCullagh & Nelder, Generalized Linear Models, section 2.5; ESL, section 4.4.1.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.losses import get_loss
+from pellucid.core.runtime.warn import warn
 from pellucid.solvers.minimum import SeparationWarning
 
 VANISHED = 1e-10  # weights below this say nothing any more
@@ -60,11 +60,10 @@ def irls_step(
     live = v > 0
     z = np.where(live, f - slope / np.where(live, v, 1.0), f)
     if v.max(initial=0.0) < VANISHED:
-        warnings.warn(
+        warn(
             "every working weight vanishes: the classes are separated and the coefficients run "
             "to infinity (remedy: a penalty)",
             SeparationWarning,
-            stacklevel=2,
         )
     root = np.sqrt(v[live])
     rows, right = root[:, None] * X[live], -slope[live] / root

@@ -6,7 +6,6 @@ Reference: Liu & Nocedal (1989); Zhu, Byrd, Lu & Nocedal (1997).
 """
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning, History, Iteration
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.solvers.minimum import (
     Minimum,
     bottomless,
@@ -124,20 +124,18 @@ class LBFGS(BaseEstimator):
         reason = path.reason or ("converged" if converged else "max_iter")
         run = Iteration(x, path.count, converged, reason, path.history)
         if reason == "diverged":
-            warnings.warn(
+            warn(
                 f"LBFGS: diverged at step {path.count + 1}: {bottomless('LBFGS')}",
                 DivergenceWarning,
-                stacklevel=3,
             )
         elif early and not converged and self.tol is not None:
-            warnings.warn(
+            warn(
                 f"LBFGS: the line search found no lower value after {path.count} steps: gap "
                 f"{gap:.3g} > tol={self.tol:g}; is the objective smooth?",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         elif not converged:
-            warn_slow(type(self).__name__, run, gap, self.tol, 4)
+            warn_slow(type(self).__name__, run, gap, self.tol)
         return run
 
 

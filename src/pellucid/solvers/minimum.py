@@ -1,7 +1,6 @@
 """What a solver returns, and the guards and sentences that all solvers share."""
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from pellucid.core.algebra.critical import CriticalPoint, certify
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration
+from pellucid.core.runtime.warn import warn
 
 CERTIFY_UP_TO = 300  # parameters; a larger Hessian costs more than the certificate is worth
 RUNAWAY = 1e10  # a value this many times the start's is divergence
@@ -123,7 +123,7 @@ def rate_sentence(rate: float, lipschitz: float | None) -> str:
     return f"the learning rate {rate:.6g} is too large{limit}; the best point met is kept"
 
 
-def warn_slow(name: str, run: Iteration, gap: float, tol: float | None, stacklevel: int) -> None:
+def warn_slow(name: str, run: Iteration, gap: float, tol: float | None) -> None:
     """The limit was reached before the tolerance."""
     if run.reason != "max_iter" or tol is None:
         return
@@ -135,11 +135,10 @@ def warn_slow(name: str, run: Iteration, gap: float, tol: float | None, stacklev
         advice = "the value is still falling, slow: try a larger rate, scaled columns or Newton"
     else:
         advice = "the value no longer falls: try a smaller or decaying rate"
-    warnings.warn(
+    warn(
         f"{name}: no convergence in max_iter={run.n_iter} steps: gap {gap:.3g} > tol={tol:g}; "
         f"{advice}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 
@@ -154,11 +153,10 @@ def conclude(
     certificate = certify(norm, hessian, tol=max(tol or 0.0, 1e-5), convex=bool(objective.convex))
     if objective.separated(x, search=not run.converged):
         certificate = certificate._replace(kind="undecided")  # there is no finite minimum
-        warnings.warn(
+        warn(
             "the classes are separated by a hyperplane: the coefficients run to infinity and the "
             "loss has no finite minimum (remedy: a penalty)",
             SeparationWarning,
-            stacklevel=4,
         )
     return Minimum(
         x,

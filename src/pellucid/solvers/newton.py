@@ -9,7 +9,6 @@ indefinite it is shifted by a multiple of I until it is positive definite, with 
 References: Nocedal & Wright, Numerical Optimization, sections 3.3 and 3.4.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.backtrack import halved
 from pellucid.core.loops.iterate import ConvergenceWarning, History, iterate
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.solvers.minimum import (
     Minimum,
     conclude,
@@ -136,14 +136,13 @@ class Newton(BaseEstimator):
             ),
         )
         if shifts:
-            warnings.warn(
+            warn(
                 f"Newton: the Hessian was not positive definite in {len(shifts)} steps; its "
                 f"diagonal was shifted by up to {max(shifts):.3g}",
                 LinAlgWarning,
-                stacklevel=2,
             )
         state = best if run.reason == "diverged" else run.state
-        warn_slow("Newton", run, norm_of(state.gradient), self.tol, 3)
+        warn_slow("Newton", run, norm_of(state.gradient), self.tol)
         return conclude(objective, state.x, run, n_updates=run.n_iter, tol=self.tol)
 
     def _step(
@@ -248,5 +247,5 @@ def newton_root(
         name="newton_root",
     )
     if trouble:
-        warnings.warn(f"newton_root: {trouble[0]}; try another start", ConvergenceWarning, 2)
+        warn(f"newton_root: {trouble[0]}; try another start", ConvergenceWarning)
     return Root(float(run.state), run.n_iter, run.converged, run.history)

@@ -9,7 +9,7 @@ With rate 1/L the value is within O(1/t) of the minimum, accelerated O(1/t^2).
 References: Beck & Teboulle (2009); O'Donoghue & Candès (2015) for the restart.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -29,6 +29,7 @@ from pellucid.solvers.minimum import (
     starting_point,
     warn_slow,
 )
+from pellucid.solvers.schedules import Schedule
 
 
 class State(NamedTuple):
@@ -68,7 +69,7 @@ class ProximalGradient(BaseEstimator):
 
     def __init__(
         self,
-        learning_rate: Any = "auto",
+        learning_rate: float | Schedule | Literal["auto"] = "auto",
         accelerated: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-8,
@@ -116,7 +117,7 @@ class ProximalGradient(BaseEstimator):
             explain=lambda state: rate_sentence(last[0], objective.lipschitz),
         )
         state = run.state
-        warn_slow(type(self).__name__, run, state.norm, self.tol, 3)
+        warn_slow(type(self).__name__, run, state.norm, self.tol)
         x = state.best_x if run.reason == "diverged" else state.x
         return conclude(objective, x, run, n_updates=state.t, tol=self.tol)
 

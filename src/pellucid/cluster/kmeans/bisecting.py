@@ -26,7 +26,7 @@ from pellucid.cluster.kmeans.lloyd import run_lloyd
 from pellucid.cluster.kmeans.passes import Box, dense_rows, limb_grid, nearest, own_terms
 from pellucid.cluster.kmeans.two_means import Halved, Halves, run_two_means
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.functions.distances import distance
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
@@ -242,7 +242,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         *,
         init: Init = "random",
         n_init: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 300,
         verbose: int = 0,
         tol: float = 1e-4,

@@ -43,7 +43,7 @@ from pellucid.cluster.kmeans.passes import (
 )
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
 from pellucid.core.functions.distances import Distance, distance, sqeuclidean, unit_rows
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import (
@@ -257,7 +257,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         max_iter: int = 300,
         tol: float = 1e-4,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         copy_x: bool = True,
         algorithm: str = "lloyd",
         stop: str = "shift",

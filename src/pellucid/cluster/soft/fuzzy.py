@@ -26,7 +26,7 @@ from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import STARTS, Init, Metric, Problem, problem_of, space_of
 from pellucid.cluster.soft.rounds import FUZZY, Run, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
@@ -109,7 +109,7 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         max_iter: int = 300,
         tol: float = 1e-6,
         metric: str | Metric = "euclidean",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.m = m

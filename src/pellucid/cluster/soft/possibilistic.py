@@ -26,7 +26,7 @@ from pellucid.cluster.kmeans.kmeans import RAW, Problem, problem_of
 from pellucid.cluster.soft.fuzzy import check_exponent
 from pellucid.cluster.soft.rounds import FUZZY, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
@@ -124,7 +124,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         init: str | ArrayLike = "fuzzy",
         max_iter: int = 300,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.m = m

@@ -30,7 +30,7 @@ from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.algebra.graph import knn_weights, rbf_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.functions.kernels import kernel_from
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -152,7 +152,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         *,
         eigen_solver: str | None = None,
         n_components: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_init: int = 10,
         gamma: float = 1.0,
         affinity: str | Callable[..., Any] = "rbf",

@@ -12,7 +12,6 @@ Others (hamming, jaccard, canberra, gower, ...; callables; precomputed) are comp
 A row of zeros has no direction: its cosine distance to every row is 1, with a warning.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.dissimilarities import BINARY, FURTHER, pairwise_binary
 from pellucid.core.functions.distances import pairwise_canberra, pairwise_hamming
 from pellucid.core.functions.gower import Gower, column_mask, known_ranges, pairwise_gower
+from pellucid.core.runtime.warn import warn
 
 ALIASES = {
     "l1": "manhattan",
@@ -156,11 +156,9 @@ def inverse_root(S: Array) -> Array:
             f"covariance must be positive semi-definite, got an eigenvalue {values.min():.6g}"
         )
     if not keep.all():
-        warnings.warn(
+        warn(
             f"the covariance is singular (rank {int(keep.sum())} of {len(S)}): "
-            "mahalanobis uses its pseudo-inverse",
-            UserWarning,
-            stacklevel=2,
+            "mahalanobis uses its pseudo-inverse"
         )
     return vectors[:, keep] / np.sqrt(values[keep])
 
@@ -326,8 +324,4 @@ def of_name(name: str) -> Metric:
 def warn_zero_rows(count: int, name: str) -> None:
     """Say that some rows have no direction."""
     what = "constant" if name == "correlation" else "zero"
-    warnings.warn(
-        f"{count} row(s) are {what} and have no direction: their {name} distance is taken as 1",
-        UserWarning,
-        stacklevel=4,
-    )
+    warn(f"{count} row(s) are {what} and have no direction: their {name} distance is taken as 1")

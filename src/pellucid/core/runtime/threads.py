@@ -4,6 +4,7 @@ Results come back in the order of the items, so nothing depends on who finished 
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -14,6 +15,8 @@ from itertools import count
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
+
+from pellucid.core.runtime.warn import standing_for
 
 _limit: ContextVar[int | None] = ContextVar("pellucid_threads", default=None)
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -121,6 +124,7 @@ def _share(function: Callable[[Any], Any], items: list[Any], n: int) -> list[Any
     results: list[Any] = [None] * len(items)
     tickets = count()  # next() on it is atomic
     failed: list[BaseException] = []
+    caller = sys._getframe(1)  # whose user a helper's warnings name; our own would be a cycle
 
     def work() -> None:
         while (i := next(tickets)) < len(items) and not failed:
@@ -130,9 +134,13 @@ def _share(function: Callable[[Any], Any], items: list[Any], n: int) -> list[Any
                 failed.append(error)
                 raise
 
+    def help_out() -> None:
+        with standing_for(caller):
+            work()
+
     if n not in _pools:
         _pools[n] = ThreadPoolExecutor(n - 1, "pellucid", initializer=_mark)
-    helpers = [_pools[n].submit(work) for _ in range(n - 1)]
+    helpers = [_pools[n].submit(help_out) for _ in range(n - 1)]
     _inside.pool = True
     try:
         work()

@@ -9,7 +9,6 @@ The loss is not a distance that falls: look at ``sample`` and at ``score``, minu
 distance between data and samples. Reference: Goodfellow et al. (2014).
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -19,14 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.deep.batches import plan_visits
 from pellucid.deep.convolution.convolutional import check_sizes
 from pellucid.deep.engine import count_weights, find_device, one_session, require_torch
 from pellucid.deep.model import DeepModel, Inputs, finite_answer
-from pellucid.deep.training import explain_divergence, get_training, record_of
+from pellucid.deep.training import Training, explain_divergence, get_training, record_of
 
 LOSSES = ("non_saturating", "minimax", "least_squares")
 COLLAPSED = 0.05  # of the spread of the data
@@ -82,8 +82,8 @@ class GenerativeAdversarialNetwork(DeepModel):
         discriminator: tuple[int, ...] = (64, 64),
         n_discriminator_steps: int = 1,
         loss: str = "non_saturating",
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.latent_dim = latent_dim
         self.generator = generator
@@ -170,11 +170,10 @@ class GenerativeAdversarialNetwork(DeepModel):
         drawn = self._standard(self.sample(512, random_state=0))
         self.spread_ = float(drawn.std(axis=0)[varies].mean())
         if self.spread_ < COLLAPSED:
-            warnings.warn(
+            warn(
                 f"the generator collapsed: its samples spread {self.spread_:.1%} as wide as the "
                 "data; more discriminator steps, a smaller rate or more epochs may help",
                 ModeCollapseWarning,
-                stacklevel=3,
             )
 
     def _read(self, X: Any, *, reset: bool) -> Inputs:

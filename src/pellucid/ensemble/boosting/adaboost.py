@@ -19,24 +19,25 @@ References: Freund & Schapire (1997); Zhu, Zou, Rosset & Hastie (2009); ESL, sec
 """
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import softmax
+from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, encode_labels, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.boosting.adaboost_rounds import Rounds
 from pellucid.ensemble.boosting.weak_learners import grows_here, make_learner
 from pellucid.ensemble.forest.record import join_trees
@@ -146,11 +147,11 @@ class AdaBoostClassifier(Classifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -223,11 +224,9 @@ class AdaBoostClassifier(Classifier):
         self.estimator_weights_ = found["estimator_weights_"]
         self.estimator_errors_ = found["estimator_errors_"]
         if rounds.ending == "chance":
-            warnings.warn(
+            warn(
                 f"AdaBoostClassifier stopped after {len(self.estimators_)} rounds: the next "
-                f"member has the weighted error {rounds.error:.4g}, no better than chance",
-                UserWarning,
-                stacklevel=4,
+                f"member has the weighted error {rounds.error:.4g}, no better than chance"
             )
 
     @property

@@ -1,6 +1,5 @@
 """What both bagging classes share: draws, members, their rows and features, out-of-bag answers."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -18,6 +17,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.meta import check_inner
 from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampler, make_sampler, own_order
 from pellucid.ensemble.forest.forest_model import FEW, jobs
 from pellucid.ensemble.forest.growing import Plan, grow_forest, redraw
@@ -229,11 +229,9 @@ class Bagging(Estimator):
 
     def _warn_never(self, never: int) -> None:
         if self.oob_score and never > FEW * self.sampler_.n:
-            warnings.warn(
+            warn(
                 f"{never} rows were in the bag of every member: they have no out-of-bag answer "
-                "(NaN) and are left out of the score; more members would cure it",
-                UserWarning,
-                stacklevel=4,
+                "(NaN) and are left out of the score; more members would cure it"
             )
 
     @property

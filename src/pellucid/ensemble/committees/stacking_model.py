@@ -1,6 +1,5 @@
 """The shell that both stacking classes share: where the rows of the meta-model come from."""
 
-import warnings
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.meta import rows_of
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.committee import Committee, class_columns, fit_member
 
 METHODS = ("predict_proba", "decision_function", "predict")
@@ -113,11 +113,9 @@ class Stacking(Committee):
             return Level(fitted, self._say(fitted, methods, X), None)
         whole: list[Any] = [(fit_member, (one, X, y, routed[name])) for name, one in members]
         if isinstance(self.cv, str):
-            warnings.warn(
+            warn(
                 "cv='same': the meta-model learns from what members say of their own training "
-                "rows, so it trusts overfitted ones; cv=5 does not leak",
-                UserWarning,
-                stacklevel=4,
+                "rows, so it trusts overfitted ones; cv=5 does not leak"
             )
             fitted = self._all_fits(whole)
             return Level(fitted, self._say(fitted, methods, X), None)

@@ -1,7 +1,6 @@
 """What all forests share: growth in threads, out-of-bag evidence, importances, proximities."""
 
 import hashlib
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -17,6 +16,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.bootstrap import (
     Bootstrap,
     Disjoint,
@@ -180,11 +180,7 @@ class ForestEstimator(Estimator):
         growth = template._growth(len(X), total)
         plan = Plan(growth, self.ccp_alpha, class_weight)
         if done == self.n_estimators:
-            warnings.warn(
-                "warm_start: n_estimators is the number of trees there are; nothing was fitted",
-                UserWarning,
-                stacklevel=3,
-            )
+            warn("warm_start: n_estimators is the number of trees there are; nothing was fitted")
             return np.zeros(0, np.int32)
         with np.errstate(over="ignore", invalid="ignore"):
             grown = grow_forest(
@@ -229,11 +225,9 @@ class ForestEstimator(Estimator):
 
     def _warn_never(self, n_never: int) -> None:
         if n_never > FEW * self.sampler_.n:
-            warnings.warn(
+            warn(
                 f"{n_never} rows were in the bag of every tree: they have no out-of-bag answer "
-                "(NaN) and are left out of the score; more trees would cure it",
-                UserWarning,
-                stacklevel=4,
+                "(NaN) and are left out of the score; more trees would cure it"
             )
 
     # --- reading ---------------------------------------------------------------------------

@@ -14,7 +14,6 @@ References: Meinshausen (2006); Romano, Patterson & Candes (2019); Johansson et 
 """
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import plain
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.bootstrap import Sampler
 from pellucid.ensemble.forest.reading import forest_quantiles
 from pellucid.ensemble.forest.record import Forest
@@ -85,11 +85,9 @@ def score_at(score: Array, w: Array, confidence: float) -> float:
     total = float(w.sum())
     rank = math.ceil((total + 1) * confidence - ROUNDING)
     if rank > total:
-        warnings.warn(
+        warn(
             f"{total:g} out-of-bag rows cannot support a confidence of {confidence:g}: the "
-            "intervals are infinite",
-            UserWarning,
-            stacklevel=4,
+            "intervals are infinite"
         )
         return math.inf
     order = np.argsort(score, kind="stable")

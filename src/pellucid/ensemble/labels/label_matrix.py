@@ -1,6 +1,5 @@
 """Matrices of labels: opening them, and the m most likely of a row."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_array
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 
 
 def open_label_matrix(owner: Any, Y: Any, n: int) -> Any:
@@ -51,11 +51,9 @@ def check_zero_one(Y: Any, name: str) -> Any:
 
 def warn_constant(owner: Any, label: int, value: Any) -> None:
     """One warning per label that never varies."""
-    warnings.warn(
+    warn(
         f"{type(owner).__name__}: label {label} is {value} in every training row; "
-        f"{value} is predicted always",
-        UserWarning,
-        stacklevel=3,
+        f"{value} is predicted always"
     )
 
 

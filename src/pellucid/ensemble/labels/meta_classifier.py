@@ -1,6 +1,5 @@
 """What the classifiers made of classifiers share: routing, tags and the door."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pellucid.base import (
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.meta import check_inner, read_table, route
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.constant import ConstantClassifier
 
 
@@ -109,11 +109,7 @@ def fit_binary(
     """A copy fitted to 0/1 targets; a constant where only one of them occurs."""
     low, high = int(y.min()), int(y.max())
     if low == high:
-        warnings.warn(
-            f"label {names[low]} is present in all training rows: it is predicted always",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn(f"label {names[low]} is present in all training rows: it is predicted always")
         return ConstantClassifier().fit(X, y)
     return clone(estimator).fit(X, y, **params)
 

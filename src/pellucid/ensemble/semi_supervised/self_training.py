@@ -12,12 +12,11 @@ answer is never taken back, so that early mistakes grow: the probabilities shoul
 References: Yarowsky (1995); Chapelle, Schoelkopf & Zien (2006), chapter 1.
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise_for_params
 from sklearn.utils.metaestimators import available_if
@@ -29,6 +28,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.meta import check_inner, read_table, route, rows_of
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.labels.meta_classifier import refuse_cells, take_rows
 from pellucid.ensemble.semi_supervised.representation import UNLABELLED, is_labelled
 from pellucid.linear.logistic.logistic import LogisticRegression
@@ -160,7 +160,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         threshold: float = 0.75,
         criterion: str = "threshold",
         k_best: int = 10,
@@ -263,13 +263,11 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         all_codes[known] = codes
         left = int((all_codes == UNLABELLED).sum())
         if left == 0:
-            warnings.warn("y contains no unlabelled row (-1)", UserWarning, stacklevel=4)
+            warn("y contains no unlabelled row (-1)")
         elif self.criterion == "k_best" and self.k_best > left:
-            warnings.warn(
+            warn(
                 f"k_best={self.k_best} is more than the {left} unlabelled rows: all are labelled "
-                "in the first round",
-                UserWarning,
-                stacklevel=4,
+                "in the first round"
             )
         none = np.empty(0, np.intp)
         return Taught(all_codes, np.where(given, 0, UNLABELLED), none, 0, None)

@@ -6,11 +6,10 @@ out-of-fold scores.
 """
 
 import inspect
-import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
 from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
@@ -26,9 +25,10 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, Folds, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.calibration.calibrators import calibrated_probabilities, fit_calibrators
 
 METHODS = ("sigmoid", "isotonic", "temperature")
@@ -126,12 +126,12 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         method: str = "sigmoid",
-        cv: Any = None,
+        cv: Folds = None,
         n_jobs: int | None = None,
-        ensemble: Any = "auto",
+        ensemble: bool | Literal["auto"] = "auto",
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -202,11 +202,9 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         if sample_weight is not None and takes:
             options["sample_weight"] = sample_weight
         elif sample_weight is not None:
-            warnings.warn(
+            warn(
                 f"{type(estimator).__name__} takes no sample_weight: the weights are used for the "
-                "calibration only",
-                UserWarning,
-                stacklevel=4,
+                "calibration only"
             )
         return Bunch(estimator=Bunch(fit=options), splitter=Bunch(split={}))
 

@@ -26,7 +26,6 @@ Sadinle, Lei & Wasserman (2019); Romano, Sesia & Candès (2020); Barber et al. (
 """
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.conformal.shifted_order import shifted_rank
 
 CELLS = 2**21  # of the (new rows, calibration rows) table at a time
@@ -76,11 +76,9 @@ def rank_of(n: int, confidence: float) -> int:
 def warn_few(n: int, confidence: float, where: str = "") -> None:
     """Say that the calibration rows cannot support the confidence."""
     need = math.ceil(confidence / (1 - confidence) - ROUNDING)
-    warnings.warn(
+    warn(
         f"{n} calibration rows{where} cannot support a confidence of {confidence:g}: at least "
-        f"{need} are needed, so the limit is infinite",
-        UserWarning,
-        stacklevel=4,
+        f"{need} are needed, so the limit is infinite"
     )
 
 

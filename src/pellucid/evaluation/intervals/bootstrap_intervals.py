@@ -19,7 +19,6 @@ expectation, and its noise is 0.65 / (number of blocks).
 References: Efron (1987); DiCiccio & Efron (1996).
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,6 +30,7 @@ from pellucid.base import encode_labels
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.intervals.kernels import CDF, TABLE, alias_table, unit_counts
 
@@ -144,11 +144,10 @@ def bootstrap_interval(
     replicates = statistic.replicates(seed, n_resamples)
     fine = replicates[np.isfinite(replicates)]
     if len(fine) < max(2, MOST * n_resamples):
-        warnings.warn(
+        warn(
             f"{name} is undefined in {n_resamples - len(fine)} of {n_resamples} resamples, "
             "which are left out of its interval",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     if len(fine) < 2:
         return Interval(statistic.estimate, np.nan, np.nan, np.nan, method, n, confidence)

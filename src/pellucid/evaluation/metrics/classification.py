@@ -10,7 +10,6 @@ classes ("macro"); ``_micro`` pools the counts, ``_weighted`` weighs classes by 
 """
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from scipy.special import ndtri
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.bootstrap_intervals import (
     acceleration,
     bca_limits,
@@ -406,17 +406,11 @@ def _warn_about(data: Prepared, C: Array, intervals: dict[str, Interval]) -> Non
     called = C.sum(axis=0)
     few = called[data.positive] if data.positive is not None else called[C.sum(axis=1) > 0].min()
     if few < FEW_CALLED:
-        warnings.warn(
-            f"precision rests on {few:g} predicted positives (of one class): it is easily gamed",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"precision rests on {few:g} predicted positives (of one class): it is easily gamed")
     rows = C.sum(axis=1)
     share, K = rows[rows > 0].min() / rows.sum(), (rows > 0).sum()
     if K > 1 and share < 0.4 / K:  # 20 % for two classes
-        warnings.warn(
+        warn(
             f"the rarest class has {100 * share:.3g} % of the examples: accuracy says little; "
-            "look at balanced_accuracy or average_precision",
-            UserWarning,
-            stacklevel=3,
+            "look at balanced_accuracy or average_precision"
         )

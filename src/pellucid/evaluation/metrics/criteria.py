@@ -8,7 +8,6 @@ k counts all coefficients, the intercept too. AICc is infinite where n <= k + 1.
 References: Akaike (1974); Schwarz (1978); Mallows (1973); Hurvich & Tsai (1989).
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops import selection
 from pellucid.core.loops.selection import Criteria, one_standard_error
+from pellucid.core.runtime.warn import warn
 
 __all__ = ["gaussian_criteria", "information_criteria", "one_standard_error"]
 
@@ -87,9 +87,7 @@ def gaussian_criteria(
     if sigma2 is not None and not (np.isfinite(sigma2) and sigma2 > 0):
         raise ValueError(f"sigma2 must be > 0, got {sigma2!r}")
     if (r == 0).any():
-        warnings.warn(
-            "rss is 0: the model goes through every point and its criteria are -inf", stacklevel=2
-        )
+        warn("rss is 0: the model goes through every point and its criteria are -inf")
     found = selection.gaussian_criteria(r, k, n, np.nan if sigma2 is None else sigma2)
     aicc = np.where(r > 0, found.aicc, -np.inf)
     return _plain(found._replace(aicc=aicc, cp=None if sigma2 is None else found.cp))

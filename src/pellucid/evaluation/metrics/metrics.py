@@ -23,7 +23,6 @@ estimator); without it the sorted labels of y are meant, and their number must f
 """
 
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -33,6 +32,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.core.arrays.check import hint
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.metrics.prepared import Prepared, prepare
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS, Definition
 
@@ -116,7 +116,7 @@ class Metric(NamedTuple):
 def warn_undefined(name: str, why: str = "") -> None:
     """Say that a metric is NaN."""
     reason = f" {why}" if why else " for these rows"
-    warnings.warn(f"{name} is undefined{reason}: it is NaN", UndefinedMetricWarning, stacklevel=3)
+    warn(f"{name} is undefined{reason}: it is NaN", UndefinedMetricWarning)
 
 
 def resolve_metric(

@@ -13,23 +13,24 @@ References: Breiman et al. (1984), section 3.4.3; Varma & Simon (2006).
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Folds, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.records import Card, plain, show, text_table
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.guarantees.risk_bounds import RiskBound, validation_bound
 from pellucid.evaluation.metrics.metrics import Metric
 from pellucid.evaluation.selection.candidates import Candidates, make_candidates
@@ -266,15 +267,15 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
 
     def __init__(
         self,
-        estimator: Any,
-        space: Any,
+        estimator: BaseEstimator,
+        space: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
-        metric: Any = None,
-        cv: Any = None,
+        metric: str | Callable[..., float] | None = None,
+        cv: Folds = None,
         rule: str = "one_standard_error",
         n_iter: int | None = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.space = space
@@ -393,9 +394,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
     ) -> None:
         done = candidates.params[: len(table.scores)]
         if len(splits) == 1 and self.rule == "one_standard_error":
-            warnings.warn(
-                "one split has no standard error: the best candidate is taken", stacklevel=3
-            )
+            warn("one split has no standard error: the best candidate is taken")
         better = metric.greater_is_better
         chosen, best = choose(table.scores, candidates.complexity, self.rule, better)
         self.best_estimator_ = self._refit(X, y, weight, params, done[chosen])

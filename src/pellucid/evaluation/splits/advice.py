@@ -4,7 +4,6 @@ Time order and groups come first, because breaking them leaks; then size, becaus
 then classes, because a fold without a class tells nothing about it.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeri
 
 from pellucid.core.arrays import check
 from pellucid.core.records import plain
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.splits.holdout import HoldOutSplit, column_of
 
 LARGE = 50_000  # rows from which one hold-out is as sure as folds are
@@ -97,7 +97,7 @@ def _sequential(n: int) -> SplitAdvice:
     k = 5
     if n < 6:
         k = n - 1
-        warnings.warn(f"{n} rows in order allow {k} step(s) forward, not 5", stacklevel=3)
+        warn(f"{n} rows in order allow {k} step(s) forward, not 5")
     if k < 2:
         raise ValueError(f"rows in order need at least 3 to be split, got {n}")
     reason = "the rows have an order in time: train on the past, test on what follows"
@@ -117,7 +117,7 @@ def _lowered(k: int, most: int, why: str) -> int:
     if most >= k:
         return k
     lower = max(2, most)
-    warnings.warn(f"{lower} folds instead of {k}: {why}", stacklevel=4)
+    warn(f"{lower} folds instead of {k}: {why}")
     return lower
 
 

@@ -5,7 +5,7 @@ A test set tells the truth once: every look that leads to a change makes it a va
 """
 
 import time
-import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import frame_cells
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.records import plain
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.intervals import MetricTable
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.classification import classification_metrics
@@ -86,10 +87,17 @@ class GuardedTest:
     0.1
     >>> guard.score(model)
     Traceback (most recent call last):
-    pellucid.evaluation.splits.guard.HeldOutUsedError: the test set was to be used once and has been: ...
+    pellucid.evaluation.splits.guard.HeldOutUsedError: the test set was to be used once ...
     """
 
-    def __init__(self, X: Any, y: Any, *, metric: Any = None, uses: int = 1) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        metric: str | Callable[..., float] | Sequence[str | Callable[..., float]] | None = None,
+        uses: int = 1,
+    ) -> None:
         check.whole(uses=uses)
         self._X, self._y = open_data(X, y)
         if len(self._y) == 0:
@@ -141,11 +149,9 @@ class GuardedTest:
         for rows in known:
             shared = len(own & row_keys(rows)) if np.ndim(rows) == 2 or is_frame(rows) else 0
             if shared:
-                warnings.warn(
+                warn(
                     f"{shared} different rows of the test set are among the rows the model was "
-                    "fitted on: the score is too good",
-                    UserWarning,
-                    stacklevel=3,
+                    "fitted on: the score is too good"
                 )
                 return
 

@@ -9,7 +9,6 @@ varies has collapsed: it is marked, counted in the sentence and warned about, no
 A score that is NaN makes the mean of its size or value NaN, which is then never the best.
 """
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from numbers import Integral, Real
@@ -21,6 +20,7 @@ from sklearn.base import is_classifier
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.random import stream
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.selection.tuned import choose
 from pellucid.evaluation.splits.folds import FAILURES, Split, make_splits
 from pellucid.evaluation.validation.cv_scores import FoldJob, metric_for, open_data, run_fold
@@ -151,11 +151,9 @@ def _scores(job: FoldJob, tasks: list[Task], folds: int, n_jobs: Any, callbacks:
     table = np.array(found, dtype=np.float64).reshape(-1, folds, 3)
     collapsed = table[:, :, 2].astype(bool)
     if collapsed.any():
-        warnings.warn(
+        warn(
             f"{int(collapsed.sum())} of {collapsed.size} fits predict a constant: they are marked "
-            "in the record",
-            UserWarning,
-            stacklevel=3,
+            "in the record"
         )
     return table[:, :, 0].copy(), table[:, :, 1].copy(), collapsed
 

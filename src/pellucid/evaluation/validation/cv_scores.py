@@ -8,7 +8,6 @@ The rows of a fold are predicted once; score and out-of-fold prediction come fro
 """
 
 import time
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from sklearn.utils.validation import _num_samples
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain, show
+from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.metrics.metrics import (
     Metric,
     classes_of,
@@ -255,7 +255,7 @@ def summary_of(scores: Array, test_ratio: float | None = None) -> CvSummary:
         return cv_summary(scores, test_ratio=test_ratio)
     if test_ratio is None:
         why = "one fold has no spread" if len(scores) == 1 else "some folds have no score"
-        warnings.warn(f"{why}: the mean has no interval", UserWarning, stacklevel=3)
+        warn(f"{why}: the mean has no interval")
     nan, mean = float("nan"), float(np.mean(scores))
     return CvSummary(mean, nan, nan, nan, nan, len(scores), test_ratio)
 

@@ -4,17 +4,16 @@ Quantiles of tied values coincide; equal knots are merged, with a warning that s
 left. Columns may thus have different numbers of knots: a list with one array per column.
 """
 
-import warnings
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.quantiles import column_quantiles
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import merge_ranges, ranges
 
 
@@ -26,7 +25,7 @@ def column_spans(rows: Rows) -> tuple[Array, Array]:
 
 
 def place_knots(
-    knots: Any, rows: Rows, names: Sequence[str], *, word: str, ends: bool
+    knots: int | ArrayLike, rows: Rows, names: Sequence[str], *, word: str, ends: bool
 ) -> list[Array]:
     """One sorted array of distinct knots per column.
 
@@ -47,16 +46,14 @@ def place_knots(
     for j in range(p):
         beyond = placed[(placed[:, j] < low[j]) | (placed[:, j] > high[j]), j]
         if len(beyond):
-            warnings.warn(
+            warn(
                 f"{word}: {beyond[0]:g} lies outside the data of {names[j]!r}, which span "
-                f"[{low[j]:g}, {high[j]:g}]",
-                UserWarning,
-                stacklevel=5,
+                f"[{low[j]:g}, {high[j]:g}]"
             )
     return [_distinct(np.sort(placed[:, j]), names[j], word) for j in range(p)]
 
 
-def given_knots(knots: Any, p: int, word: str) -> Array:
+def given_knots(knots: int | ArrayLike, p: int, word: str) -> Array:
     """Given positions as (K, p)."""
     try:
         placed = np.array(knots, dtype=np.float64)
@@ -75,10 +72,8 @@ def given_knots(knots: Any, p: int, word: str) -> Array:
 def _distinct(knots: Array, name: str, word: str) -> Array:
     left = np.unique(knots)
     if len(left) < len(knots):
-        warnings.warn(
+        warn(
             f"{word}: {len(knots)} positions in {name!r} are only {len(left)} distinct ones; "
-            "equal ones are merged",
-            UserWarning,
-            stacklevel=6,
+            "equal ones are merged"
         )
     return left

@@ -3,10 +3,9 @@ r"""B-spline features: each column becomes the values of n B-splines at it.
 A model that is linear in them is a spline of degree k, the span of the truncated power basis on
 the same knots, but well conditioned: each function lives on k + 1 intervals only. It is the
 advice wherever a global polynomial of high degree would swing. The knots beyond the ends repeat
-the spacing there (Eilers & Marx 1996). O(n p k^2), one write of the answer; see ``features.bases.b_splines``.
+the spacing there (Eilers & Marx 1996). O(n p k^2), one write of the answer; see ``b_splines.py``.
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +15,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import column_quantiles
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.bases.b_splines import (
     MODES,
     dense_splines,
@@ -42,7 +42,9 @@ class SplineTransformer(Transformer):
     n_knots : int, default=5
         Knots from the smallest to the largest value, both counted; at least 2.
     degree : int, default=3
+        Degree of the pieces between the knots; 3 is cubic.
     knots : {"uniform", "quantile"} or array of shape (n_knots, n_features), default="uniform"
+        Evenly spaced, at quantiles of each column, or these.
     extrapolation : {"error", "constant", "linear", "continue", "periodic"}, default="constant"
         What happens beyond the first and the last knot.
     include_bias : bool, default=True
@@ -78,7 +80,7 @@ class SplineTransformer(Transformer):
         n_knots: int = 5,
         degree: int = 3,
         *,
-        knots: Any = "uniform",
+        knots: str | ArrayLike = "uniform",
         extrapolation: str = "constant",
         include_bias: bool = True,
         order: str = "C",
@@ -110,6 +112,7 @@ class SplineTransformer(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Place the knots of every column of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)
@@ -138,11 +141,9 @@ class SplineTransformer(Transformer):
             base = np.nan_to_num(column_quantiles(rows.X, shares, rows.w))
         flat = np.flatnonzero(low == high)
         if len(flat):
-            warnings.warn(
+            warn(
                 f"{self._column_name(int(flat[0]))} has one distinct value, so its knots coincide "
-                f"({len(flat)} such columns)",
-                UserWarning,
-                stacklevel=4,
+                f"({len(flat)} such columns)"
             )
         return base
 
@@ -175,6 +176,7 @@ class SplineTransformer(Transformer):
                     raise ValueError(f"{name} must have shape {shape}, got {value.shape}")
 
     def transform(self, X: Any) -> Any:
+        """The B-splines of every column of X, side by side."""
         X = self._check_input(X)
         T, k = self._extended, self.degree
         shared = (
@@ -238,7 +240,7 @@ class SplineTransformer(Transformer):
         beyond = self.extrapolation in ("periodic", "continue")
         return [BSpline(t, coef, self.degree, extrapolate=beyond) for t in self._extended]
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """``name_sp_0``, ``name_sp_1``, .. for every column."""
         names = self._names_in(input_features)
         return np.array([f"{a}_sp_{i}" for a in names for i in range(self._kept())], dtype=object)

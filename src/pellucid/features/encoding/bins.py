@@ -12,23 +12,24 @@ w x a step of Lloyd's algorithm is K binary searches and K divisions, whatever t
 O(n log n) once to sort, then O(K log n) a step.
 """
 
-import warnings
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils import resample
 from sklearn.utils.stats import _weighted_percentile
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.bin_kernels import bin_rows
 from pellucid.features.encoding.categories import Found, indicator_matrix, row_blocks
 
@@ -99,7 +100,7 @@ def kmeans_centers(x: Array, w: Array, start: Array, tolerance: float = TOLERANC
     return centers + mean
 
 
-def _means(runs: Runs, centers: Array, cuts: Any) -> Array:
+def _means(runs: Runs, centers: Array, cuts: IntArray) -> Array:
     """The mean of each run between the cuts; an empty run takes the row farthest from its own."""
     ends = np.concatenate([[0], cuts, [len(runs.x)]])
     weight = np.diff(runs.weight[ends])
@@ -164,14 +165,14 @@ class KBinsDiscretizer(Transformer):
 
     def __init__(
         self,
-        n_bins: Any = 5,
+        n_bins: int | ArrayLike = 5,
         *,
         encode: str = "onehot",
         strategy: str = "quantile",
         quantile_method: str = "averaged_inverted_cdf",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         subsample: int | None = 200_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_bins = n_bins
         self.encode = encode
@@ -183,6 +184,7 @@ class KBinsDiscretizer(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the edges of the bins of every column."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)
@@ -257,7 +259,7 @@ class KBinsDiscretizer(Transformer):
             edges = kmeans_edges(np.ascontiguousarray(x), w, low, high, k)
         return edges[np.ediff1d(edges, to_begin=np.inf) > NARROW]
 
-    def _tell(self, found: list[Array], wanted: Any) -> None:
+    def _tell(self, found: list[Array], wanted: IntArray) -> None:
         """Say which columns have fewer bins than asked for."""
         for j, edges in enumerate(found):
             if np.isinf(edges[0]):
@@ -269,7 +271,7 @@ class KBinsDiscretizer(Transformer):
                 )
             else:
                 continue
-            warnings.warn(text, UserWarning, stacklevel=3)
+            warn(text)
 
     def _codes(self, X: Any) -> Any:
         inner = [np.asarray(edges, dtype=np.float64)[1:-1] for edges in self.bin_edges_]
@@ -280,8 +282,9 @@ class KBinsDiscretizer(Transformer):
         return codes
 
     def transform(self, X: Any) -> Any:
-        kind = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        kind = kind if self.dtype is None else self.dtype
+        """The bin of every cell, encoded as asked."""
+        own = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        kind = own if self.dtype is None else self.dtype
         codes = self._codes(self._check_input(X))
         if self.encode == "ordinal":
             return np.ascontiguousarray(codes.T, dtype=kind)
@@ -311,7 +314,8 @@ class KBinsDiscretizer(Transformer):
                 out[:, j] = ((edges[1:] + edges[:-1]) * 0.5)[bins[:, j]]
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """The names of the columns of ``transform``."""
         names = self._names_in(input_features)
         if self.encode == "ordinal":
             return names
@@ -324,6 +328,7 @@ class KBinsDiscretizer(Transformer):
         return np.array(wide, dtype=object)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         rule = {
             "uniform": "bins of equal width",

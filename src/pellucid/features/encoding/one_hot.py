@@ -4,20 +4,23 @@
 
 With an intercept the full set is collinear (the columns of one feature add to 1); ``drop`` leaves
 one category out, which becomes the reference. Categories are found, and the CSR matrix written,
-by compiled sweeps over codes (``features.encoding.categories``).    O(n p) after the values are numbered
+by compiled sweeps over codes (``categories.py``).    O(n p) after the values are numbered
 """
 
-import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import (
     Found,
     find_values,
@@ -90,14 +93,14 @@ class OneHotEncoder(Transformer):
     def __init__(
         self,
         *,
-        categories: Any = "auto",
-        drop: Any = None,
+        categories: str | list[Any] = "auto",
+        drop: str | Sequence[Any] | None = None,
         sparse_output: bool = True,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
         handle_unknown: str = "error",
-        min_frequency: Any = None,
+        min_frequency: float | None = None,
         max_categories: int | None = None,
-        feature_name_combiner: Any = "concat",
+        feature_name_combiner: str | Callable[[str, object], str] = "concat",
     ) -> None:
         self.categories = categories
         self.drop = drop
@@ -115,6 +118,7 @@ class OneHotEncoder(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the categories of every column."""
         self._learn(X)
         return self
 
@@ -125,6 +129,7 @@ class OneHotEncoder(Transformer):
         return self._encode(self._learn(X))
 
     def transform(self, X: Any) -> Any:
+        """The 0/1 columns of the categories in X."""
         check_is_fitted(self)
         self._check_output()
         return self._encode(find_values(self._check_columns(X, reset=False)))
@@ -185,7 +190,7 @@ class OneHotEncoder(Transformer):
             )
         return object_array([self._place_of(v, j, groups[j]) for j, v in enumerate(listed)])
 
-    def _place_of(self, value: Any, j: int, grouping: Grouping) -> int:
+    def _place_of(self, value: object, j: int, grouping: Grouping) -> int:
         at = int(look_up(object_array([value]), self.categories_[j])[0])
         if at < 0:
             raise ValueError(
@@ -251,11 +256,7 @@ class OneHotEncoder(Transformer):
             return
         names = ", ".join(self._column_name(j) for j in surprised)
         how = "all zeros" if self.handle_unknown == "ignore" else "the infrequent category"
-        warnings.warn(
-            f"Found unknown categories in {names} during transform; they are encoded as {how}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"Found unknown categories in {names} during transform; they are encoded as {how}")
 
     def _shown(self, j: int, grouping: Grouping) -> Any:
         """The categories of column j after grouping, in order."""
@@ -307,7 +308,8 @@ class OneHotEncoder(Transformer):
             return True
         return self.handle_unknown in ("infrequent_if_exist", "warn") and grouping.rare is None
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """The names of the 0/1 columns."""
         inputs = self._names_in(input_features)
         combine = self.feature_name_combiner
         if not callable(combine):
@@ -323,6 +325,7 @@ class OneHotEncoder(Transformer):
         return np.array(names, dtype=object)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         outputs = len(self.get_feature_names_out())
         return Card(

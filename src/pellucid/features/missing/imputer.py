@@ -8,22 +8,23 @@
 The mean is a sum over the rows, so ``fit_blocks`` gives it for files larger than memory.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import find_values, is_missing, row_blocks
 from pellucid.features.missing.kernels import fill_missing, observed_sums
 from pellucid.features.missing.missing_indicator import check_marker, indicator_of, missing_cells
@@ -52,7 +53,7 @@ def merge_observed(a: Observed, b: Observed) -> Observed:
     return Observed(a.sums + b.sums, a.counts + b.counts, a.n_rows + b.n_rows)
 
 
-def column_mode(cells: Any) -> Any:
+def column_mode(cells: NDArray[Any]) -> Any:
     """The most frequent cell, the smallest among equals; NaN if there is none.
 
     >>> str(column_mode(np.array(["b", "a", "a", "b"], dtype=object)))
@@ -65,7 +66,7 @@ def column_mode(cells: Any) -> Any:
     return smallest(found.values[0][counts == counts.max()])
 
 
-def smallest(values: Any) -> Any:
+def smallest(values: NDArray[Any]) -> Any:
     """The least value; of values that cannot be compared, the first by type and text."""
     try:
         return min(values.tolist())
@@ -83,7 +84,7 @@ def column_statistic(strategy: str | Callable[[Any], Any]) -> Callable[[Any], An
     return lambda cells: function(cells) if len(cells) else np.nan
 
 
-class SimpleImputer(Transformer, BlockEstimator):
+class SimpleImputer(Transformer):
     """Fill missing cells with one value per column.
 
     Parameters
@@ -121,12 +122,14 @@ class SimpleImputer(Transformer, BlockEstimator):
 
     _accepts_sparse = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         *,
-        missing_values: Any = np.nan,
-        strategy: Any = "mean",
-        fill_value: Any = None,
+        missing_values: object = np.nan,
+        strategy: str | Callable[..., Any] = "mean",
+        fill_value: object = None,
         copy: bool = True,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
@@ -156,6 +159,7 @@ class SimpleImputer(Transformer, BlockEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the value that fills each column."""
         self._check_parameters()
         X = self._check_cells(X, reset=True, text=self._takes_text())
         check_marker(X, self.missing_values)
@@ -192,10 +196,10 @@ class SimpleImputer(Transformer, BlockEstimator):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"statistics_": (self.n_features_in_,)} if self.statistics_.dtype.kind == "f" else {}
 
-    def _indicator(self, mask: Any) -> Any:
+    def _indicator(self, mask: Matrix) -> Any:
         return indicator_of(mask, self.missing_values) if self.add_indicator else None
 
-    def _constants(self, empty: Any) -> Any:
+    def _constants(self, empty: BoolArray) -> Any:
         fill = self.fill_value
         if fill is None:
             fill = 0 if self._fit_dtype.kind in "iuf" else "missing_value"
@@ -208,7 +212,7 @@ class SimpleImputer(Transformer, BlockEstimator):
             values[empty] = np.nan
         return values
 
-    def _statistics(self, X: Any, mask: Any) -> Any:
+    def _statistics(self, X: Any, mask: Matrix) -> Any:
         if issparse(X):
             return self._sparse_statistics(X, mask)
         if self.strategy == "constant":
@@ -227,7 +231,7 @@ class SimpleImputer(Transformer, BlockEstimator):
         out[:] = values
         return out
 
-    def _sparse_statistics(self, X: Any, mask: Any) -> Any:
+    def _sparse_statistics(self, X: Any, mask: Matrix) -> Any:
         n, p = X.shape
         if self.strategy == "constant":
             lost = np.array([mask.data[a:b].all() and b - a == n for a, b in _spans(X)])
@@ -245,6 +249,7 @@ class SimpleImputer(Transformer, BlockEstimator):
         return values
 
     def transform(self, X: Any) -> Any:
+        """X with its missing cells filled."""
         check_is_fitted(self)
         text = self._takes_text() or self._fit_dtype.kind == "O"
         X = self._check_cells(X, reset=False, text=text)
@@ -280,18 +285,16 @@ class SimpleImputer(Transformer, BlockEstimator):
             return np.arange(len(self.statistics_))
         return np.flatnonzero([not is_missing(value) for value in self.statistics_])
 
-    def _tell(self, kept: Any) -> None:
+    def _tell(self, kept: IntArray) -> None:
         names = ", ".join(
             self._column_name(j) for j in np.setdiff1d(np.arange(len(self.statistics_)), kept)
         )
-        warnings.warn(
+        warn(
             f"{names} had no observed value in fit and is dropped; keep_empty_features=True "
-            "keeps it",
-            UserWarning,
-            stacklevel=3,
+            "keeps it"
         )
 
-    def _filled(self, X: Any, mask: Any, kept: Any, values: Any) -> Any:
+    def _filled(self, X: Any, mask: Matrix, kept: IntArray, values: NDArray[Any]) -> Any:
         if issparse(X):
             part = X[:, kept].tocsc(copy=True)
             gaps = mask[:, kept].tocsc().data if self.add_indicator else None
@@ -326,7 +329,8 @@ class SimpleImputer(Transformer, BlockEstimator):
         out[mask] = self.missing_values
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """The names of the columns that are kept, then those of the indicators."""
         names = self._names_in(input_features)
         kept = names[self._kept()]
         if not self.add_indicator:
@@ -334,6 +338,7 @@ class SimpleImputer(Transformer, BlockEstimator):
         return np.concatenate([kept, self.indicator_.get_feature_names_out(names)])
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         rule = {
             "mean": "squared error about one value per column",

@@ -4,7 +4,6 @@ A scaler says what it takes off (``_offset``) and what it divides by (``_divisor
 that part out. Scaling and its inverse are one compiled sweep each.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import chunked, multiply_add, shift_divide
 
 ROUNDING = 4 * np.finfo(np.float64).eps  # a spread below this share of the mean is rounding error
@@ -101,7 +101,7 @@ class ColumnScaler(OneToOneFeatureMixin, Transformer):
             names = self._feature_names()
             shown = ", ".join(repr(names[j]) for j in found[:5])
             more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-            warnings.warn(f"{shown}{more}: {what}", UserWarning, stacklevel=4)
+            warn(f"{shown}{more}: {what}")
 
 
 def spread_or_one(spread: Array, mean: Array) -> tuple[Array, BoolArray]:

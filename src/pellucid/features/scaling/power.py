@@ -12,7 +12,6 @@ Algorithm            Newton's method on all columns at once with halved steps wh
 References: Box & Cox (1964); Yeo & Johnson (2000).
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -28,6 +27,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.bases.knots import column_spans
 from pellucid.features.scaling.column_scaler import ColumnScaler, spread_or_one
 from pellucid.features.scaling.kernels import column_moments
@@ -174,6 +174,7 @@ class PowerTransformer(ColumnScaler):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the exponent of every column."""
         check.one_of(("yeo-johnson", "box-cox"), method=self.method)
         check.boolean(standardize=self.standardize, copy=self.copy)
         rows = self._check_training(X)
@@ -239,6 +240,7 @@ class PowerTransformer(ColumnScaler):
         return dict.fromkeys(("lambdas_", "_mean", "_deviation"), (self.n_features_in_,))
 
     def transform(self, X: Any) -> Array:
+        """X with its columns transformed, and standardised if asked."""
         X = self._check_input(X)
         self._refuse_signs(X)
         out = np.empty_like(X)
@@ -265,11 +267,9 @@ class PowerTransformer(ColumnScaler):
         lost = np.isnan(out) & ~np.isnan(Z)
         if lost.any():
             j = int(np.argwhere(lost)[0][1])
-            warnings.warn(
+            warn(
                 f"{int(lost.sum())} values are beyond the range of the transform and become NaN, "
-                f"the first in {self._column_name(j)}",
-                UserWarning,
-                stacklevel=2,
+                f"the first in {self._column_name(j)}"
             )
         return out
 

@@ -6,12 +6,12 @@ looks at the columns together, unlike a filter, but trusts the model's scale: st
 Reference: Guyon, Weston, Barnhill & Vapnik (2002).
 """
 
-import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -20,6 +20,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.features.selection.supervised import ModelSelector, importances
 
 
@@ -42,6 +43,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
     verbose : int, default=0
         Accepted for scikit-learn's sake; callbacks report progress.
     importance_getter : str or callable, default="auto"
+        Attribute of the model, or a function of it.
 
     Attributes
     ----------
@@ -62,12 +64,12 @@ class RFE(MetaEstimatorMixin, ModelSelector):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        n_features_to_select: Any = None,
-        step: Any = 1,
+        n_features_to_select: float | None = None,
+        step: float = 1,
         verbose: int = 0,
-        importance_getter: Any = "auto",
+        importance_getter: str | Callable[[Any], Any] = "auto",
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -84,6 +86,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Drop columns until ``n_features_to_select`` are left; ``fit_params`` go to the model."""
         rows = self._check_training(X, y)
         p = self.n_features_in_
         if p < 2:
@@ -117,10 +120,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         if isinstance(wanted, Integral) and not isinstance(wanted, bool):
             check.whole(n_features_to_select=wanted)
             if int(wanted) > p:
-                warnings.warn(
-                    f"Found n_features_to_select={wanted} > n_features={p}: no column is dropped",
-                    stacklevel=3,
-                )
+                warn(f"Found n_features_to_select={wanted} > n_features={p}: no column is dropped")
             return int(wanted)
         check.positive(n_features_to_select=wanted)
         if wanted > 1:
@@ -147,25 +147,31 @@ class RFE(MetaEstimatorMixin, ModelSelector):
 
     @available_if(_has("predict"))
     def predict(self, X: Any) -> Any:
+        """What the model says of the kept columns."""
         return self._ask("predict", X)
 
     @available_if(_has("score"))
     def score(self, X: Any, y: Any, **score_params: Any) -> Any:
+        """The score of the model on the kept columns."""
         return self._ask("score", X, y, **score_params)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Any:
+        """The decision function of the model on the kept columns."""
         return self._ask("decision_function", X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Any:
+        """Probabilities by the model on the kept columns."""
         return self._ask("predict_proba", X)
 
     @available_if(_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Any:
+        """Log probabilities by the model on the kept columns."""
         return self._ask("predict_log_proba", X)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         names = [self._feature_names()[j] for j in np.flatnonzero(self.support_)][:8]
         return Card(
             representation=f"{self.n_features_} of {self.n_features_in_} columns: "

@@ -1,10 +1,10 @@
 """Keep the columns that tell most of the target, each judged alone.
 
-The scores are those of ``features.selection.scores`` (or any function of X and y). A filter looks at one
+The scores are those of ``scores.py`` (or any function of X and y). A filter looks at one
 column at a time: it is cheap, and blind to columns that only tell something together.
 """
 
-import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.features.selection.scores import f_classif
 from pellucid.features.selection.supervised import SupervisedSelector
 
@@ -27,6 +28,7 @@ class SelectKBest(SupervisedSelector):
         Function of (X, y) that gives scores, or (scores, p-values): ``f_classif``,
         ``f_regression``, ``r_regression``, ``mutual_info_regression`` or your own.
     k : int or "all", default=10
+        How many columns to keep.
 
     Attributes
     ----------
@@ -43,7 +45,7 @@ class SelectKBest(SupervisedSelector):
 
     _accepts_sparse = True
 
-    def __init__(self, score_func: Any = f_classif, *, k: Any = 10) -> None:
+    def __init__(self, score_func: Callable[..., Any] = f_classif, *, k: int | str = 10) -> None:
         self.score_func = score_func
         self.k = k
 
@@ -54,6 +56,7 @@ class SelectKBest(SupervisedSelector):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Score every column of X."""
         if not callable(self.score_func):
             raise ValueError(f"score_func must be a function of (X, y), got {self.score_func!r}")
         if isinstance(self.k, str):
@@ -64,7 +67,7 @@ class SelectKBest(SupervisedSelector):
         context = FitContext(self, X=rows.X, y=rows.y)
         p = self.n_features_in_
         if self.k != "all" and self.k > p:
-            warnings.warn(f"k={self.k} but there are {p} columns: all are kept", stacklevel=2)
+            warn(f"k={self.k} but there are {p} columns: all are kept")
         found = self.score_func(rows.X, rows.y) if y is not None else self.score_func(rows.X)
         scores, p_values = found if isinstance(found, tuple) else (found, None)
         self.scores_ = np.asarray(scores, dtype=np.float64)
@@ -88,6 +91,7 @@ class SelectKBest(SupervisedSelector):
         return {"scores_": (self.n_features_in_,)}
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         name = getattr(self.score_func, "__name__", type(self.score_func).__name__)
         kept = self.get_support(indices=True)
         best = [self._feature_names()[j] for j in kept[np.argsort(-self.scores_[kept])][:5]]

@@ -1,17 +1,17 @@
 """Bag of words: texts become counts of their terms.
 
 X[d, t] is how often term t occurs in text d; the columns are the sorted vocabulary of the training
-texts, and terms outside it are ignored later. One pass numbers all words (``features.text.terms``), one
+texts, and terms outside it are ignored later. One pass numbers all words (``terms.py``), one
 compiled pass counts them into compressed rows.
 """
 
-import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_matrix, issparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import (
@@ -23,9 +23,10 @@ from sklearn.feature_extraction.text import (
 from pellucid.base import Estimator, with_callbacks
 from pellucid.compiled.counts.words import count_words
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.features.text.terms import (
     RUNS,
     Terms,
@@ -51,7 +52,9 @@ class CountVectorizer(Estimator):
     encoding, decode_error : str, default="utf-8", "strict"
         How bytes become text.
     strip_accents : {None, "ascii", "unicode"} or callable
+        Remove accents first.
     lowercase : bool, default=True
+        Turn the texts into lower case first.
     preprocessor, tokenizer : callable or None
         Replace the stages before and at the cutting into tokens.
     stop_words : {None, "english"} or list
@@ -59,7 +62,9 @@ class CountVectorizer(Estimator):
     token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a token is: by default two or more word characters.
     ngram_range : tuple (low, high), default=(1, 1)
+        Shortest and longest run of tokens that is a term.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        Terms of words, of characters, of characters within words; or a function of a text.
     max_df, min_df : share (float) or number (int) of texts, default=1.0, 1
         Terms in more, or fewer, texts are left out.
     max_features : int or None
@@ -69,6 +74,7 @@ class CountVectorizer(Estimator):
     binary : bool, default=False
         1 for present instead of the count.
     dtype : type, default=np.int64
+        Type of the counts.
 
     Attributes
     ----------
@@ -90,23 +96,23 @@ class CountVectorizer(Estimator):
     def __init__(
         self,
         *,
-        input: Any = "content",
+        input: str = "content",
         encoding: str = "utf-8",
         decode_error: str = "strict",
-        strip_accents: Any = None,
+        strip_accents: str | Callable[[str], str] | None = None,
         lowercase: bool = True,
-        preprocessor: Any = None,
-        tokenizer: Any = None,
-        stop_words: Any = None,
+        preprocessor: Callable[[str], str] | None = None,
+        tokenizer: Callable[[str], Any] | None = None,
+        stop_words: str | Iterable[str] | None = None,
         token_pattern: str | None = r"(?u)\b\w\w+\b",
         ngram_range: tuple[int, int] = (1, 1),
-        analyzer: Any = "word",
-        max_df: Any = 1.0,
-        min_df: Any = 1,
+        analyzer: str | Callable[[str], Any] = "word",
+        max_df: float = 1.0,
+        min_df: float = 1,
         max_features: int | None = None,
-        vocabulary: Any = None,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         binary: bool = False,
-        dtype: Any = np.int64,
+        dtype: DTypeLike = np.int64,
     ) -> None:
         self.input = input
         self.encoding = encoding
@@ -197,18 +203,20 @@ class CountVectorizer(Estimator):
 
     # --- fit and transform -------------------------------------------------------------------
 
-    def fit(self, raw_documents: Any, y: Any = None) -> Self:
+    def fit(self, raw_documents: Iterable[Any], y: Any = None) -> Self:
+        """Learn the vocabulary of the texts."""
         self.fit_transform(raw_documents)
         return self
 
     @with_callbacks
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Iterable[Any], y: Any = None) -> Any:
+        """Learn the vocabulary of the texts and count their terms."""
         self._check_parameters()
         texts = self._documents(raw_documents)
         context = FitContext(self, X=texts)
         found = self._terms(texts)
         self.fixed_vocabulary_ = self.vocabulary is not None
-        if self.fixed_vocabulary_:
+        if self.vocabulary is not None:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
             X = self._counts(found, self.vocabulary_)
         else:
@@ -222,7 +230,8 @@ class CountVectorizer(Estimator):
         context.end()
         return X
 
-    def transform(self, raw_documents: Any) -> Any:
+    def transform(self, raw_documents: Iterable[Any]) -> Any:
+        """Counts of the vocabulary's terms in the texts."""
         if not hasattr(self, "vocabulary_"):
             if self.vocabulary is None:
                 raise NotFittedError("this CountVectorizer is not fitted yet: call fit first")
@@ -275,7 +284,7 @@ class CountVectorizer(Estimator):
         X.sort_indices()
         return X
 
-    def _documents(self, raw_documents: Any) -> list[Any]:
+    def _documents(self, raw_documents: Iterable[Any]) -> list[Any]:
         if isinstance(raw_documents, str | bytes):
             raise ValueError(
                 "Iterable over raw text documents expected, string object received: "
@@ -300,11 +309,7 @@ class CountVectorizer(Estimator):
         if isinstance(self.stop_words, str):
             check.one_of(("english",), stop_words=self.stop_words)
         if self.stop_words is not None and self.analyzer != "word":
-            warnings.warn(
-                f"stop_words has no effect with analyzer={self.analyzer!r}: it leaves out words",
-                UserWarning,
-                stacklevel=3,
-            )
+            warn(f"stop_words has no effect with analyzer={self.analyzer!r}: it leaves out words")
         if self.max_features is not None:
             check.whole(max_features=self.max_features)
         for name, limit in (("min_df", self.min_df), ("max_df", self.max_df)):
@@ -330,7 +335,7 @@ class CountVectorizer(Estimator):
             names[np.sort(X.indices[a:b])] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
         ]
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The terms in the order of their columns."""
         if not hasattr(self, "vocabulary_"):
             raise NotFittedError("this CountVectorizer is not fitted yet: call fit first")
@@ -340,6 +345,7 @@ class CountVectorizer(Estimator):
         return names
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         low, high = self.ngram_range
         what = "words" if self.analyzer == "word" else "characters"
         runs = f"{what}" if high == 1 else f"runs of {low} to {high} {what}"
@@ -352,7 +358,7 @@ class CountVectorizer(Estimator):
         )
 
 
-def given_vocabulary(vocabulary: Any) -> dict[str, int]:
+def given_vocabulary(vocabulary: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
     """Term to column from a mapping or an iterable of terms."""
     if isinstance(vocabulary, Mapping):
         columns = sorted(vocabulary.values())

@@ -15,13 +15,13 @@ Gibbs sampling          draw one variable after the other given its Markov blank
 References: Fung & Chang (1990); Shachter & Peot (1990); Geman & Geman (1984); Pearl (1987).
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.graphical.inference.gibbs_kernels import gibbs_chain
 from pellucid.graphical.inference.sampling import draw, prior_drawing
 from pellucid.graphical.network.arrays import NetworkArrays
@@ -161,8 +161,7 @@ def warn_few(found: Draws, method: str) -> None:
     """Say so where the answer rests on few rows."""
     if found.effective < FEW:
         other = "gibbs" if method == "likelihood_weighting" else "likelihood_weighting"
-        warnings.warn(
+        warn(
             f"the answer rests on {found.effective:.3g} effective rows only: raise n_samples or "
-            f"try method={other!r}",
-            stacklevel=3,
+            f"try method={other!r}"
         )

@@ -13,7 +13,7 @@ Tables       posterior means of a Dirichlet prior (``learn_tables``), with missi
 References: Friedman, Geiger & Goldszmidt (1997); Mitchell (1997), sections 6.9 and 6.11.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -21,9 +21,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Classifier, check_weights, with_callbacks
+from pellucid.base import Classifier, check_weights, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
@@ -140,7 +140,7 @@ def log_shares(joint: Array) -> Array:
     return joint
 
 
-class BayesianNetworkClassifier(Classifier, BlockEstimator):
+class BayesianNetworkClassifier(Classifier):
     """A Bayesian network over the features and the class.
 
     Categories of any kind; numbers count as categories too, so cut measurements into intervals
@@ -186,14 +186,16 @@ class BayesianNetworkClassifier(Classifier, BlockEstimator):
 
     _accepts_nan = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         structure: Any = "naive",
         *,
-        prior: Any = DirichletPrior(),  # noqa: B008  immutable
-        states: Any = None,
+        prior: DirichletPrior | None = DirichletPrior(),  # noqa: B008  immutable
+        states: Mapping[str, Any] | str | None = None,
         missing: str = "em",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.structure = structure
         self.prior = prior
@@ -362,7 +364,7 @@ class BayesianNetworkClassifier(Classifier, BlockEstimator):
             name: learn_table(N, prior_exponent(self.prior, name, N.shape))
             for name, N in zip(names, counts, strict=True)
         }
-        warn_unseen({name: f.unseen for name, f in found.items()}, stacklevel=6)
+        warn_unseen({name: f.unseen for name, f in found.items()})
         return [f.values for f in found.values()]
 
     def _joint(self, X: ArrayLike) -> Array:

@@ -6,7 +6,6 @@ score and a test are made of. Counts of disjoint sets of rows add up, so they ar
 over blocks; weights are repetitions.
 """
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from pellucid.core.arrays.check import hint
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import find_values, sorted_values
 from pellucid.graphical.learning.count_kernels import count_family
 
@@ -150,10 +150,9 @@ def _places(values: Any, known: Any, name: Any, strict: bool, lenient: bool) -> 
     if strict and unknown.any():
         value = values[unknown].tolist()[0]
         if lenient and values.dtype.kind in "biuf":
-            warnings.warn(
+            warn(
                 f"variable {name!r} holds {value!r}, which the fit never saw ({unknown.sum()} such "
-                "numbers): the cell counts as missing",
-                stacklevel=5,
+                "numbers): the cell counts as missing"
             )
             return place
         shown = ", ".join(repr(s) for s in known.tolist()[:8])

@@ -11,7 +11,6 @@ A configuration that was never seen, without a prior, has no estimate: its row i
 References: Heckerman (1995); Koller & Friedman (2009), chapter 17.
 """
 
-import warnings
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from scipy.special import betaincinv, xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 
 
 class DirichletPrior(NamedTuple):
@@ -120,16 +120,15 @@ def log_prior(values: Array, c: Array) -> float:
     return float(xlogy(c, values).sum())
 
 
-def warn_unseen(unseen: Mapping[Any, Array], stacklevel: int = 4) -> None:
+def warn_unseen(unseen: Mapping[Any, Array]) -> None:
     """Say which tables have rows that no data support."""
     bad = {v: int(np.sum(u)) for v, u in unseen.items() if np.any(u)}
     if bad:
         first, count = next(iter(bad.items()))
-        warnings.warn(
+        warn(
             f"variable {first!r}: {count} of {np.size(unseen[first])} configurations of its "
             f"parents were never seen and get the uniform row ({sum(bad.values())} rows in "
-            f"{len(bad)} tables); a DirichletPrior gives every row an estimate",
-            stacklevel=stacklevel,
+            f"{len(bad)} tables); a DirichletPrior gives every row an estimate"
         )
 
 

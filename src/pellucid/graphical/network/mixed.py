@@ -15,7 +15,6 @@ References: Lauritzen & Wermuth (1989); Lauritzen (1992); Lerner (2002).
 """
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.learning.counts import family_counts
 from pellucid.graphical.learning.learn_tables import learn_table, prior_exponent, warn_unseen
@@ -224,9 +224,8 @@ def learn_mixed(
             pooled[v] = lines.pooled
     warn_unseen(unseen)
     for v, some in pooled.items():
-        warnings.warn(
+        warn(
             f"{len(some)} configurations of the discrete parents of {v!r} have too few rows for a "
-            "line of their own and take that of all rows",
-            stacklevel=4,
+            "line of their own and take that of all rows"
         )
     return cpds

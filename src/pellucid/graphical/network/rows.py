@@ -4,7 +4,6 @@ Rows come in the order of the fit. For a network that was given, not fitted, a f
 of the variables as columns; the others count as missing.
 """
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.graphical.inference.clique_tree import (
     best_states,
     build_tree,
@@ -92,9 +92,7 @@ def _translated(row: Any, name: Name, own: tuple[Any, ...], states: Any) -> Any:
     numbers = {state: k for k, state in enumerate(states[name])}
     unknown = [state for state in own if state not in numbers]
     if unknown:
-        warnings.warn(
-            f"variable {name!r} has no state {unknown[0]!r}: it counts as missing", stacklevel=5
-        )
+        warn(f"variable {name!r} has no state {unknown[0]!r}: it counts as missing")
     return np.array([*(numbers.get(state, -1) for state in own), -1], np.int16)[row]
 
 

@@ -14,7 +14,7 @@ the affine space m + range(L), with log|S| the log of the product of the positiv
 Reference: Bishop, PRML, section 2.3; Kalman (1960).
 """
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -26,7 +26,8 @@ from scipy.special import gammaincinv
 
 from pellucid.core.algebra.gram import WIDEST, cross_products
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Rng
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.distribution import Multivariate, ScaledDensity
 from pellucid.inference.distributions.normal import LOG_2PI, Normal
 
@@ -108,7 +109,7 @@ def _size(S: Array) -> float:
     return float(np.abs(S).max(initial=0.0))
 
 
-def noise_matrix(noise: Any, n: int) -> Array:
+def noise_matrix(noise: ArrayLike | None, n: int) -> Array:
     """R (n, n) of a number, n variances or a matrix."""
     R = np.asarray(noise, dtype=np.float64)
     if R.ndim < 2:
@@ -120,7 +121,7 @@ def noise_matrix(noise: Any, n: int) -> Array:
     return R
 
 
-def whitener(noise: Any, n: int) -> tuple[Any, float] | None:
+def whitener(noise: ArrayLike | None, n: int) -> tuple[Any, float] | None:
     """v -> R^-1/2 v and log|R|; None where R is singular."""
     R = np.asarray(noise, dtype=np.float64)
     if R.ndim < 2:
@@ -149,7 +150,7 @@ class Products(NamedTuple):
     log_det: float
 
 
-def weighed_products(A: Array, gap: Array, noise: Any) -> Products | None:
+def weighed_products(A: Array, gap: Array, noise: ArrayLike | None) -> Products | None:
     """What the normal equations need, in one read of A; None where R is singular."""
     n, p = A.shape
     R = np.asarray(noise, dtype=np.float64)
@@ -166,7 +167,7 @@ def weighed_products(A: Array, gap: Array, noise: Any) -> Products | None:
 
 
 def observe_normal(
-    mean: Array, L: Array, A: Array, gap: Array, noise: Any, evidence: bool = True
+    mean: Array, L: Array, A: Array, gap: Array, noise: ArrayLike | None, evidence: bool = True
 ) -> Observed:
     """x = mean + L z given A x + e = A mean + gap; by the smaller of the two systems.
 
@@ -244,6 +245,7 @@ class MultivariateNormal(Multivariate):
     Parameters
     ----------
     mean : array of shape (d,)
+        Its mean.
     cov : array of shape (d, d)
         Symmetric and positive semi-definite.
 
@@ -305,10 +307,9 @@ class MultivariateNormal(Multivariate):
 
     def _log_rows(self, X: Array) -> Array:
         if not self._factor.triangular:
-            warnings.warn(
+            warn(
                 f"cov has rank {self.rank} of {len(self.mean)}: the density is the one on its "
-                "support, and zero elsewhere",
-                stacklevel=3,
+                "support, and zero elsewhere"
             )
         out = np.empty(len(X))
         for start in range(0, len(X), ROWS):  # blocks stay in the cache
@@ -319,7 +320,7 @@ class MultivariateNormal(Multivariate):
             out[start : start + ROWS] = np.where(on & np.isfinite(values), values, -np.inf)
         return out
 
-    def mahalanobis(self, x: Any) -> Any:
+    def mahalanobis(self, x: ArrayLike) -> Any:
         """sqrt((x - m)' S^-1 (x - m)) of one vector or of each row; infinite off the support."""
         x = np.asarray(x, dtype=np.float64)
         z, on = self._white(x.reshape(-1, len(self.mean)))
@@ -338,14 +339,14 @@ class MultivariateNormal(Multivariate):
         L = self._factor.L
         return self.mean + rng.standard_normal((n, L.shape[1])) @ L.T
 
-    def marginal(self, index: Any) -> Any:
+    def marginal(self, index: ArrayLike) -> Any:
         """The distribution of one coordinate (Normal) or of several."""
         if np.ndim(index) == 0:
             return Normal(float(self.mean[index]), float(np.sqrt(self.cov[index, index])))
         index = np.asarray(index)
         return MultivariateNormal(self.mean[index], self.cov[np.ix_(index, index)])
 
-    def condition(self, index: Any, values: Any) -> "MultivariateNormal":
+    def condition(self, index: int | Sequence[int], values: ArrayLike) -> "MultivariateNormal":
         """The distribution of the other coordinates given the values of these."""
         chosen = np.atleast_1d(np.asarray(index, dtype=np.intp)) % len(self.mean)
         if len(set(chosen.tolist())) != len(chosen) or len(chosen) >= len(self.mean):
@@ -363,7 +364,9 @@ class MultivariateNormal(Multivariate):
         left = S[np.ix_(rest, rest)] - P.T @ P
         return MultivariateNormal(self.mean[rest] + P.T @ v, _nearest_psd(left, _size(S)))
 
-    def affine(self, A: Any, b: Any = 0.0, noise_cov: Any = 0.0) -> "MultivariateNormal":
+    def affine(
+        self, A: ArrayLike, b: ArrayLike = 0.0, noise_cov: ArrayLike | None = 0.0
+    ) -> "MultivariateNormal":
         """The distribution of A x + b + e with e ~ N(0, noise_cov)."""
         A = self._rows(A)
         B = A @ self._factor.L
@@ -372,7 +375,9 @@ class MultivariateNormal(Multivariate):
             B @ B.T + noise_matrix(noise_cov, len(A)),
         )
 
-    def observe(self, y: Any, A: Any, b: Any = 0.0, noise_cov: Any = 0.0) -> "MultivariateNormal":
+    def observe(
+        self, y: Any, A: ArrayLike | None, b: ArrayLike | None = 0.0, noise_cov: ArrayLike = 0.0
+    ) -> "MultivariateNormal":
         """The distribution of x given y = A x + b + e with e ~ N(0, noise_cov)."""
         found = self._observed(y, A, b, noise_cov, evidence=False)
         return MultivariateNormal(found.mean, found.root @ found.root.T)
@@ -385,13 +390,13 @@ class MultivariateNormal(Multivariate):
             raise ValueError(f"y must be {len(A)} finite numbers, one for each row of A")
         return observe_normal(self.mean, self._factor.L, A, gap, noise_cov, evidence)
 
-    def _columns(self, A: Any) -> Array:
+    def _columns(self, A: ArrayLike) -> Array:
         A = np.atleast_2d(np.asarray(A, dtype=np.float64))
         if A.ndim != 2 or A.shape[1] != len(self.mean):
             raise ValueError(f"A must be finite with {len(self.mean)} columns, got {A.shape}")
         return A
 
-    def _rows(self, A: Any) -> Array:
+    def _rows(self, A: ArrayLike) -> Array:
         A = self._columns(A)
         if not np.isfinite(A).all():
             raise ValueError("A must be finite, got NaN or infinity")
@@ -403,7 +408,7 @@ class MultivariateNormal(Multivariate):
         law = MultivariateNormal(found.mean, found.root @ found.root.T)
         return ScaledDensity(law, float(np.exp(found.log_evidence)))
 
-    def expect_quadratic(self, A: Any) -> float:
+    def expect_quadratic(self, A: ArrayLike) -> float:
         """E x'A x = tr(A S) + m'A m."""
         A = np.asarray(A, dtype=np.float64)
         return float(np.trace(A @ self.cov) + self.mean @ A @ self.mean)

@@ -8,8 +8,7 @@ finds which ones hold, Newton polishes the coordinates that are free; those held
 no standard error. ``n_starts`` looks for other modes.
 """
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,10 +17,11 @@ from scipy.special import expit
 
 from pellucid.core.algebra.derivatives import numerical_hessian
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
 from pellucid.core.loops.iterate import History
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.estimation.laplace import climb, make_target
 from pellucid.solvers.lbfgs import lbfgsb
 from pellucid.solvers.objective import Objective
@@ -39,14 +39,14 @@ class Estimate:
     (array([3.]), array([1.]), 'MLE')
     """
 
-    estimate: Array
-    log_value: float
-    covariance: Array | None
-    standard_errors: Array | None
-    kind: str
+    estimate: Array  # (d,), the maximum
+    log_value: float  # log-likelihood or log posterior there
+    covariance: Array | None  # inverse observed information
+    standard_errors: Array | None  # (d,), its roots
+    kind: str  # "MLE" or "MAP"
     modes: Array  # (m, d), the highest first
-    history: History
-    reason: str = ""
+    history: History  # of the search
+    reason: str = ""  # why there is no covariance
 
     def __str__(self) -> str:
         errors = self.standard_errors
@@ -72,7 +72,7 @@ class Box(NamedTuple):
         return (x - self.low <= room) | (self.high - x <= room)
 
 
-def box_of(bounds: Any, d: int) -> Box:
+def box_of(bounds: Sequence[tuple[float | None, float | None]] | None, d: int) -> Box:
     """(low, high) pairs, None for no bound."""
     if bounds is None:
         return Box(np.full(d, -np.inf), np.full(d, np.inf))
@@ -214,9 +214,9 @@ def errors_at(value: Any, x: Array, box: Box) -> tuple[Array | None, str]:
 
 def _maximise(
     value: Callable[[Array], float],
-    start: Any,
+    start: ArrayLike,
     kind: str,
-    bounds: Any,
+    bounds: Sequence[tuple[float | None, float | None]] | None,
     solver: Any,
     n_starts: int,
     random_state: Any,
@@ -236,7 +236,7 @@ def _maximise(
         if all(f.any() for f in far):
             modes.append(top.x)
     if len(modes) > 1:
-        warnings.warn(f"{len(modes)} maxima were found; the highest is taken", stacklevel=3)
+        warn(f"{len(modes)} maxima were found; the highest is taken")
     best = tops[0]
     cov, reason = errors_at(value, best.x, box)
     errors = None if cov is None else np.sqrt(np.diag(cov))
@@ -245,9 +245,9 @@ def _maximise(
 
 def maximum_likelihood(
     log_likelihood: Callable[[Array], float],
-    start: Any,
+    start: ArrayLike,
     *,
-    bounds: Any = None,
+    bounds: Sequence[tuple[float | None, float | None]] | None = None,
     solver: Any = None,
     n_starts: int = 1,
     random_state: Any = None,
@@ -259,6 +259,7 @@ def maximum_likelihood(
     log_likelihood : callable
         theta (d,) -> log p(data | theta).
     start : array of shape (d,)
+        Where the search begins.
     bounds : sequence of (low, high), default=None
         None in a pair is no bound.
     solver : object with ``minimise``, default=None
@@ -266,6 +267,7 @@ def maximum_likelihood(
     n_starts : int, default=1
         Starts around ``start``; distinct maxima are listed in ``modes`` with a warning.
     random_state : None, int, RandomState or Generator, default=None
+        Seed of the further starts.
 
     Returns
     -------
@@ -292,10 +294,10 @@ def maximum_likelihood(
 
 def maximum_a_posteriori(
     log_likelihood: Callable[[Array], float],
-    start: Any,
+    start: ArrayLike,
     *,
     log_prior: Callable[[Array], float],
-    bounds: Any = None,
+    bounds: Sequence[tuple[float | None, float | None]] | None = None,
     solver: Any = None,
     n_starts: int = 1,
     random_state: Any = None,
@@ -307,6 +309,7 @@ def maximum_a_posteriori(
     log_likelihood : callable
         theta (d,) -> log p(data | theta).
     start : array of shape (d,)
+        Where the search begins.
     log_prior : callable
         theta (d,) -> log p(theta), up to a constant.
     bounds, solver, n_starts, random_state
@@ -350,7 +353,9 @@ class EstimateTable:
         return f"{table}\nAt n = {self.n[-1]} the prior moves the mode by {gap:.3g}."
 
 
-def compare_estimates(belief: Any, data: Any, n: Any = None) -> EstimateTable:
+def compare_estimates(
+    belief: Any, data: ArrayLike | None, n: int | Sequence[int] | None = None
+) -> EstimateTable:
     """MLE, MAP and posterior mean of a conjugate belief, as data come in.
 
     Parameters
@@ -359,6 +364,7 @@ def compare_estimates(belief: Any, data: Any, n: Any = None) -> EstimateTable:
         The prior; it must know ``maximum_likelihood`` (BetaBernoulli, DirichletCategorical,
         NormalMean, GammaPoisson).
     data : array
+        Observations, in order of arrival.
     n : sequence of int, default=None
         How many of the data; None: all powers of two and all.
 

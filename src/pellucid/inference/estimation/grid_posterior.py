@@ -8,8 +8,7 @@ the trapezoid rule converges faster than any power of h. Mass at the border is a
 grid is too small: it is reported.
 """
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,8 +16,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 
 MOST_POINTS = 20_000_000
 BORDER = 1e-3  # share of the mass at the border that is reported
@@ -55,13 +55,13 @@ class GridMarginal(NamedTuple):
 
         return PchipInterpolator(self.values, self.density).antiderivative()
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
         """P(coordinate <= x)."""
         F = self._integral()
         inside = np.clip(np.asarray(x, dtype=np.float64), self.values[0], self.values[-1])
         return np.clip(F(inside) / F(self.values[-1]), 0.0, 1.0)
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: ArrayLike) -> Any:
         """The inverse of ``cdf``, by halving within the cell."""
         F, wanted = self._integral(), np.atleast_1d(np.asarray(q, dtype=np.float64))
         wanted = wanted * F(self.values[-1])
@@ -96,6 +96,7 @@ class GridPosterior:
     n_points : int or sequence of int, default=201
         Points per axis.
     vectorized : bool, default=False
+        Whether ``log_density`` takes many points at once.
 
     Attributes
     ----------
@@ -118,9 +119,9 @@ class GridPosterior:
     def __init__(
         self,
         log_density: Callable[[Any], Any],
-        low: Any,
-        high: Any,
-        n_points: Any = 201,
+        low: ArrayLike,
+        high: ArrayLike,
+        n_points: int | Sequence[int] = 201,
         vectorized: bool = False,
     ) -> None:
         check.boolean(vectorized=vectorized)
@@ -140,10 +141,7 @@ class GridPosterior:
     def _warn_of_borders(self) -> None:
         inner = self.probability[tuple(slice(1, -1) for _ in self.axes)].sum()
         if 1 - inner > BORDER:
-            warnings.warn(
-                f"{1 - inner:.3g} of the mass touches the border of the grid: widen low and high",
-                stacklevel=3,
-            )
+            warn(f"{1 - inner:.3g} of the mass touches the border of the grid: widen low and high")
 
     def __repr__(self) -> str:
         shape = " x ".join(str(len(axis)) for axis in self.axes)
@@ -227,7 +225,7 @@ def _unweighted(values: Array, axes: list[Array]) -> Array:
     return values
 
 
-def make_axes(low: Any, high: Any, n_points: Any) -> list[Array]:
+def make_axes(low: ArrayLike, high: ArrayLike, n_points: int | Sequence[int]) -> list[Array]:
     """One axis per coordinate; too many points are refused before any are made."""
     low, high = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, float)) for v in (low, high)))
     if low.ndim != 1 or not 1 <= len(low) <= 4:

@@ -13,7 +13,6 @@ derivatives are taken numerically (core.derivatives).    O(d^3) and O(d^2) value
 Reference: Tierney & Kadane (1986); Bishop, PRML, section 4.4.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,10 +25,11 @@ from pellucid.core.algebra.derivatives import (
     numerical_jacobian,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import Iteration, iterate
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.multivariate_normal import MultivariateNormal
 from pellucid.inference.distributions.normal import LOG_2PI
 
@@ -48,9 +48,9 @@ class LaplaceApproximation(NamedTuple):
 
     mode: Array  # (d,)
     cov: Array  # (d, d)
-    log_evidence: float
-    distribution: MultivariateNormal
-    n_iter: int
+    log_evidence: float  # log of the integral
+    distribution: MultivariateNormal  # N(mode, cov)
+    n_iter: int  # Newton steps
     modes: Array  # (n, d), the highest first
 
 
@@ -69,7 +69,7 @@ class Peak(NamedTuple):
     value: float
 
 
-def make_target(log_density: Any, gradient: Any, hessian: Any) -> Target:
+def make_target(log_density: Any, gradient: Any, hessian: Callable[[Array], Any] | None) -> Target:
     """Numerical derivatives where none are given."""
 
     def value(x: Array) -> float:
@@ -147,7 +147,7 @@ def distinct(found: list[tuple[Peak, Array]]) -> list[tuple[Peak, Array]]:
 
 def laplace_approximation(
     log_density: Callable[[Array], float],
-    start: Any,
+    start: ArrayLike | None,
     *,
     gradient: Callable[[Array], Any] | None = None,
     hessian: Callable[[Array], Any] | None = None,
@@ -167,6 +167,7 @@ def laplace_approximation(
     n_starts : int, default=1
         Further starts are drawn around ``start``; several modes are reported with a warning.
     random_state : None, int, RandomState or Generator, default=None
+        Seed of the further starts.
 
     Returns
     -------
@@ -203,10 +204,9 @@ def laplace_approximation(
         n_iter += run.n_iter
     peaks = distinct(found)
     if len(peaks) > 1:
-        warnings.warn(
+        warn(
             f"log_density has {len(peaks)} modes; one normal density cannot hold them, the highest "
-            "is taken",
-            stacklevel=2,
+            "is taken"
         )
     (mode, value), A = peaks[0]
     cov = symmetric(np.asarray(np.linalg.inv(A), dtype=np.float64))

@@ -8,7 +8,6 @@ compared and is left out with a warning.
 """
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.category_counts import on_simplex
 
 GRADES = (
@@ -37,9 +37,9 @@ class ModelComparison:
     The evidence for line against curve is positive: Bayes factor 20.1.
     """
 
-    probability: dict[str, float]
+    probability: dict[str, float]  # by model, the largest first
     log_bayes_factor: Array  # [i, j] of i over j, in the order of probability
-    best: str
+    best: str  # the most probable model
 
     def grade(self, a: str, b: str) -> str:
         """The strength of the evidence for a against b in words."""
@@ -102,10 +102,7 @@ def compare_models(log_evidence: Mapping[str, Any], prior: Any = None) -> ModelC
     kept = [i for i, name in enumerate(names) if _usable(log_evidence[name])]
     left_out = [name for i, name in enumerate(names) if i not in kept]
     if left_out:
-        warnings.warn(
-            f"{', '.join(left_out)}: no finite evidence (an improper prior has none); left out",
-            stacklevel=2,
-        )
+        warn(f"{', '.join(left_out)}: no finite evidence (an improper prior has none); left out")
     value = np.array([float(log_evidence[names[i]]) for i in kept])
     with np.errstate(divide="ignore"):
         joint = value + np.log(weights[kept])

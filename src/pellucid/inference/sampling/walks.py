@@ -15,15 +15,15 @@ a step is one call of the density and a few operations on all chains.    O(n_dra
 References: Metropolis et al. (1953); Hastings (1970).
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Rng
 from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.sampling.adaptive_walk import LEAST_BURN, AdaptiveWalk, EachWalk, windows
 from pellucid.inference.sampling.chains import Chains
 from pellucid.inference.sampling.hamiltonian import Hamiltonian, hamiltonian_walk
@@ -209,7 +209,7 @@ def ratios(proposal: Any, y: Array, x: Array) -> Array:
 
 
 def starting_points(
-    density: Density, start: Any, n_chains: int, proposal: Any, rngs: list[Rng]
+    density: Density, start: ArrayLike, n_chains: int, proposal: Any, rngs: list[Rng]
 ) -> Array:
     """One row per chain: as given, or dispersed around one vector by steps of the proposal."""
     given = np.asarray(start, dtype=np.float64)
@@ -334,9 +334,7 @@ def metropolis_hastings(
     else:
         run = walk(density, x, proposal, streams, n_burn + n_draws, keep_proposals)
     if run.n_nan:
-        warnings.warn(
-            f"log_density was NaN for {run.n_nan} proposals; they were rejected", stacklevel=2
-        )
+        warn(f"log_density was NaN for {run.n_nan} proposals; they were rejected")
     tried = None if run.proposals is None else run.proposals[:, n_burn:]
     return Chains(
         run.draws[:, n_burn:],

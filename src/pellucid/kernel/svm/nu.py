@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.base import with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
@@ -120,7 +120,7 @@ class NuSVC(PairClassifier):
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel

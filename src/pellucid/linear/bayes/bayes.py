@@ -25,9 +25,8 @@ References: Bishop, Pattern Recognition and Machine Learning, sections 3.3 to 3.
 Gelman et al., Bayesian Data Analysis, ch. 14.
 """
 
-import warnings
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -36,12 +35,13 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import check_weights, with_callbacks
 from pellucid.core.algebra.linalg import EPS, triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Numbers
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.bayes.evidence import (
     Directions,
     InverseGamma,
@@ -104,9 +104,9 @@ class BayesianLinearRegression(LinearModel):
     def __init__(
         self,
         *,
-        prior_mean: Any = 0.0,
-        prior_covariance: Any = EVIDENCE,
-        noise_variance: Any = EVIDENCE,
+        prior_mean: Numbers = 0.0,
+        prior_covariance: Literal["evidence"] | Numbers = EVIDENCE,
+        noise_variance: Literal["evidence"] | float | InverseGamma = EVIDENCE,
         fit_intercept: bool = True,
     ) -> None:
         self.prior_mean = prior_mean
@@ -200,11 +200,9 @@ class BayesianLinearRegression(LinearModel):
             a, b = updated(data, t, noise)
             s2 = float(b / (a - 1)) if a > 1 else float(b / a)
             if not a > 1:
-                warnings.warn(
+                warn(
                     f"the posterior of the noise variance has no mean (a_n = {a:g} <= 1): "
-                    "noise_variance_ is b_n/a_n",
-                    UserWarning,
-                    stacklevel=5,
+                    "noise_variance_ is b_n/a_n"
                 )
             found = Variances(t, s2, float(log_evidence_gamma(data, t, noise)), False)
             return found, InverseGamma(float(a), float(b))
@@ -217,11 +215,9 @@ class BayesianLinearRegression(LinearModel):
             else:
                 found = choose_both(data)
             if found.edge:
-                warnings.warn(
+                warn(
                     "the rows can be fitted exactly, and the evidence is largest as the noise "
-                    f"vanishes: noise_variance_ = {found.s2:.3g} is only small",
-                    UserWarning,
-                    stacklevel=5,
+                    f"vanishes: noise_variance_ = {found.s2:.3g} is only small"
                 )
             return found, None
         s2 = float(noise)
@@ -232,11 +228,9 @@ class BayesianLinearRegression(LinearModel):
 
     def _no_noise(self, data: Directions, t: float) -> Variances:
         s2 = EPS
-        warnings.warn(
+        warn(
             f"nothing is left to estimate the noise from (n = {data.n:g} beyond the flat "
-            f"parameters, or y constant): noise_variance_ is set to {s2:.2g}",
-            UserWarning,
-            stacklevel=6,
+            f"parameters, or y constant): noise_variance_ is set to {s2:.2g}"
         )
         return Variances(t, s2, float(log_evidence(data, t, s2)), False)
 

@@ -17,9 +17,8 @@ References: MacKay (1992); Spiegelhalter & Lauritzen (1990); Roberts & Rosenthal
 PRML, sections 4.4 and 4.5.
 """
 
-import warnings
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
@@ -29,12 +28,13 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.algebra.hyperplane import Hyperplane
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Numbers, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas, thread_count
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.normal import Normal, lower_root
 from pellucid.inference.sampling.chains import RHAT_LIMIT
 from pellucid.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, rhat
@@ -217,14 +217,14 @@ class BayesianLogisticRegression(Classifier):
     def __init__(
         self,
         *,
-        prior: Any = 1.0,
+        prior: float | tuple[Numbers, Numbers] = 1.0,
         method: str = "laplace",
         fit_intercept: bool = True,
         n_draws: int = 1000,
         n_chains: int = 4,
         n_burn: int = 1000,
-        step: Any = "auto",
-        random_state: Any = None,
+        step: Literal["auto"] | Numbers = "auto",
+        random_state: Seed = None,
     ) -> None:
         self.prior = prior
         self.method = method
@@ -336,17 +336,15 @@ class BayesianLogisticRegression(Classifier):
         names = self._names()
         if not (self.rhat_ <= RHAT_LIMIT).all():
             j = int(np.argmax(np.nan_to_num(self.rhat_, nan=np.inf)))
-            warnings.warn(
+            warn(
                 f"the chains disagree: R-hat of {names[j]!r} is {self.rhat_[j]:.4g} > "
-                f"{RHAT_LIMIT} (several modes, or run longer: raise n_draws and n_burn)",
-                stacklevel=5,  # who called fit
+                f"{RHAT_LIMIT} (several modes, or run longer: raise n_draws and n_burn)"
             )
         least = float(self.acceptance_rate_.min())
         if least < 0.1:
-            warnings.warn(
+            warn(
                 f"a chain accepts {least:.3g} < 0.1 of its proposals (correlated parameters: give "
-                'a smaller or shaped step, such as step="auto")',
-                stacklevel=5,  # who called fit
+                'a smaller or shaped step, such as step="auto")'
             )
 
     def _names(self) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ The components do not look at y: a direction of small spread is dropped however 
 References: Massy (1965); ESL, section 3.5.1.
 """
 
-import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -20,12 +19,13 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.smoother import LinearSmoother, Smoother
 from pellucid.linear.least_squares.summary import bare
 from pellucid.linear.linear_model import one_dimensional
@@ -103,7 +103,12 @@ class PrincipalComponentRegression(LinearSmoother):
     """
 
     def __init__(
-        self, n_components: Any = None, *, scale: bool = True, cv: Any = 5, rule: str = "best"
+        self,
+        n_components: int | Literal["cv"] | None = None,
+        *,
+        scale: bool = True,
+        cv: Folds = 5,
+        rule: str = "best",
     ) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -191,11 +196,9 @@ class PrincipalComponentRegression(LinearSmoother):
         self._dropped = self.n_features_in_ - len(fit.d)
         self._smoother = component_smoother(small, fit, m)
         if not free > 1e-9:
-            warnings.warn(
+            warn(
                 f"{n:g} observations for {self.df_:g} degrees of freedom leave nothing to estimate "
-                "the noise from: sigma2_ is NaN",
-                UserWarning,
-                stacklevel=4,
+                "the noise from: sigma2_ is NaN"
             )
 
     def predict_path(self, X: ArrayLike) -> Array:

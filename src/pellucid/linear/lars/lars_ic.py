@@ -15,9 +15,8 @@ References: Zou, Hastie & Tibshirani (2007); Mallows (1973); Golub, Heath & Wahb
 Tibshirani & Friedman (2016) on the variance for p >= n.
 """
 
-import warnings
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -31,6 +30,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.lars.lars import check_precompute
 from pellucid.linear.lars.least_angle import LarsPath, Rule, Walk, interpolate, walk_path
 from pellucid.linear.lars.problem import compact_problems
@@ -138,8 +138,8 @@ class LassoLarsIC(LinearModel):
         criterion: str = "aic",
         *,
         fit_intercept: bool = True,
-        verbose: Any = False,
-        precompute: Any = "auto",
+        verbose: int = False,
+        precompute: bool | Literal["auto"] | ArrayLike = "auto",
         max_iter: int = 500,
         eps: float = EPS,
         copy_X: bool = True,
@@ -163,9 +163,7 @@ class LassoLarsIC(LinearModel):
         """Fit the path and choose; ``copy_X`` is accepted for scikit-learn's sake."""
         self._rule()
         rows = self._open(X, y, sample_weight)
-        context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=int(self.max_iter)
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, int(self.max_iter))
         self._walk(rows, map_threads, context)
         context.end()
         return self
@@ -207,20 +205,16 @@ class LassoLarsIC(LinearModel):
             if self.criterion == "gcv":
                 return None
             sigma2 = lasso_noise_variance(small, self._rule(), intercept=self.fit_intercept)
-            warnings.warn(
+            warn(
                 f"{small.weight:g} observations of {small.A.shape[1]} columns leave least squares "
                 f"no residual to estimate the noise variance from: {sigma2:.3g} of a lasso fit is "
-                "taken (remedy: give noise_variance, or criterion='gcv')",
-                UserWarning,
-                stacklevel=5,
+                "taken (remedy: give noise_variance, or criterion='gcv')"
             )
         least = max(EPS * float(small.tss[0]) / small.weight, float(np.finfo(np.float64).tiny))
         if sigma2 < least and self.criterion != "gcv":
-            warnings.warn(
+            warn(
                 f"the noise variance is {sigma2:.3g}: least squares fits y exactly, and the "
-                f"criterion takes {least:.3g} instead",
-                UserWarning,
-                stacklevel=5,
+                f"criterion takes {least:.3g} instead"
             )
         return max(float(sigma2), least)
 

@@ -17,7 +17,6 @@ References: ESL, sections 3.3.3 and 3.8.1; Hastie, Taylor, Tibshirani & Walther 
 """
 
 import time
-import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -33,6 +32,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History,
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.lars.stagewise_kernels import stagewise_moves
 from pellucid.linear.linear_model import LinearModel
 
@@ -205,9 +205,7 @@ class StagewiseRegression(LinearModel):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
-        context = FitContext(
-            self, X=rows.X, y=rows.y, sample_weight=sample_weight, max_steps=self.max_iter
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter)
         self._walk(rows, map_threads, context)
         context.end()
         return self
@@ -232,11 +230,10 @@ class StagewiseRegression(LinearModel):
         )
         self._set(moves, small)
         if not moves.ended and moves.count == self.max_iter:
-            warnings.warn(
+            warn(
                 f"StagewiseRegression: no end in max_iter={self.max_iter} moves: the largest "
                 f"correlation is {moves.largest:.3g}, tol={self.tol:g}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _attributes(self, small: Compact, moves: Moves | None) -> dict[str, Any]:

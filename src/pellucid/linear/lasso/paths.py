@@ -14,7 +14,6 @@ As in scikit-learn, the paths fit no intercept: centre X and y, or use LassoCV a
 References: Friedman, Hastie & Tibshirani (2010); Tibshirani et al. (2012), Strong rules.
 """
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -29,6 +28,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.lasso.budget_search import EXACT, Problem
 from pellucid.linear.lasso.fit import MANY_COLUMNS
 from pellucid.linear.lasso.rows import RowsProblem
@@ -93,11 +93,10 @@ def solve_path(
     found = PathFit(*(np.concatenate([part[i] for part in parts]) for i in range(3)))
     late = np.flatnonzero(found.gaps > tol * problem.yy[t])
     if len(late):
-        warnings.warn(
+        warn(
             f"no convergence in max_iter={max_iter} at {len(late)} of {len(alphas)} alphas: the "
             f"largest gap is {found.gaps[late].max() / problem.yy[t]:.3g} y'y > tol={tol:g}",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return found
 

@@ -8,7 +8,6 @@ over all columns, when there are many (``penalised_rows``). Both end with an exa
 final support, so that the optimality conditions hold to rounding and not only to ``tol``.
 """
 
-import warnings
 from abc import abstractmethod
 from numbers import Real
 from typing import Any, Self
@@ -26,6 +25,7 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.budget_search import Problem
 from pellucid.linear.lasso.fit import (
@@ -138,13 +138,12 @@ class PenalisedModel(LinearModel):
         self._iterative = ""
         fits: list[TargetFit] = []
         single, steps = one_dimensional(rows), self.max_iter or 1000
-        context = FitContext(
+        context = FitContext.of_rows(
             self,
-            X=getattr(rows, "X", None),
-            y=getattr(rows, "y", None),
-            sample_weight=sample_weight,
-            max_steps=steps,
-            attributes=lambda state: so_far(problem, fits, state, single) if state else {},
+            rows,
+            sample_weight,
+            steps,
+            lambda state: so_far(problem, fits, state, single) if state else {},
         )
         if isinstance(self.alpha, Real) and (self.alpha == 0 or not weights.any()):
             fits.extend(self._least_squares(rows, map_))
@@ -209,11 +208,9 @@ class PenalisedModel(LinearModel):
     def _least_squares(self, rows: Source, map_: Map) -> list[TargetFit]:
         """alpha = 0: no penalty is left."""
         p, unknowns = self.n_features_in_, self._unknowns()
-        warnings.warn(
+        warn(
             f"{type(self).__name__} with alpha=0 is least squares: use LinearRegression, which "
-            "gives standard errors too",
-            UserWarning,
-            stacklevel=5,
+            "gives standard errors too"
         )
         with single_threaded_blas():
             if self.positive:
@@ -233,11 +230,10 @@ class PenalisedModel(LinearModel):
                 fit = fit_wide(rows, unknowns=unknowns)
         if fit.dependent:
             sentence = dependent_sentence(self._feature_names(), fit.dependent, (rows.n_rows, p))
-            warnings.warn(
+            warn(
                 f"{sentence} and alpha is 0: the least-norm solution is one of many "
                 "(remedy: alpha > 0)",
                 LinAlgWarning,
-                stacklevel=5,
             )
         found = []
         for t, rss in enumerate(np.diag(fit.rss)):
@@ -307,11 +303,10 @@ class PenalisedModel(LinearModel):
 
     def _warn_free(self, problem: Problem) -> None:
         if problem.free_rank < len(problem.free):
-            warnings.warn(
+            warn(
                 "the columns with penalty weight 0 are linearly dependent: their least-norm "
                 "coefficients are one choice of many",
                 LinAlgWarning,
-                stacklevel=5,
             )
 
     def _set(self, rows: Source, weights: Array, fits: list[TargetFit], single: bool) -> None:

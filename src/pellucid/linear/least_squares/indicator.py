@@ -15,7 +15,6 @@ With an intercept the f_k sum to 1 in every point, since the columns of Y do.
 References: Hastie, Tibshirani, Friedman, ESL, section 4.2.
 """
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -25,7 +24,7 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.algebra.least_squares import (
     Engine,
     LinearFit,
@@ -34,11 +33,12 @@ from pellucid.core.algebra.least_squares import (
     wide_system,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import SPARSE_COLUMNS, dependent_sentence
 from pellucid.linear.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.ridge.ridge import fit_ridge_wide
@@ -116,7 +116,7 @@ def fit_indicators(
         return Engine(source, map_, total, p, unknowns=unknowns).solve(np.arange(k), alpha)
 
 
-class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
+class LeastSquaresClassifier(LinearClassifier):
     """Classification by regression on the indicators of the classes.
 
     Parameters
@@ -152,13 +152,15 @@ class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
     _keeps_columns = True
     _zero_is_positive = True  # f_1 >= 1/2
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         *,
         coding: str = "indicator",
         alpha: float = 0.0,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.coding = coding
         self.alpha = alpha
@@ -171,11 +173,10 @@ class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
         if deferred and rows.X.shape[0] <= rows.X.shape[1]:
             self._refuse_nonfinite(rows.X)
-        context = FitContext(
+        context = FitContext.of_rows(
             self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
+            rows,
+            sample_weight,
             attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
         )
         self._fit_rows(rows, map_threads)
@@ -237,11 +238,10 @@ class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
         self._route = fit.route
         if fit.dependent:
             shape = (n_rows, self.n_features_in_)
-            warnings.warn(
+            warn(
                 f"{dependent_sentence(self._feature_names(), fit.dependent, shape)} and alpha is "
                 "0: the least-norm solution is one of many (remedy: alpha > 0)",
                 LinAlgWarning,
-                stacklevel=4,
             )
 
     def _find_masked(self, rows: Source, map_: Map) -> None:
@@ -252,12 +252,11 @@ class LeastSquaresClassifier(LinearClassifier, BlockEstimator):
         if K < 3 or len(self.masked_classes_) == 0:
             return
         names = ", ".join(repr(label) for label in self.masked_classes_.tolist())
-        warnings.warn(
+        warn(
             f"masking: no training row is predicted as {names}, whose indicator lies below the "
             f"others everywhere; add polynomial terms with cross products (to degree {K - 1} for "
             f"{K} classes in a line) or use LinearDiscriminantAnalysis",
             MaskingWarning,
-            stacklevel=4,
         )
 
     def fitted_values(self, X: ArrayLike) -> Array:

@@ -12,7 +12,6 @@ References: Björck, Numerical Methods for Least Squares Problems; Aitken (1935)
 Lawson & Hanson (1974) for non-negative coefficients; ESL, section 3.2 and algorithm 3.1.
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +28,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import log_likelihood
 from pellucid.linear.least_squares.smoother import Smoother
 from pellucid.linear.least_squares.summary import LinearInference, bare, standard_errors
@@ -344,25 +344,21 @@ class LinearRegression(LinearInference):
 
     def _warn(self, free: float) -> None:
         if self._dependent:
-            warnings.warn(
+            warn(
                 f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)}; "
                 "the least-norm solution is one of many (remedy: drop columns, or use Ridge)",
                 LinAlgWarning,
-                stacklevel=4,
             )
         elif self.solver == "normal" and self.solver_ not in ("cholesky", "refined"):
-            warnings.warn(
+            warn(
                 f"the normal equations are too ill-conditioned (condition {self.condition_:.2g}) "
                 "for Cholesky; the rows were factored by QR instead",
                 LinAlgWarning,
-                stacklevel=4,
             )
         if not free > 1e-9 and not self.positive:
-            warnings.warn(
+            warn(
                 f"{self.n_observations_:g} observations for {self.df_:g} parameters leave nothing "
-                "to estimate the noise from: sigma2_ and the standard errors are NaN",
-                UserWarning,
-                stacklevel=4,
+                "to estimate the noise from: sigma2_ and the standard errors are NaN"
             )
 
     @property

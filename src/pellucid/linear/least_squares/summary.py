@@ -8,7 +8,6 @@ Errors for unequal or clustered noise are in ``linear.least_squares.sandwich``; 
 are in ``linear.least_squares.inference``.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from pellucid.base import check_number_target, check_weights
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Summary
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import (
     FTest,
     cut,
@@ -110,7 +110,7 @@ class LinearInference(LinearSmoother):
         check.one_of(COVARIANCES, covariance=covariance)
         reason = self._invalid()
         if reason:
-            warnings.warn(f"no valid inference: {reason}", UserWarning, stacklevel=2)
+            warn(f"no valid inference: {reason}")
         n, df = self.n_observations_, self.df_
         free = n - df
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
@@ -274,11 +274,7 @@ class LinearInference(LinearSmoother):
         middle = self.predict(X)
         X = self._dense_input(X)
         if kind == "plugin":
-            warnings.warn(
-                "plugin intervals ignore the error of the parameters: they are too short",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn("plugin intervals ignore the error of the parameters: they are too short")
             width = cut(confidence, np.inf, "normal") * np.sqrt(self.sigma2_ml_) + 0 * middle
         else:
             h = (scores(X, smoother) ** 2).sum(axis=1) + (kind == "prediction")

@@ -14,7 +14,6 @@ probabilities reach 0 or 1, the estimate is finite for separated classes too.
 References: Firth (1993); Heinze & Schemper (2002); Venzon & Moolgavkar (1988) for the ends.
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -27,11 +26,12 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, ClassWeight
 from pellucid.core.loops.backtrack import halved
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import dependent_sentence
 from pellucid.linear.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.logistic.outcome import log_softmax
@@ -229,7 +229,7 @@ class FirthLogisticRegression(LinearClassifier):
         self,
         *,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
@@ -266,13 +266,12 @@ class FirthLogisticRegression(LinearClassifier):
         free = np.ones(data.D.shape[1], dtype=bool)
         with single_threaded_blas():
             start = firth_point(data, np.zeros(len(free)), free)
-        context = FitContext(
+        context = FitContext.of_rows(
             self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=lambda state: self._in_units(state.theta, kept, scale),
+            rows,
+            sample_weight,
+            self.max_iter,
+            lambda state: self._in_units(state.theta, kept, scale),
         )
         run = self._iterate(
             partial(firth_step, data, free),
@@ -308,10 +307,9 @@ class FirthLogisticRegression(LinearClassifier):
                 int(j) - self.fit_intercept for j in np.setdiff1d(np.arange(D.shape[1]), kept)
             )
             sentence = dependent_sentence(self._feature_names(), lost, (n, p))
-            warnings.warn(
+            warn(
                 f"{sentence}: the coefficients of columns that follow from others are 0",
                 LinAlgWarning,
-                stacklevel=4,
             )
         D = D[:, kept]
         if D.shape[1] == 0:

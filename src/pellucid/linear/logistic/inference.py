@@ -11,7 +11,6 @@ sandwich A (sum s_i s_i') A with A the inverse information and s_i = (p_i - y_i)
 References: McCullagh & Nelder, Generalized Linear Models, ch. 4 and 5; White (1982).
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from pellucid.base import check_labels, check_weights
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Summary
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, tail
 from pellucid.linear.logistic.margins import MarginalEffects, average_effects
 
@@ -119,11 +119,7 @@ class LogisticInference:
         check.one_of(COVARIANCES, covariance=covariance)
         reason = self._invalid()
         if reason:
-            warnings.warn(
-                f"no valid inference: {reason}; BayesianLogisticRegression gives a posterior",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn(f"no valid inference: {reason}; BayesianLogisticRegression gives a posterior")
         T = self._full()
         b = (T[1:] - T[0]).ravel()
         V, notes = self.covariance_, ["z-tests and intervals are Wald's: normal for many rows"]

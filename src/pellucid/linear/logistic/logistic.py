@@ -3,10 +3,10 @@ r"""Logistic regression: the log-odds of the classes are linear in x.
 Model        two classes: P(1 | x) = 1/(1 + exp(-(b + w.x)));  K: P(k | x) prop. to exp(b_k + w_k.x)
 Estimator    argmin C sum_i v_i loss_i + (1 - r)/2 |W|^2 + r |W|_1,   loss = -log P(y | x)
              b is free; C = inf is maximum likelihood; K classes: coefficients sum to 0 over them
-Algorithm    Newton = iteratively reweighted least squares (``linear.logistic.newton``) while the
-             curvature is small, preconditioned L-BFGS (``linear.logistic.softmax``) beyond, proximal Newton
-             with coordinate descent for L1 (``linear.logistic.proximal``), or a solver object
-             (``linear.logistic.solver_objects``).    a Newton pass: n q^2/2, q = (p + 1) K
+Algorithm    Newton = iteratively reweighted least squares (``.newton``) while the
+             curvature is small, preconditioned L-BFGS (``.softmax``) beyond, proximal Newton
+             with coordinate descent for L1 (``.proximal``), or a solver object
+             (``.solver_objects``).    a Newton pass: n q^2/2, q = (p + 1) K
 
 The loss is convex: a stationary point is a minimum, the only one where the curvature is positive
 definite. Without a penalty it has no finite minimum where a hyperplane separates the classes.
@@ -14,25 +14,26 @@ definite. Without a penalty it has no finite minimum where a hyperplane separate
 References: Hastie, Tibshirani, Friedman, ESL, section 4.4; Albert & Anderson (1984).
 """
 
-import warnings
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import csr_matrix, hstack, issparse
 from scipy.special import expit
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Map, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import dependent_sentence
 from pellucid.linear.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.logistic.card import logistic_card
@@ -70,7 +71,7 @@ CHEAP = 3e8  # multiply-adds of one curvature that take no time worth saving
 RECORDED = 2000  # parameters up to which the history keeps them
 
 
-class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
+class LogisticRegression(LogisticInference, LinearClassifier):
     """Linear log-odds, by maximum likelihood with or without a penalty.
 
     ``C=inf`` is maximum likelihood, with standard errors and tests in ``summary()``. ``fit`` and
@@ -132,9 +133,11 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
 
     _accepts_sparse = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
-        penalty: Any = "deprecated",
+        penalty: Literal["l1", "l2", "elasticnet", "deprecated"] | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float = 0.0,
@@ -142,13 +145,13 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: Any = "lbfgs",
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
+        solver: str | BaseEstimator = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
-        n_jobs: Any = None,
+        n_jobs: int | None = None,
         shrink_intercept: bool = False,
     ) -> None:
         self.penalty = penalty
@@ -183,11 +186,10 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         if self.penalty != "deprecated":
             if self.penalty is not None:
                 check.one_of(("l1", "l2", "elasticnet"), penalty=self.penalty)
-            warnings.warn(
+            warn(
                 "penalty is deprecated: use l1_ratio=0 for 'l2', l1_ratio=1 for 'l1', l1_ratio "
                 "between for 'elasticnet', and C=inf for None",
                 FutureWarning,
-                stacklevel=4,
             )
 
     def _strength(self) -> tuple[float, float]:
@@ -221,13 +223,8 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         rows = self._present_classes(rows)
         problem = self._problem(rows, map_threads)
         start = self._start(problem, last, coef_init, intercept_init)
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self._limit(),
-            attributes=partial(self._attributes, problem),
+        context = FitContext.of_rows(
+            self, rows, sample_weight, self._limit(), partial(self._attributes, problem)
         )
         _, ratio = self._strength()
         if is_solver(self.solver):
@@ -555,11 +552,10 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
             sentence = dependent_sentence(
                 self._feature_names(), outcome.dependent, (int(N), self.n_features_in_)
             )
-            warnings.warn(
+            warn(
                 f"{sentence}: the coefficients are the least-norm choice of many; a finite C "
                 "makes them unique",
                 LinAlgWarning,
-                stacklevel=4,
             )
         elif outcome.covariance is not None:
             self._covariance = outcome.covariance
@@ -568,12 +564,11 @@ class LogisticRegression(LogisticInference, LinearClassifier, BlockEstimator):
         what = "a hyperplane separates the classes"
         if status == "quasi":
             what += " but for rows on it (quasi-complete separation)"
-        warnings.warn(
+        warn(
             f"{what}: the coefficients run to infinity and the likelihood has no finite maximum; "
             "the last iterate is kept (remedies: a finite C, BayesianLogisticRegression, "
             "FirthLogisticRegression)",
             SeparationWarning,
-            stacklevel=5,
         )
 
     # --- prediction ---

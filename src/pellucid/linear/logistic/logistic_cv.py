@@ -6,7 +6,7 @@ LogisticRegression at the C and l1_ratio that were chosen, on all rows.
 References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section 3.4.3.
 """
 
-import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -25,12 +25,13 @@ from sklearn.utils.metadata_routing import (
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_rule import class_weights
 from pellucid.linear.logistic.folds import (
     FoldPath,
@@ -120,21 +121,21 @@ class LogisticRegressionCV(LogisticRule):
     def __init__(
         self,
         *,
-        Cs: Any = 10,
-        l1_ratios: Any = (0.0,),
+        Cs: int | Sequence[float] | Array = 10,
+        l1_ratios: Sequence[float] | None = (0.0,),
         fit_intercept: bool = True,
-        cv: Any = None,
+        cv: Folds = None,
         dual: bool = False,
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         solver: str = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: Any = 0,
+        verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         use_legacy_attributes: bool = True,
         rule: str = "best",
     ) -> None:
@@ -247,11 +248,10 @@ class LogisticRegressionCV(LogisticRule):
     def _warn_late(self, paths: list[list[FoldPath]]) -> None:
         late = sum(not path.converged for fold in paths for path in fold)
         if late:
-            warnings.warn(
+            warn(
                 f"no convergence in max_iter={self.max_iter} rounds on {late} of "
                 f"{sum(len(fold) for fold in paths)} paths of the folds",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _set_scores(self, paths: list[list[FoldPath]], Cs: Array, ratios: list[float]) -> None:
@@ -333,11 +333,10 @@ class LogisticRegressionCV(LogisticRule):
         task = task._replace(Cs=np.array([C]))
         coefs, intercepts, rounds, fine = weights_along(rows.X, rows.y, K, w, task, 0.0)
         if not fine:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no convergence in max_iter={self.max_iter} "
                 "steps of the final fit",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         problem = ProximalNewton(rows.X, rows.y, K, w, fit_intercept=self.fit_intercept)
         problem.penalise(C, 0.0, 1.0)

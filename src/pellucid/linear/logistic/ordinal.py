@@ -15,7 +15,6 @@ References: McCullagh (1980), Regression models for ordinal data; Agresti (2010)
 (1981), Concavity of the log likelihood.
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -34,6 +33,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, tail
 from pellucid.linear.logistic.newton import solve_curvature
 from pellucid.linear.logistic.sums import class_counts, log_likelihood_of_counts, typical_row
@@ -337,18 +337,16 @@ class OrdinalLogisticRegression(Classifier):
 
     def _warn(self, rows: Rows, state: State) -> None:
         if self.separation_:
-            warnings.warn(
+            warn(
                 "a linear score separates the ordered classes: the maximum likelihood is not "
                 "attained and the slopes would grow without end; use a finite C",
                 SeparationWarning,
-                stacklevel=4,
             )
         elif self._dependent and np.isinf(self.C):
-            warnings.warn(
+            warn(
                 "the columns of X are linearly dependent (a constant one depends on the "
                 "thresholds): the slopes are the ones of least norm",
                 LinAlgWarning,
-                stacklevel=4,
             )
 
     def latent(self, X: ArrayLike) -> Array:
@@ -383,7 +381,7 @@ class OrdinalLogisticRegression(Classifier):
         check_is_fitted(self)
         reason = self._reason()
         if reason:
-            warnings.warn(f"no valid inference: {reason}", UserWarning, stacklevel=2)
+            warn(f"no valid inference: {reason}")
         b, se = np.append(self.thresholds_, self.coef_), self.standard_errors_
         z, half = b / se, cut(confidence, np.inf, "normal") * se
         ratio = 2 * (self.log_likelihood_ - self.null_log_likelihood_)

@@ -13,7 +13,6 @@ every point is certified over all columns.
 References: Friedman, Hastie & Tibshirani (2010); Tibshirani et al. (2012), Strong rules.
 """
 
-import warnings
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.iterate import ConvergenceWarning
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.logistic.proximal import ProximalNewton, State, relative_gap
 from pellucid.linear.logistic.ridge_paths import fit_ridge_path
 
@@ -104,12 +104,11 @@ def warn_late(gaps: Array, Cs: Array, tol: float, max_iter: int) -> None:
     """One warning for all points that did not converge."""
     late = np.flatnonzero(gaps > relative_gap(tol))
     if len(late):
-        warnings.warn(
+        warn(
             f"no convergence in max_iter={max_iter} rounds at {len(late)} of {len(Cs)} values of "
             f"C, the smallest of them {Cs[late].min():.4g}: the largest relative gap is "
             f"{gaps[late].max():.3g} > tol^2={relative_gap(tol):.3g}",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

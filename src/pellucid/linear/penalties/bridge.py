@@ -14,7 +14,6 @@ Last digits  Newton's method on the coefficients that are not zero, where the pe
 References: Frank & Friedman (1993); Fu (1998), Penalized regressions: the bridge versus the lasso.
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,12 +22,13 @@ from scipy.optimize import brentq
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.budget import Budget
 from pellucid.linear.linear_model import LinearModel
 from pellucid.linear.penalties.bridge_kernels import bridge_sweep
@@ -220,7 +220,7 @@ class BridgeRegression(LinearModel):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Budget = 1.0,
         *,
         q: float = 1.5,
         form: str = "power",
@@ -228,7 +228,7 @@ class BridgeRegression(LinearModel):
         max_iter: int = 1000,
         tol: float = 1e-8,
         n_starts: int = 5,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.alpha = alpha
         self.q = q
@@ -292,10 +292,9 @@ class BridgeRegression(LinearModel):
         value, _, best = min(runs, key=lambda item: item[0])
         context.end(best.state)
         if not best.converged and best.reason == "max_iter":
-            warnings.warn(
+            warn(
                 f"BridgeRegression: no convergence in max_iter={self.max_iter} sweeps; raise it",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self.coef_ = best.state
         self.intercept_ = float(small.intercept(best.state)[0]) if self.fit_intercept else 0.0

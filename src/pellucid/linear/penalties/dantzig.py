@@ -9,7 +9,6 @@ Algorithm    a linear programme in w = u - v, u, v >= 0 with the cross-products 
 Reference: Candes & Tao (2007), The Dantzig selector: statistical estimation when p >> n.
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +21,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
 
@@ -131,11 +131,9 @@ class DantzigSelector(LinearModel):
         self.alpha_max_ = float(largest[0]) if one else largest
         self.n_observations_ = n
         if (correlation > self.alpha * (1 + 1e-6)).any():
-            warnings.warn(
+            warn(
                 f"the linear programme was solved to {correlation.max() / self.alpha - 1:.1e} of "
-                "its bound only; scale the columns",
-                UserWarning,
-                stacklevel=3,
+                "its bound only; scale the columns"
             )
 
     def card(self) -> Card:

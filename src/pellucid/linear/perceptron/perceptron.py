@@ -21,7 +21,6 @@ References: Rosenblatt (1958); Novikoff (1962); Gallant (1990); Freund & Schapir
 Hanson (1974), ch. 23, for the least-distance problem.
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -32,10 +31,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ClassWeight, IntArray, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.perceptron.kernels import perceptron_epoch, pocket_epoch
 from pellucid.linear.perceptron.separability import Rule, find_rule, in_units, make_design
 from pellucid.linear.stochastic.epochs import (
@@ -315,11 +315,11 @@ class Perceptron(StochasticClassifier):
         verbose: int = 0,
         eta0: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
         rule: str = "online",
         at_zero: str = "mistake",
@@ -460,10 +460,9 @@ class Perceptron(StochasticClassifier):
             why = "the rows are not linearly separable, it will cycle"
             if self.rule in ("online", "batch"):
                 why += " (rule='pocket', rule='averaged' or LogisticRegression give an answer)"
-        warnings.warn(
+        warn(
             f"Perceptron: mistakes in every one of max_iter={max_iter} epochs: {why}",
             ConvergenceWarning,
-            stacklevel=7,
         )
 
     @property

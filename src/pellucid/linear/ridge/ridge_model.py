@@ -6,7 +6,6 @@ With X = U diag(d) V' of the centred X (after columns without a penalty have bee
     df = 1 + sum_j d_j^2 g_j.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card, Summary
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.budget import Budget
 from pellucid.linear.least_squares.inference import cut
 from pellucid.linear.least_squares.least_squares import REASONS
@@ -122,18 +122,15 @@ class RidgeModel(LinearSmoother):
 
     def _warn(self, room: Array) -> None:
         if self._dependent:
-            warnings.warn(
+            warn(
                 f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)} and "
                 "alpha is 0: the least-norm solution is one of many (remedy: alpha > 0)",
                 LinAlgWarning,
-                stacklevel=4,
             )
         if not (room > 1e-9).all() and not self.positive:
-            warnings.warn(
+            warn(
                 f"{self.n_observations_:g} observations for {bare(np.max(self.df_)):g} degrees "
-                "of freedom leave nothing to estimate the noise from: sigma2_ is NaN",
-                UserWarning,
-                stacklevel=4,
+                "of freedom leave nothing to estimate the noise from: sigma2_ is NaN"
             )
 
     def summary(self, confidence: float = 0.95) -> Summary:

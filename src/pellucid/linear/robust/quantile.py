@@ -17,7 +17,6 @@ References: Koenker & Bassett (1978); Barrodale & Roberts (1973); Koenker & d'Or
 Portnoy & Koenker (1997) for the rows that keep their side; Powell (1991).
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +31,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, tail
 from pellucid.linear.linear_model import dependent_sentence
 from pellucid.linear.robust.quantile_errors import Density, residual_density, sandwich
@@ -180,21 +180,19 @@ class QuantileRegressor(Regressor):
         found = certify(rows, state, scale)
         self.dual_gap_, self.unique_ = found.gap / n, found.unique
         if run.converged and self.dual_gap_ > 1e-7 * max(self.objective_, 1e-300) + 1e-12 * scale:
-            warnings.warn(
+            warn(
                 f"the simplex stopped with a duality gap of {self.dual_gap_:.3g} in a mean loss "
                 f"of {self.objective_:.6g}: many rows meet in one point",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self.n_observations_ = n
         if columns.dependent:
             self.unique_ = False
             shape = (rows.n_data, len(columns.scale))
-            warnings.warn(
+            warn(
                 f"{dependent_sentence(self._feature_names(), columns.dependent, shape)}; they get "
                 "coefficient 0, one solution of many (remedy: drop columns, or alpha > 0)",
                 LinAlgWarning,
-                stacklevel=4,
             )
         self._dependent = columns.dependent
 
@@ -246,7 +244,7 @@ class QuantileRegressor(Regressor):
         check.one_of(("robust", "iid"), covariance=covariance)
         check_is_fitted(self)
         if self._reason and self.alpha == 0:
-            warnings.warn(f"no valid inference: {self._reason}", UserWarning, stacklevel=2)
+            warn(f"no valid inference: {self._reason}")
         C = self.covariance_ if covariance == "robust" else self._iid
         b = np.append(self.intercept_, self.coef_) if self.fit_intercept else self.coef_
         se = np.sqrt(np.diag(C))

@@ -15,9 +15,8 @@ References: Reinsch (1967); Craven & Wahba (1979); Wahba (1983) for the interval
 Wecker & Ansley (1983); ESL, sections 5.4 and 5.5.
 """
 
-import warnings
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -29,6 +28,7 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut
 from pellucid.linear.least_squares.smoother import leave_one_out
 from pellucid.linear.splines import kernels as spline_filter
@@ -83,7 +83,9 @@ class SmoothingSpline(Regressor):
 
     _multi_output = False
 
-    def __init__(self, alpha: Any = "gcv", *, df: float | None = None) -> None:
+    def __init__(
+        self, alpha: float | Literal["gcv", "loo"] = "gcv", *, df: float | None = None
+    ) -> None:
         self.alpha = alpha
         self.df = df
 
@@ -149,11 +151,7 @@ class SmoothingSpline(Regressor):
         """Too few distinct x for a curve: the line, or the mean, whatever alpha."""
         m, n = len(knots.y), knots.weight
         what = "least-squares line" if m > 1 else "mean of y"
-        warnings.warn(
-            f"a smoothing spline needs at least 4 distinct x, got {m}: the fit is the {what}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"a smoothing spline needs at least 4 distinct x, got {m}: the fit is the {what}")
         self.alpha_ = np.inf
         base, slope = weighted_line(knots) if m > 1 else (float(knots.y[0]), 0.0)
         t = np.append(0.0, np.cumsum(knots.gap))

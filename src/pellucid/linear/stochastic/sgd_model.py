@@ -5,7 +5,6 @@ signs for each class. The targets descend side by side (``linear.stochastic.epoc
 stopping; ``solver=`` objects minimise the same objective in the place of the keywords.
 """
 
-import warnings
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
@@ -30,6 +29,7 @@ from pellucid.core.loops.iterate import (
 )
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.solver_fit import is_solver, join_histories
 from pellucid.linear.stochastic.epochs import (
     Advance,
@@ -284,11 +284,10 @@ class StochasticModel(Estimator):
         return record_row(joint)
 
     def _warn_limit(self, rows: Rows, targets: Targets, max_iter: int) -> None:
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: no convergence in max_iter={max_iter} epochs: the objective "
             f"still falls by more than tol={self.tol:g}; raise max_iter or eta0, or scale columns",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
     def _runaway(self, rows: Rows, problems: list[Problem], start: tuple[SGDState, ...]) -> float:
@@ -316,15 +315,14 @@ class StochasticModel(Estimator):
         for problem, state, first in zip(problems, states, start, strict=True):
             if state.objective > limit and mean_loss(problem, state.coef, state.intercept) > limit:
                 text = why.replace("last point before", "start")
-                warnings.warn(f"{name}: diverged: {text}", DivergenceWarning, stacklevel=5)
+                warn(f"{name}: diverged: {text}", DivergenceWarning)
                 state = first._replace(t=state.t)
             wild = self.average and np.isfinite(limit)
             if wild and mean_loss(problem, *self._chosen(state)) > limit:
-                warnings.warn(
+                warn(
                     f"{name}: the average of the iterates holds a wild beginning; the last "
                     "iterate is kept instead (a larger average= begins later)",
                     DivergenceWarning,
-                    stacklevel=5,
                 )
                 state = state._replace(mean=state.coef, mean_intercept=state.intercept)
             kept.append(state)
@@ -446,11 +444,9 @@ class StochasticModel(Estimator):
         live = squares[squares > 0]
         if len(live) and np.sqrt(live.max() / live.min()) > UNSCALED:
             ratio = np.sqrt(live.max() / live.min())
-            warnings.warn(
+            warn(
                 f"the columns differ in size by a factor of {ratio:.3g}: one rate cannot suit them "
-                "all; scale them first (StandardScaler)",
-                UserWarning,
-                stacklevel=5,
+                "all; scale them first (StandardScaler)"
             )
 
     def _terms(self) -> list[str]:

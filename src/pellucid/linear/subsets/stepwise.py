@@ -16,7 +16,6 @@ coefficient over its standard error, z^2 = F. p-values are those of F(1, n - k).
 References: Efroymson (1960); Miller (2002), Subset Selection in Regression, ch. 3; ESL, 3.3.2.
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -25,12 +24,13 @@ from scipy.linalg import LinAlgWarning
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, Columns, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import f_tail
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.linear.subsets.kernels import delete_column
@@ -294,7 +294,7 @@ class StepwiseRegression(SelectedRegression):
         criterion: str = "aic",
         threshold: float | None = None,
         max_features: int | None = None,
-        start: Any = None,
+        start: Columns | None = None,
         fit_intercept: bool = True,
     ) -> None:
         self.direction = direction
@@ -379,11 +379,10 @@ class StepwiseRegression(SelectedRegression):
         state, left_out = start_state(small, columns, rules)
         if left_out:
             names = ", ".join(self._feature_names()[j] for j in left_out[:10])
-            warnings.warn(
+            warn(
                 f"columns {names} depend linearly on the columns before them: "
                 "the start leaves them out",
                 LinAlgWarning,
-                stacklevel=4,
             )
 
         def attributes(state: State) -> dict[str, Any]:
@@ -391,13 +390,7 @@ class StepwiseRegression(SelectedRegression):
             b = float(small.intercept(fit.coef)[0]) if self.fit_intercept else 0.0
             return {"coef_": fit.coef, "intercept_": b, "steps_": list(state.steps)}
 
-        context = FitContext(
-            self,
-            X=getattr(rows, "X", None),
-            y=getattr(rows, "y", None),
-            max_steps=None,
-            attributes=attributes,
-        )
+        context = FitContext.of_rows(self, rows, max_steps=None, attributes=attributes)
         moves = state.pending is not None
         run = self._iterate(
             lambda state: step_once(state, rules),
@@ -410,11 +403,9 @@ class StepwiseRegression(SelectedRegression):
         self.steps_ = list(run.state.steps)
         self._set_chosen(small, np.array(self.steps_[-1].support, dtype=np.intp))
         if self.rss_ == 0 and self.criterion != "rss":
-            warnings.warn(
+            warn(
                 f"{int(self.df_)} parameters fit y exactly: the criterion cannot judge further "
-                "columns",
-                UserWarning,
-                stacklevel=4,
+                "columns"
             )
 
     def card(self) -> Card:

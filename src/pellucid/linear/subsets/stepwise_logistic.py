@@ -18,7 +18,6 @@ cycle because alpha_in <= alpha_out.
 References: Venables & Ripley (2002), stepAIC; Hosmer & Lemeshow (2000), ch. 4.
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -32,6 +31,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, tail
 from pellucid.linear.logistic.newton import last_step, newton_step, solve_curvature, start_newton
 from pellucid.linear.logistic.rule import LogisticRule, log_probabilities
@@ -376,12 +376,11 @@ class StepwiseLogisticRegression(LogisticRule):
         for name, value in self._fitted(search, state).items():
             setattr(self, name, value)
         if state.model.separated:
-            warnings.warn(
+            warn(
                 "the chosen columns separate the classes: the maximum likelihood is not "
                 "attained, and the weights are those of the step that got every row right; give "
                 "a finite C",
                 SeparationWarning,
-                stacklevel=4,
             )
         return self
 

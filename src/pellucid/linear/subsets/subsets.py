@@ -15,7 +15,6 @@ that are best alone.
 References: Furnival & Wilson (1974); Gatu & Kontoghiorghes (2006); ESL, section 3.3.1.
 """
 
-import warnings
 from itertools import pairwise
 from math import comb
 from typing import Any, NamedTuple, Self
@@ -32,6 +31,7 @@ from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.subsets.kernels import leaps_inverse, leaps_triangle, subset_rss
 from pellucid.linear.subsets.selected import (
     SelectedRegression,
@@ -296,11 +296,9 @@ class BestSubsetRegression(SelectedRegression):
             self.criterion_ = np.array([getattr(subset, name) for subset in self.subsets_])
         exact = [subset.size for subset in self.subsets_ if subset.rss == 0]
         if exact:
-            warnings.warn(
+            warn(
                 f"{exact[0]} columns fit y exactly: the smallest exact subset is chosen, no "
-                "criterion can judge it",
-                UserWarning,
-                stacklevel=4,
+                "criterion can judge it"
             )
             return exact[0]
         values = -self.criterion_ if self.criterion == "adjusted_r2" else self.criterion_

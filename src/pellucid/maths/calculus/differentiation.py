@@ -1,7 +1,7 @@
 r"""Derivatives of any Python function of a vector, and checks of those written by hand.
 
-Central differences with Richardson extrapolation (``core.algebra.derivatives``): about 1e-9 on smooth
-functions. A kink shows in the one-sided slopes: on a smooth function
+Central differences with Richardson extrapolation (``core.algebra.derivatives``): about 1e-9 on
+smooth functions. A kink shows in the one-sided slopes: on a smooth function
 
     (f(x+h) - f(x))/h - (f(x) - f(x-h))/h = h f'' + O(h^3)
 
@@ -9,7 +9,6 @@ vanishes with h; extrapolated to h = 0 it is the jump of the slope, and not 0 at
 nearer than the largest step (0.006 max(1, |x_j|)) is reported as well: it spoils the difference.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, overload
 
@@ -18,6 +17,7 @@ import numpy as np
 from pellucid.core.algebra.derivatives import SHRINK, STEP, numerical_gradient, numerical_hessian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, listed, number, one_line
 
@@ -27,15 +27,15 @@ Function = Callable[[Array], Any]
 
 
 class Estimate(NamedTuple):
-    """A derivative, an estimate of its error and the coordinates with a kink.
+    """A numerical derivative.
 
     >>> gradient(lambda x: x[0] ** 2, [3.0], full_output=True).value.round(9)
     array([6.])
     """
 
-    value: Array
-    error: Array
-    kinks: tuple[int, ...]
+    value: Array  # the derivative
+    error: Array  # estimate of its error
+    kinks: tuple[int, ...]  # coordinates with a kink
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -54,8 +54,8 @@ class GradientCheck(NamedTuple):
     True
     """
 
-    ok: bool
-    max_error: float
+    ok: bool  # whether the error is at most ``tol``
+    max_error: float  # the largest over the coordinates
     worst: int  # coordinate of the largest error
     kinks: tuple[int, ...]  # coordinates where f has no derivative
 
@@ -127,10 +127,9 @@ def _estimate(f: Function, x: Any) -> Estimate:
 
 def _warn_of_kinks(kinks: tuple[int, ...]) -> None:
     if kinks:
-        warnings.warn(
+        warn(
             f"f has a kink at or near x in coordinate {', '.join(map(str, kinks))}: the one-sided "
-            "slopes differ, and the answer is their mean at best",
-            stacklevel=3,
+            "slopes differ, and the answer is their mean at best"
         )
 
 
@@ -139,7 +138,7 @@ def gradient(f: Function, x: Any, full_output: Literal[False] = False) -> Array:
 @overload
 def gradient(f: Function, x: Any, full_output: Literal[True]) -> Estimate: ...
 def gradient(f: Function, x: Any, full_output: bool = False) -> Any:
-    """The gradient of f at x.
+    """The gradient of ``f`` at ``x``.
 
     Parameters
     ----------
@@ -199,9 +198,12 @@ def directional_derivative(f: Function, x: Any, u: Any, *, normalise: bool = Tru
 
     Parameters
     ----------
-    f : function of a vector, giving a number
+    f : function of a vector
+        Returns one number.
     x : vector
+        Where the slope is taken.
     u : vector, not zero
+        The direction.
     normalise : bool, default=True
         Scale u to length 1; False gives gradient . u.
 
@@ -220,7 +222,7 @@ def directional_derivative(f: Function, x: Any, u: Any, *, normalise: bool = Tru
     unit = u / length
     found = _estimate(lambda t: f(x + t[0] * unit), [0.0])
     if found.kinks:
-        warnings.warn("f has a kink at x along u: the one-sided slopes differ", stacklevel=2)
+        warn("f has a kink at x along u: the one-sided slopes differ")
     return float(found.value[0]) * (1.0 if normalise else length)
 
 
@@ -229,10 +231,12 @@ def check_gradient(f: Function, gradient: Any, x: Any, tol: float = 1e-5) -> Gra
 
     Parameters
     ----------
-    f : function of a vector, giving a number
+    f : function of a vector
+        Returns one number.
     gradient : function of x, or the vector itself
         Written by hand, or from autograd, jax or torch.
     x : vector
+        Where to compare.
     tol : float, default=1e-5
         The error |a - b| / max(1, |b|) that is allowed, b the numerical slope.
 

@@ -10,7 +10,6 @@ is not defined rule a radius out. Smooth functions: about 1e-9 up to order 4, 1e
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from numpy.polynomial import chebyshev
 from pellucid.core.algebra.derivatives import numerical_gradient, numerical_hessian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
 from pellucid.maths.matrices.quadratic import Quadratic
@@ -42,7 +42,7 @@ class Taylor(NamedTuple):
     """
 
     coefficients: Array  # (order + 1,)
-    x0: float
+    x0: float  # centre of the expansion
     radius: float | None
 
     def __call__(self, x: Any) -> Any:
@@ -81,6 +81,7 @@ def taylor(f: Callable[[float], float] | str, order: int = 4, x0: float = 0.0) -
     order : int, default=4
         The highest power; at most 10 for a function.
     x0 : float, default=0.0
+        Centre of the expansion.
 
     Examples
     --------
@@ -138,10 +139,9 @@ def _numerical(f: Callable[[float], float], order: int, x0: float) -> Array:
         error = np.maximum(error, np.minimum(*away))
     bad = np.flatnonzero(error > DOUBTFUL * np.maximum(1.0, np.abs(a)))
     if len(bad):
-        warnings.warn(
+        warn(
             f"the coefficient of order {bad[0]} is uncertain by {error[bad[0]]:.2g}: f is not "
-            "smooth near x0, or changes too fast",
-            stacklevel=3,
+            "smooth near x0, or changes too fast"
         )
     a[0] = float(f(x0))
     return np.where(np.abs(a) <= 3 * error, 0.0, a) if not len(bad) else a
@@ -165,8 +165,10 @@ def quadratic_model(f: Callable[[Array], Any], x0: Any) -> Quadratic:
 
     Parameters
     ----------
-    f : function of a vector, giving a number
+    f : function of a vector
+        Returns one number.
     x0 : vector
+        Centre of the expansion.
 
     Examples
     --------

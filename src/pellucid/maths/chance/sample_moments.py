@@ -3,14 +3,13 @@ r"""Mean, covariance and correlation that can be merged.
     mean = sum w x / W,   S = sum w (x - mean)(x - mean)',   cov = S / (W - ddof)
     corr_jk = cov_jk / sqrt(cov_jj cov_kk)
 
-The sums run over leaves of 4096 rows in one fixed tree (``core.loops.statistics``): arrays in memory, the
-blocks of a file and a cluster give the same bits. Each leaf is centred at one of its rows and then
+The sums run over leaves of 4096 rows in one fixed tree (``core.loops.statistics``): arrays in
+memory, the blocks of a file and a cluster give the same bits. Each leaf is centred at one of its rows and then
 at its mean, so that numbers that differ in their last digits only lose none.
 
 Reference: Chan, Golub & LeVeque (1983).
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduc
 from pellucid.core.loops.statistics import moments as leaf_moments
 from pellucid.core.runtime.backend import check_backend, default_backend
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.maths.wording import folded, listed, number, one_line
 
 
@@ -42,7 +42,7 @@ class Moments(NamedTuple):
     cov: Array  # (p, p)
     corr: Array  # (p, p)
     scatter: Array  # (p, p) centred cross-products
-    ddof: float
+    ddof: float  # ``cov`` is divided by n - ddof
 
     def merge(self, other: "Moments") -> "Moments":
         """The moments of both sets of rows together."""
@@ -73,7 +73,8 @@ def moments(X: Any, sample_weight: Any = None, ddof: float = 0, *, backend: Any 
 
     Parameters
     ----------
-    X : array or frame of shape (n, p), vector of n numbers, or ``pellucid.data.blocks(...)``
+    X : array or frame (n, p), vector, or ``pellucid.data.blocks(...)``
+        The rows; a vector is one column.
     sample_weight : array of shape (n,), optional
         A weight is a repetition.
     ddof : float, default=0
@@ -122,10 +123,7 @@ def _finish(sums: Sums, ddof: float, names: tuple[str, ...] = ()) -> Moments:
     constant = np.flatnonzero(spread == 0)
     if len(constant) and len(spread) > 1:
         which = [names[j] if names else str(j) for j in constant]
-        warnings.warn(
-            f"the correlation with a constant column is undefined (NaN): {', '.join(which)}",
-            stacklevel=3,
-        )
+        warn(f"the correlation with a constant column is undefined (NaN): {', '.join(which)}")
     scale = np.where(spread > 0, spread, np.nan)
     corr = np.clip(scatter / np.outer(scale, scale), -1.0, 1.0)
     np.fill_diagonal(corr, np.where(spread > 0, 1.0, np.nan))

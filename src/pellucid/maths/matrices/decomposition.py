@@ -13,7 +13,6 @@ Best approximation of rank k (Eckart & Young): keep the k largest values,
 |A - A_k|_F = sqrt(sum of the dropped s^2), |A - A_k|_2 = s_k+1.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import square
 from pellucid.maths.matrices.orthogonalise import gram_schmidt
 from pellucid.maths.wording import folded, listed, number, one_line
@@ -41,10 +41,10 @@ class LowRank(NamedTuple):
     misses A by 1 (Frobenius norm), by at most 1 for any x of length 1; 1.25 times the storage
     """
 
-    matrix: Array
-    error: float
-    spectral_error: float
-    storage: float
+    matrix: Array  # (m, n) of rank k
+    error: float  # Frobenius norm of A - matrix
+    spectral_error: float  # largest singular value of A - matrix
+    storage: float  # k (m + n + 1) / (m n): numbers kept against numbers in A
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -66,7 +66,7 @@ class Decomposition(NamedTuple):
     eigen: eigenvalues 1, 1, but too few eigenvectors: A is not diagonalizable
     """
 
-    kind: str
+    kind: str  # "svd", "gram", "eigen" or "spectral"
     left: Any  # (m, m), or None
     values: Any  # (min(m, n),)
     right: Any  # (n, n), or None
@@ -135,8 +135,10 @@ def decompose(A: Any, kind: str = "svd") -> Decomposition:
 
     Parameters
     ----------
-    A : matrix of shape (m, n); square for "eigen", symmetric for "spectral"
+    A : matrix of shape (m, n)
+        Square for "eigen", symmetric for "spectral".
     kind : {"svd", "gram", "eigen", "spectral"}, default="svd"
+        Which factorisation.
 
     Examples
     --------
@@ -165,12 +167,11 @@ def _gram(A: Array) -> Decomposition:
     s, V = np.sqrt(np.maximum(squares[::-1], 0.0))[:k], V[:, ::-1]
     s = np.where(s <= np.sqrt(max(m, n) * EPS) * s[0], 0.0, s)
     if s[-1] < HALF_DIGITS * s[0]:
-        warnings.warn(
+        warn(
             f"A'A has the squares of the singular values: those below {HALF_DIGITS * s[0]:.3g} "
             f"lose more than half of their digits, those below {np.sqrt(EPS) * s[0]:.3g} all; "
             "use kind='svd'",
             LinAlgWarning,
-            stacklevel=3,
         )
     r = int((s > 0).sum())
     U = gram_schmidt(np.hstack([A @ V[:, :r] / s[:r], np.eye(m)]), tol=1e-8).Q

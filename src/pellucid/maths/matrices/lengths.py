@@ -7,12 +7,12 @@ The second is arccos(u.v) without its loss of half the digits near 0 and 180 deg
 """
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
+from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import columns, vector
 
 
@@ -21,7 +21,8 @@ def norm(x: Any, p: float = 2) -> float:
 
     Parameters
     ----------
-    x : vector, as (n,), (n, 1) or (1, n)
+    x : vector
+        As (n,), (n, 1) or (1, n).
     p : float in (0, inf], default=2
         Below 1 the triangle inequality fails (a quasi-norm), which is said in a warning.
 
@@ -34,9 +35,7 @@ def norm(x: Any, p: float = 2) -> float:
     check.positive(p=p)
     v = np.abs(vector(x, "x"))
     if p < 1:
-        warnings.warn(
-            f"p = {p:g} < 1 is a quasi-norm: the triangle inequality does not hold", stacklevel=2
-        )
+        warn(f"p = {p:g} < 1 is a quasi-norm: the triangle inequality does not hold")
     largest = float(v.max())
     if largest == 0 or p == np.inf:
         return largest
@@ -44,7 +43,7 @@ def norm(x: Any, p: float = 2) -> float:
 
 
 def angle(x: Any, y: Any, degrees: bool = True) -> float:
-    """The angle between two vectors, from 0 to 180 degrees.
+    """The angle between two vectors ``x`` and ``y``, from 0 to 180 degrees.
 
     Parameters
     ----------
@@ -75,7 +74,8 @@ def is_orthonormal(V: Any, tol: float = 1e-9) -> bool:
 
     Parameters
     ----------
-    V : matrix; a 1-D array is one vector
+    V : matrix
+        A 1-D array is one vector.
     tol : float, default=1e-9
         The largest entry of V'V - I that counts as rounding.
 

@@ -7,7 +7,6 @@ r"""A x = b: how many solutions, and which.
 b is scaled to the size of A before the ranks are taken, so that its units do not matter.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import oriented, square, threshold, vector
 from pellucid.maths.wording import flat, folded, number, one_line, point, span
 
@@ -24,18 +24,18 @@ POOR = 1 / np.sqrt(EPS)  # condition from which half of the digits is gone
 
 
 class LinearSystem(NamedTuple):
-    """The solutions of A x = b: kind is "one", "none" or "infinitely many".
+    """The solutions of A x = b.
 
     >>> print(solve_system([[1, 1], [2, 2]], [2, 4]))
     infinitely many solutions (rank 1 = rank of [A b] < 2 unknowns): the line (1, 1) plus any
     combination of (0.707107, -0.707107)
     """
 
-    kind: str
-    x: Array
+    kind: str  # "one", "none" or "infinitely many"
+    x: Array  # a solution, or the nearest to one
     null_space: Array  # (n, n - rank)
-    rank: int
-    rank_augmented: int
+    rank: int  # of A
+    rank_augmented: int  # of [A b]
     residual: float  # |b - A x|
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class LinearSystem(NamedTuple):
 
 
 def solve_system(A: Any, b: Any, tol: float | None = None) -> LinearSystem:
-    """Solve A x = b, or say why there is no solution or more than one.
+    """Solve ``A`` x = ``b``, or say why there is no solution or more than one.
 
     Parameters
     ----------
@@ -127,10 +127,9 @@ def invert(A: Any, if_singular: str = "raise") -> Array | None:
             )
         return np.linalg.pinv(A, rcond=max(A.shape) * EPS)
     if d[0] / d[-1] > POOR:
-        warnings.warn(
+        warn(
             f"A is ill-conditioned (condition {d[0] / d[-1]:.3g}): the inverse has about "
             f"{max(0.0, -np.log10(EPS * d[0] / d[-1])):.0f} correct digits",
             LinAlgWarning,
-            stacklevel=2,
         )
     return np.linalg.inv(A)

@@ -11,7 +11,6 @@ Why          a superfluous component costs evidence, so its weight goes to 0: n_
 References: Attias (2000); Bishop, PRML, sec. 10.2; Blei & Jordan (2006).
 """
 
-import warnings
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Self
@@ -19,16 +18,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, problem_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import Observed, filled
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.gaussians import (
     DENSE,
     STRUCTURES,
@@ -64,7 +64,7 @@ STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 KINDS = ("dirichlet_process", "dirichlet_distribution")
 
 
-class BayesianGaussianMixture(MixtureModel, BlockEstimator):
+class BayesianGaussianMixture(MixtureModel):
     """A mixture of normal densities with a posterior over all its parameters.
 
     Parameters
@@ -128,6 +128,8 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
 
     _accepts_nan = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         *,
@@ -139,12 +141,12 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
         n_init: int = 1,
         init_params: str = "kmeans",
         weight_concentration_prior_type: str = "dirichlet_process",
-        weight_concentration_prior: Any = None,
-        mean_precision_prior: Any = None,
-        mean_prior: Any = None,
-        degrees_of_freedom_prior: Any = None,
-        covariance_prior: Any = None,
-        random_state: Any = None,
+        weight_concentration_prior: float | None = None,
+        mean_precision_prior: float | None = None,
+        mean_prior: ArrayLike | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: ArrayLike | None = None,
+        random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
@@ -349,11 +351,10 @@ class BayesianGaussianMixture(MixtureModel, BlockEstimator):
 
     def _say(self, best: Iteration) -> None:
         if best.reason == "max_iter" and self.tol > 0 and best.n_iter:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no convergence in max_iter={self.max_iter} rounds: the "
                 f"bound still changed by {best.history[-1]['gap']:.3g} (tol={self.tol:g})",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     # --- using -------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """What the Gaussian mixtures share: their parameters, their densities, and the way to fit them."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator
+from pellucid.base import fit_blocks
 from pellucid.cluster.kmeans.kmeans import RAW, problem_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import filled
@@ -19,6 +18,7 @@ from pellucid.core.loops.statistics import Rows, Source, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.em import Climb, State, collapsed_components, lost_components
 from pellucid.mixture.gaussian.gaussians import (
     DENSE,
@@ -68,7 +68,7 @@ def parameters_of(model: Gaussians, structure: str) -> dict[str, Any]:
     }
 
 
-class GaussianModel(MixtureModel, BlockEstimator):
+class GaussianModel(MixtureModel):
     """Gaussian mixtures; a leaf says how one start is improved."""
 
     _accepts_nan = True
@@ -81,6 +81,8 @@ class GaussianModel(MixtureModel, BlockEstimator):
     random_state: Any
     means_: Array
     precisions_cholesky_: Array
+
+    fit_blocks = fit_blocks
 
     @abstractmethod
     def _run(self, task: Climb, start: Gaussians, context: FitContext) -> Iteration:
@@ -174,30 +176,27 @@ class GaussianModel(MixtureModel, BlockEstimator):
         """Warn of what the user should know of the run that was kept."""
         if best.reason == "max_iter" and self.tol > 0:
             change = best.history[-1]["gap"] if best.n_iter else np.inf
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no convergence in max_iter={self.max_iter} rounds: the "
                 f"mean log-likelihood still changed by {change:.3g} (tol={self.tol:g})",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         lost = lost_components(best.state)
         if lost:
-            warnings.warn(
+            warn(
                 f"component(s) {', '.join(map(str, lost))} explain no row any more (weight 0): "
                 f"n_components={self.n_components} is too large for these rows",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         reg = 0.0 if "covariances" in self._fixed() else self._reg()
         flat = collapsed_components(best.state, self.covariance_type, reg) if reg > 0 else []
         if flat:
-            warnings.warn(
+            warn(
                 f"component(s) {', '.join(map(str, flat))} have collapsed: in some direction their "
                 f"variance is only reg_covar={reg:g} (a repeated row, a constant column, no more "
                 "rows than columns); take fewer components, a simpler covariance_type or a larger "
                 "reg_covar",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     # --- known parameters ------------------------------------------------------------------

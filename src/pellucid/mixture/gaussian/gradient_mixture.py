@@ -8,22 +8,23 @@ Ascent       the steps of ``solvers.GradientDescent`` on -l / n
 Damped       mu += rate (sum r x / sum r - mu), then S and pi in closed form: EM slowed down
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike, Map
+from pellucid.core.arrays.typing import ArrayLike, Map, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.em import Climb, State, climb, em_update, record
 from pellucid.mixture.gaussian.gaussian_model import GaussianModel
 from pellucid.mixture.gaussian.gaussians import Gaussians
+from pellucid.mixture.gaussian.starts import MixtureStart
 from pellucid.mixture.gaussian.unconstrained import MixtureFit
 from pellucid.solvers.gradient_descent import Descent, GradientDescent, get_rate
 from pellucid.solvers.line_search import LineSearch
@@ -68,8 +69,8 @@ def ascend(
         tol=float(np.nextafter(task.tol, 0.0)) if task.tol > 0 else None,
         record=reports.record,
         name=task.name,
-        context=reports,
-        warn=False,  # type: ignore[arg-type]
+        context=reports,  # type: ignore[arg-type]
+        warn=False,
         explain=lambda _: fit.why or rate_sentence(descent.last_rate, None),
     )
     state = reports.state
@@ -122,11 +123,11 @@ class GradientGaussianMixture(GaussianModel):
         *,
         covariance_type: str = "full",
         update: str = "gradient",
-        learning_rate: Any = 0.01,
+        learning_rate: float | Schedule | LineSearch = 0.01,
         max_iter: int = 1000,
         tol: float = 1e-6,
-        init_params: Any = "kmeans",
-        random_state: Any = None,
+        init_params: str | MixtureStart = "kmeans",
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -174,11 +175,10 @@ class GradientGaussianMixture(GaussianModel):
         falls = int(np.count_nonzero(np.diff(best.history["log_likelihood"]) < 0))
         largest = -np.diff(best.history["log_likelihood"]).min(initial=0.0)
         if largest > 1e-9 * abs(best.state.value):  # more than rounding
-            warnings.warn(
+            warn(
                 f"the log-likelihood fell in {falls} of {best.n_iter} steps: "
                 f"learning_rate={self._rate()} is too large",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         super()._say(best)
 

@@ -11,7 +11,6 @@ Score        -(x - m)'S^-1(x - m);   offset = the ``contamination`` quantile of 
 References: Rousseeuw & Van Driessen (1999); Croux & Haesbroeck (1999).
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,11 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.mixture.outliers.density_outlier import check_contamination
 from pellucid.mixture.outliers.determinant import Half, minimum_determinant, support_size
 
@@ -145,7 +145,7 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         assume_centered: bool = False,
         support_fraction: float | None = None,
         contamination: float = 0.1,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.store_precision = store_precision
         self.assume_centered = assume_centered
@@ -184,11 +184,9 @@ class EllipticEnvelope(OutlierMixin, Estimator):
             self.__dict__.pop("precision_", None)
         self._rank = found.rank
         if found.rank < p:
-            warnings.warn(
+            warn(
                 f"the covariance of the bulk ({h} of {n} rows) has rank {found.rank} for {p} "
-                "columns: it lies in a plane, and rows off it are far (if any row is)",
-                UserWarning,
-                stacklevel=3,
+                "columns: it lies in a plane, and rows off it are far (if any row is)"
             )
         self.offset_ = float(np.percentile(-self.dist_, 100.0 * share))
         self.training_scores_ = np.sort(-self.dist_)

@@ -10,19 +10,22 @@ misclassified row is read off.                                      O(n d |kept|
 Reference: Hart (1968).
 """
 
-import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.search.metrics import resolve, settled
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.voting import vote_totals
@@ -83,6 +86,7 @@ class CondensedNearestNeighbour(Classifier):
     n_neighbors : int, default=1
         Voters among the kept rows.
     metric : str, callable, Minkowski, Mahalanobis or Gower, default='euclidean'
+        The distance between rows; see ``pairwise_distances``.
     order : {'given', 'random'}, default='given'
         The order of the rows in a pass, and whether a class starts with its first row or any.
     random_state : int, RandomState, Generator or None, default=None
@@ -110,9 +114,9 @@ class CondensedNearestNeighbour(Classifier):
         self,
         n_neighbors: int = 1,
         *,
-        metric: Any = "euclidean",
+        metric: str | Callable[..., float] | BaseEstimator = "euclidean",
         order: str = "given",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -121,6 +125,7 @@ class CondensedNearestNeighbour(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Choose the rows to keep, pass by pass."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("given", "random"), order=self.order)
         rng = generator(self.random_state)
@@ -135,8 +140,8 @@ class CondensedNearestNeighbour(Classifier):
             state = keep(state, index, rows.X[first], first)
         self._metric = settled(self.metric, rows.X)
         self.__dict__.pop("_index", None)  # of an earlier fit; callbacks may predict, too
-        context = FitContext(
-            self, X=rows.X, y=rows.y, max_steps=n, attributes=lambda s: self._kept(s, rows)
+        context = FitContext.of_rows(
+            self, rows, max_steps=n, attributes=lambda s: self._kept(s, rows)
         )
 
         def record(s: Kept) -> dict[str, Any]:
@@ -150,19 +155,18 @@ class CondensedNearestNeighbour(Classifier):
             record=record,
             context=context,
         )
-        self.sample_indices_, self.compression_, self._fit_X, self._y = self._kept(
-            run.state, rows
-        ).values()
+        kept = self._kept(run.state, rows).values()
+        self.sample_indices_, self.compression_, self._fit_X, self._y = kept
         _ = self._index
         left = int(wrong_rows(run.state, rows.y, K).sum())
         if left:
             why = "equal rows carry different labels"
             if self.n_neighbors > 1:
                 why += ", or the neighbours of a kept row outvote it"
-            warnings.warn(f"{left} row(s) stay misclassified: {why}", UserWarning, stacklevel=2)
+            warn(f"{left} row(s) stay misclassified: {why}")
         return self
 
-    def _kept(self, state: Kept, rows: Any) -> dict[str, Any]:
+    def _kept(self, state: Kept, rows: Rows) -> dict[str, Any]:
         kept = np.array(state.rows)
         order = np.sort(kept)  # equal distances go to the lower row of the whole table
         return {
@@ -181,6 +185,7 @@ class CondensedNearestNeighbour(Classifier):
         return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
 
     def predict(self, X: Any) -> Any:
+        """The label of most of the nearest kept rows."""
         X = self._check_input(X)
         _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))
         codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
@@ -192,6 +197,7 @@ class CondensedNearestNeighbour(Classifier):
         return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
 
     def card(self) -> Card:
+        """What is kept and why, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             f"the {len(self.sample_indices_)} kept rows; the nearest {self.n_neighbors} vote",

@@ -1,7 +1,7 @@
 """What label propagation and label spreading share: the graph, the rounds, the answers."""
 
-import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +16,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.labels.graph import rbf_vote
 from pellucid.neighbors.labels.kernels import energy, next_labels, push_labels
 from pellucid.neighbors.nearest import NearestNeighbors
@@ -108,11 +109,10 @@ class LabelModel(Classifier):
         self.transduction_, self.unreachable_ = found["transduction_"], found["unreachable_"]
         self._known, self._end = len(known), run.reason
         if len(self.unreachable_):
-            warnings.warn(
+            warn(
                 f"{len(self.unreachable_)} row(s) are connected to no labelled row and stay -1, "
                 f"the first is row {self.unreachable_[0]}; see unreachable_",
                 UnreachableWarning,
-                stacklevel=3,
             )
         return self
 
@@ -148,11 +148,10 @@ class LabelModel(Classifier):
         total = votes.sum(axis=1, keepdims=True)
         lost = np.flatnonzero(total[:, 0] == 0)
         if len(lost):
-            warnings.warn(
+            warn(
                 f"{len(lost)} row(s) are similar to no training row that has a label: all classes "
                 f"get the same probability there, the first is row {lost[0]}",
                 UnreachableWarning,
-                stacklevel=2,
             )
             votes[lost], total[lost] = 1.0, votes.shape[1]
         return votes / total
@@ -228,7 +227,7 @@ class Rounds:
         self._over(lambda a, b: push_labels(*self.P, F, a, b, out))
         return out
 
-    def _over(self, function: Any) -> list[Any]:
+    def _over(self, function: Callable[..., Any]) -> list[Any]:
         return list(map_threads(lambda span: function(*span), self.spans))
 
     def step(self, state: Spread) -> tuple[Spread, float]:

@@ -1,14 +1,14 @@
 """The matrix of distances between rows, for every metric of the registry."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.distances import pairwise_hamming
+from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.neighbor_model import jobs, known_distances
 from pellucid.neighbors.search.metrics import resolve
 from pellucid.neighbors.search.mixed import is_gower, pair_of_tables
@@ -20,7 +20,7 @@ def is_text(values: Any) -> bool:
     return not issparse(values) and np.asarray(values).dtype.kind in "USO"
 
 
-def text_distances(X: Any, Y: Any) -> Array:
+def text_distances(X: Any, Y: ArrayLike | None) -> Array:
     """Hamming distances of rows of words."""
     A = np.asarray(X)
     B = A if Y is None else np.asarray(Y)
@@ -39,11 +39,7 @@ def mixed_distances(X: Any, Y: Any, metric: Any, keywords: dict) -> Array:
     D = Index(B, resolve(found, B), "brute").distances(A)
     unknown = int(np.isnan(D).sum())
     if unknown:
-        warnings.warn(
-            f"{unknown} pairs of rows share no cell: their distance is NaN",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"{unknown} pairs of rows share no cell: their distance is NaN")
     return D
 
 

@@ -11,7 +11,6 @@ keeps the size of the signals, n = n_out that of the gradients; slope is that of
 References: Glorot & Bengio (2010); He, Zhang, Ren & Sun (2015).
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Rng
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 
 INITS = ("glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "zeros")
 
@@ -107,11 +107,7 @@ def draw_weights(shape: tuple[int, int], init: Any, rng: Rng) -> Array:
     check.one_of(INITS, init=init)
     n_in, n_out = shape
     if init == "zeros":
-        warnings.warn(
-            "init='zeros': all units of a layer start equal and stay equal (symmetric)",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn("init='zeros': all units of a layer start equal and stay equal (symmetric)")
         return np.zeros(shape)
     variance = 2 / (n_in + n_out) if init.startswith("glorot") else 2 / n_in
     return _drawn(shape, variance, init.endswith("uniform"), rng)

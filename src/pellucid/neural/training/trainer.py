@@ -11,7 +11,6 @@ A row of the history is an epoch: for mini-batches the mean of the losses met on
 batches the loss after the update.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from pellucid.core.functions.penalties import soft_threshold
 from pellucid.core.loops.iterate import ConvergenceWarning, Iteration, iterate
 from pellucid.core.runtime.tell import tell
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.layers.dropout import noise_source
 from pellucid.neural.training.backprop import Noise, Plan, Rows, batch_gradient, training_value
@@ -397,8 +397,4 @@ def warn_unfinished(name: str, run: Iteration) -> None:
         if falling
         else "the loss no longer falls: try a smaller or decaying learning rate"
     )
-    warnings.warn(
-        f"{name}: no convergence in max_iter={run.n_iter} epochs; {advice}",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+    warn(f"{name}: no convergence in max_iter={run.n_iter} epochs; {advice}", ConvergenceWarning)

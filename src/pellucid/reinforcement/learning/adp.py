@@ -11,7 +11,7 @@ never tries. The exploration function f makes the unknown attractive.
 References: Russell & Norvig, Artificial Intelligence, ch. 22; Sutton (1990).
 """
 
-import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +19,10 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import splu
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.reinforcement.learning.adp_kernels import (
     Planner,
     backed_up,
@@ -34,6 +35,8 @@ from pellucid.reinforcement.learning.agent_kernels import locate, pick, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.experience import Model
 from pellucid.reinforcement.learning.exploration import (
+    EpsilonGreedy,
+    Greedy,
     OptimisticExploration,
     Settings,
     describe_exploration,
@@ -88,14 +91,18 @@ class AdaptiveDynamicProgramming(Agent):
 
     def __init__(
         self,
-        policy: Any = None,
+        policy: ArrayLike | None = None,
         *,
         discount: float = 0.9,
-        exploration: Any = None,
+        exploration: Greedy
+        | EpsilonGreedy
+        | OptimisticExploration
+        | Callable[[Any, Any], Any]
+        | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,
         plan_every: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.policy = policy
         self.discount = discount
@@ -274,11 +281,10 @@ class AdaptiveDynamicProgramming(Agent):
                 self.model_, self.values_, self._planner(), False, FINAL_TOL, FINAL_SWEEPS
             )
             if not change <= FINAL_TOL * max(1.0, float(np.abs(self.values_).max())):
-                warnings.warn(
+                warn(
                     "the values of the learned model did not settle (discount 1 and no way to an "
                     f"end?): they still change by {change:.3g}",
                     ConvergenceWarning,
-                    stacklevel=2,
                 )
         else:
             self.values_ = self._evaluate()
