@@ -1,5 +1,8 @@
 """Inference: distributions, estimation, beliefs, posteriors and decisions.
 
+``distributions/`` one interface for all; ``estimation/`` likelihood, posterior, model choice;
+``beliefs/`` conjugate priors; ``sampling/`` Markov chains; ``decisions/`` losses and Bayes rules.
+
 >>> from pellucid.inference import laplace_approximation
 >>> laplace_approximation(lambda x: -0.5 * (x[0] - 3.0) ** 2, [0.0]).mode.round(6)
 array([3.])

@@ -1,4 +1,8 @@
-"""Linear algebra, calculus and probability, explained in words."""
+"""Linear algebra, calculus and probability, explained in words.
+
+``matrices/`` linear algebra, ``calculus/`` derivatives and convexity, ``chance/`` probability;
+``inputs.py`` checks vectors and matrices, ``wording.py`` prints them.
+"""
 
 from pellucid._lazy import lazy_names
 

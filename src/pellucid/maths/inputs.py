@@ -11,10 +11,10 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
-def vector(x: Any, name: str, size: int | None = None) -> Array:
+def vector(x: ArrayLike, name: str, size: int | None = None) -> Array:
     """A finite vector from a number or an array of shape (n,), (n, 1) or (1, n).
 
     >>> vector([[3], [4]], "x")
@@ -31,7 +31,7 @@ def vector(x: Any, name: str, size: int | None = None) -> Array:
     return v
 
 
-def square(A: Any, name: str = "A") -> Array:
+def square(A: ArrayLike, name: str = "A") -> Array:
     """A finite square matrix; a number is 1 x 1.
 
     >>> square(2.0)

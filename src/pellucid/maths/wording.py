@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def flat(dimension: int) -> str:
     )
 
 
-def one_line(record: Any) -> str:
+def one_line(record: NamedTuple) -> str:
     """``Name(field=value, ...)`` on one line, long arrays shortened.
 
     >>> from typing import NamedTuple

@@ -21,12 +21,13 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import text_table
+from pellucid.inference.distributions.distribution import Univariate
 
 KINDS = ("equal_tailed", "hpd")
 
 
-def hpd_interval(law: Any, confidence: float) -> Array:
-    """The shortest interval of this probability.
+def hpd_interval(law: Univariate, confidence: float) -> Array:
+    """The shortest interval of probability ``confidence`` of the distribution ``law``.
 
     >>> from pellucid.inference import Exponential
     >>> hpd_interval(Exponential(1.0), 0.95).round(4)
@@ -50,8 +51,8 @@ def hpd_interval(law: Any, confidence: float) -> Array:
     return ends(best)
 
 
-def interval_of(law: Any, confidence: float, kind: str) -> Array:
-    """Of a distribution of one number."""
+def interval_of(law: Univariate, confidence: float, kind: str) -> Array:
+    """The interval of a distribution of one number: "equal_tailed" or "hpd"."""
     check.fraction(confidence=confidence)
     check.one_of(KINDS, kind=kind)
     return law.interval(confidence) if kind == "equal_tailed" else hpd_interval(law, confidence)
@@ -65,6 +66,7 @@ class Trace:
 
     @property
     def mean(self) -> Array:
+        """Posterior means, one per belief."""
         return np.array([belief.mean for belief in self.beliefs])
 
     @property
@@ -88,7 +90,7 @@ class Trace:
 
 
 class Belief(ABC):
-    """What conjugate beliefs share; a leaf writes update, posterior, predictive, log_evidence."""
+    """Base of conjugate beliefs: a subclass writes update, posterior, predictive, log_evidence."""
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betaln
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.continuous import Beta
 from pellucid.inference.distributions.discrete import Bernoulli, BetaBinomial
@@ -46,7 +47,9 @@ class BetaBernoulli(Moments, Belief):
         check.non_negative(alpha=self.alpha, beta=self.beta)
 
     @staticmethod
-    def _counts(data: Any, w: Any, successes: Any, failures: Any) -> tuple[float, float]:
+    def _counts(
+        data: ArrayLike, w: Array | None, successes: ArrayLike, failures: ArrayLike
+    ) -> tuple[float, float]:
         if data is not None:
             sums = Bernoulli.statistics(data, w)
             return float(sums.values[0]), float(sums.n - sums.values[0])
@@ -122,6 +125,6 @@ class BetaBernoulli(Moments, Belief):
         s, f = self._counts(data, sample_weight, successes, failures)
         return float(betaln(self.alpha + s, self.beta + f) - betaln(self.alpha, self.beta))
 
-    def maximum_likelihood(self, data: Any) -> float:
+    def maximum_likelihood(self, data: ArrayLike) -> float:
         """The share of successes."""
         return float(np.mean(np.asarray(data, dtype=np.float64)))

@@ -8,13 +8,14 @@ r"""A belief about the probabilities of K labels.
 Pseudocounts c are a = c + 1: then the MODE is (N_k + c_k)/(N + sum c); c = 1 is Laplace smoothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.category_counts import Categorical, Dirichlet
 
@@ -59,14 +60,18 @@ class DirichletCategorical(Moments, Belief):
         object.__setattr__(self, "categories", labels)
 
     @classmethod
-    def from_pseudocounts(cls, counts: Any, categories: Any = None) -> "DirichletCategorical":
+    def from_pseudocounts(
+        cls, counts: ArrayLike, categories: Sequence[Any] | Array | None = None
+    ) -> "DirichletCategorical":
         """Dirichlet(c + 1), whose mode after N_k labels is (N_k + c_k)/(N + sum c)."""
         counts = np.asarray(counts, dtype=np.float64)
         if not (counts >= 0).all():
             raise ValueError(f"counts must be >= 0, got {counts}")
         return cls(counts + 1, categories)
 
-    def _opened(self, data: Any, w: Any, counts: Any) -> tuple["DirichletCategorical", Array]:
+    def _opened(
+        self, data: Any, w: Any, counts: ArrayLike | None
+    ) -> tuple["DirichletCategorical", Array]:
         """The belief with its labels, and the count of each."""
         if (data is None) == (counts is None):
             raise ValueError("give labels, or counts=")

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.continuous import Gamma
 from pellucid.inference.distributions.discrete import NegativeBinomial, Poisson
@@ -43,7 +44,7 @@ class GammaPoisson(Moments, Belief):
     def posterior(self) -> Gamma:
         return Gamma(self.shape, self.scale)
 
-    def update(self, data: Any, sample_weight: Any = None) -> "GammaPoisson":
+    def update(self, data: ArrayLike, sample_weight: Any = None) -> "GammaPoisson":
         """The belief after counts."""
         seen = Poisson.statistics(data, sample_weight)
         total = float(seen.values[0])
@@ -53,13 +54,13 @@ class GammaPoisson(Moments, Belief):
         """Of the next count."""
         return NegativeBinomial(self.shape, self.scale)
 
-    def log_evidence(self, data: Any, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         seen = Poisson.statistics(data, sample_weight)
         after = self.update(data, sample_weight)
         before = gammaln(self.shape) + self.shape * np.log(self.scale)
         return float(gammaln(after.shape) + after.shape * np.log(after.scale) - before + seen.base)
 
-    def maximum_likelihood(self, data: Any) -> float:
+    def maximum_likelihood(self, data: ArrayLike) -> float:
         """The mean."""
         return float(np.mean(np.asarray(data, dtype=np.float64)))

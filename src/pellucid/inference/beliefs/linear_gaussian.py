@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.inference.beliefs.belief import Belief
 from pellucid.inference.distributions.multivariate_normal import MultivariateNormal, noise_matrix
 from pellucid.inference.distributions.normal import LOG_2PI, lower_root
@@ -65,6 +65,7 @@ class LinearGaussian(VectorBelief):
     noise_variance : float, array of shape (n,) or (n, n)
         Of the observations; a matrix fits batches of that size only.
     mean : array of shape (p,)
+        Prior mean of the coefficients.
     cov : float or array of shape (p, p)
         A number is that multiple of the identity.
 
@@ -97,7 +98,9 @@ class LinearGaussian(VectorBelief):
             raise ValueError("sample_weight needs independent noise: a number or variances")
         return np.broadcast_to(noise, (n,)) / weights_of(n, sample_weight)
 
-    def _kept(self, A: Any, y: Any, b: Any, w: Any) -> tuple[Any, Any, Any, Any]:
+    def _kept(
+        self, A: ArrayLike, y: Any, b: ArrayLike, w: Array | None
+    ) -> tuple[Any, Any, Any, Any]:
         """Rows of weight zero are as if they had not been seen."""
         if w is None:
             return A, y, b, None
@@ -105,17 +108,21 @@ class LinearGaussian(VectorBelief):
         kept = weights_of(len(y), w) > 0
         return A[kept], y[kept], b if np.ndim(b) == 0 else np.asarray(b)[kept], w[kept]
 
-    def update(self, A: Any, y: Any, b: Any = 0.0, sample_weight: Any = None) -> "LinearGaussian":
+    def update(
+        self, A: ArrayLike, y: Any, b: ArrayLike = 0.0, sample_weight: Any = None
+    ) -> "LinearGaussian":
         """The belief after y = A theta + b + noise."""
         A, y, b, w = self._kept(A, y, b, sample_weight)
         found = self.posterior.observe(y, A, b, self._noise(np.size(y), w))
         return LinearGaussian(self.noise_variance, found.mean, found.cov)
 
-    def predictive(self, A: Any, b: Any = 0.0) -> MultivariateNormal:
+    def predictive(self, A: ArrayLike, b: ArrayLike = 0.0) -> MultivariateNormal:
         """Of new observations; a 1-D A is one row."""
         return self.posterior.affine(A, b, self.noise_variance)
 
-    def log_evidence(self, A: Any, y: Any, b: Any = 0.0, sample_weight: Any = None) -> float:
+    def log_evidence(
+        self, A: ArrayLike, y: Any, b: ArrayLike = 0.0, sample_weight: Any = None
+    ) -> float:
         """log p(y | A)."""
         A, y, b, w = self._kept(A, y, b, sample_weight)
         noise = self._noise(np.size(y), w)
@@ -136,6 +143,7 @@ class MultivariateNormalMean(VectorBelief):
     noise_cov : float or array of shape (d, d)
         Covariance of the data, positive definite.
     mean : array of shape (d,)
+        Prior mean of the unknown mean.
     cov : float or array of shape (d, d)
         Of the belief.
 
@@ -157,14 +165,14 @@ class MultivariateNormalMean(VectorBelief):
         lower_root(R, "noise_cov")
         object.__setattr__(self, "noise_cov", R)
 
-    def update(self, data: Any, sample_weight: Any = None) -> "MultivariateNormalMean":
+    def update(self, data: ArrayLike, sample_weight: Any = None) -> "MultivariateNormalMean":
         """The belief after rows of data."""
         X, w = self._rows(data, sample_weight)
         n = w.sum()
         found = self.posterior.observe(w @ X / n, np.eye(len(self.mean)), 0.0, self.noise_cov / n)
         return MultivariateNormalMean(self.noise_cov, found.mean, found.cov)
 
-    def _rows(self, data: Any, sample_weight: Any) -> Any:
+    def _rows(self, data: ArrayLike, sample_weight: Any) -> Any:
         rows = rows_of(data, sample_weight)
         if rows.x.shape[1] != len(self.mean):
             raise ValueError(f"data must have {len(self.mean)} columns, got {rows.x.shape[1]}")
@@ -174,7 +182,7 @@ class MultivariateNormalMean(VectorBelief):
         """Of the next row."""
         return MultivariateNormal(self.mean, self.cov + self.noise_cov)
 
-    def log_evidence(self, data: Any, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         X, w = self._rows(data, sample_weight)
         n, d = w.sum(), len(self.mean)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.continuous import InverseGamma
 from pellucid.inference.distributions.distribution import Multivariate
@@ -38,6 +38,7 @@ class NormalMean(Belief):
     noise_variance : float or "sample", default=1.0
         Variance of the data; "sample" plugs in the n-1 variance of each batch (approximate).
     mean : float, default=0.0
+        Prior mean of the unknown mean.
     variance : float, default=1.0
         Of the belief; ``inf`` is a flat prior.
     plug_in : float, default=None
@@ -83,7 +84,7 @@ class NormalMean(Belief):
             raise ValueError("noise_variance='sample' needs batches of 2 values that differ")
         return seen.scatter / (seen.n - 1)
 
-    def update(self, data: Any, sample_weight: Any = None) -> "NormalMean":
+    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalMean":
         """The belief after a batch of numbers."""
         seen = Normal.statistics(data, sample_weight)
         s2, v, n = self._noise(seen), self.variance, seen.n
@@ -106,7 +107,7 @@ class NormalMean(Belief):
             raise ValueError("no predictive distribution before data: the belief is improper")
         return Normal(self.mean, float(np.sqrt(s2 + self.variance)))
 
-    def log_evidence(self, data: Any, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         if self.approximate:
             raise ValueError("a plugged-in variance uses the data twice: it has no evidence")
@@ -117,7 +118,7 @@ class NormalMean(Belief):
         squares = seen.scatter / s2 + n * (seen.mean - self.mean) ** 2 / (s2 + n * v)
         return float(-0.5 * (n * (LOG_2PI + np.log(s2)) + np.log1p(n * v / s2) + squares))
 
-    def maximum_likelihood(self, data: Any) -> float:
+    def maximum_likelihood(self, data: ArrayLike) -> float:
         """The mean."""
         return float(np.mean(np.asarray(data, dtype=np.float64)))
 
@@ -157,7 +158,7 @@ class NormalVariance(Moments, Belief):
     def posterior(self) -> InverseGamma:
         return InverseGamma(self.shape, self.scale)
 
-    def update(self, data: Any, sample_weight: Any = None) -> "NormalVariance":
+    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalVariance":
         """The belief after a batch of numbers."""
         seen = Normal.statistics(data, sample_weight)
         squares = seen.scatter + seen.n * (seen.mean - self.center) ** 2
@@ -167,7 +168,7 @@ class NormalVariance(Moments, Belief):
         """Of the next value."""
         return StudentT(2 * self.shape, self.center, float(np.sqrt(self.scale / self.shape)))
 
-    def log_evidence(self, data: Any, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         after = self.update(data, sample_weight)
         n = 2 * (after.shape - self.shape)
@@ -259,7 +260,7 @@ class NormalInverseGamma(Belief):
         """How uncertain mean and variance are."""
         return self.posterior.variance
 
-    def update(self, data: Any, sample_weight: Any = None) -> "NormalInverseGamma":
+    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalInverseGamma":
         """The belief after a batch of numbers."""
         n, xbar, scatter = Normal.statistics(data, sample_weight)
         kappa = self.kappa + n
@@ -279,7 +280,7 @@ class NormalInverseGamma(Belief):
         square = self.scale * (self.kappa + 1) / (self.shape * self.kappa)
         return StudentT(2 * self.shape, self.mean, float(np.sqrt(square)))
 
-    def log_evidence(self, data: Any, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         after = self.update(data, sample_weight)
         n = after.kappa - self.kappa

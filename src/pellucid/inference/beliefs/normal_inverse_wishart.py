@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import gammaln, multigammaln
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.beliefs.belief import Belief, interval_of
 from pellucid.inference.distributions.continuous import InverseGamma
 from pellucid.inference.distributions.distribution import Multivariate
@@ -47,6 +47,7 @@ class MultivariateStudentT(Multivariate):
     df : float
         Degrees of freedom, ``> 0``.
     center : array of shape (d,)
+        Its mean where ``df > 1``.
     scale : array of shape (d, d)
         Positive definite; the covariance is scale df/(df - 2).
 
@@ -170,7 +171,7 @@ class MeanAndCovariance(Multivariate):
             raise ValueError(f"the covariance ({i}, {j}) has no closed form: sample")
         return InverseGamma((self.df - d + 1) / 2, float(self.scale[i, i]) / 2)
 
-    def split(self, rows: Any) -> tuple[Array, Array]:
+    def split(self, rows: Array) -> tuple[Array, Array]:
         """The means (n, d) and covariances (n, d, d) of vectors, such as ``sample`` gives."""
         d = len(self.center)
         rows = np.atleast_2d(np.asarray(rows, dtype=np.float64))
@@ -273,7 +274,7 @@ class NormalInverseWishart(Belief):
         places = [*range(d), *diagonal]
         return np.array([interval_of(law.marginal(i), confidence, kind) for i in places])
 
-    def update(self, data: Any, sample_weight: Any = None) -> "NormalInverseWishart":
+    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalInverseWishart":
         """The belief after rows of data."""
         X, w = self._rows(data, sample_weight)
         n, df = float(w.sum()), self.df
@@ -285,7 +286,7 @@ class NormalInverseWishart(Belief):
         mean = (self.kappa * self.mean + n * xbar) / kappa
         return NormalInverseWishart(mean, kappa, df + n, (scale + scale.T) / 2)
 
-    def _rows(self, data: Any, sample_weight: Any) -> Any:
+    def _rows(self, data: ArrayLike, sample_weight: Any) -> Any:
         rows = rows_of(data, sample_weight)
         if rows.x.shape[1] != len(self.mean):
             raise ValueError(f"data must have {len(self.mean)} columns, got {rows.x.shape[1]}")
@@ -299,7 +300,7 @@ class NormalInverseWishart(Belief):
             u, self.mean, self.scale * ((self.kappa + 1) / (self.kappa * u))
         )
 
-    def log_evidence(self, data: Any, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         after, d = self.update(data, sample_weight), len(self.mean)
         assert self.df is not None

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -69,7 +69,10 @@ class BayesClassifier(Classifier):
     """
 
     def __init__(
-        self, densities: Any = "normal", priors: Any = None, loss_matrix: Any = None
+        self,
+        densities: Any = "normal",
+        priors: ArrayLike | None = None,
+        loss_matrix: ArrayLike | None = None,
     ) -> None:
         self.densities = densities
         self.priors = priors
@@ -98,6 +101,7 @@ class BayesClassifier(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one density per class and the class priors."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
         if K < 2:
@@ -258,6 +262,7 @@ class BayesClassifier(Classifier):
         return errors.line_risk(self.densities_, self.priors_, losses, self._on_line, rng)
 
     def card(self) -> Card:
+        """Describe the densities, the priors and the decision rule of this fit."""
         check_is_fitted(self)
         K = len(self.densities_)
         kinds = sorted({type(law).__name__ for law in self.densities_})
@@ -287,7 +292,7 @@ def check_densities(laws: list[Any]) -> list[Any]:
     return laws
 
 
-def check_priors(priors: Any, shares: Array) -> Array:
+def check_priors(priors: ArrayLike | None, shares: Array) -> Array:
     """Given priors, checked, or the shares."""
     if priors is None:
         return shares

@@ -25,6 +25,7 @@ from pellucid.inference.decisions.class_densities import (
     gaussian_moments,
     is_discrete,
 )
+from pellucid.inference.distributions.distribution import Distribution
 
 TAIL = 1e-16  # probability left out on either side of the line that is searched
 POINTS = 4001
@@ -32,15 +33,15 @@ LARGEST_SUPPORT = 10_000_000
 
 
 class BayesError(NamedTuple):
-    """The least possible error (or risk), its standard error (0 if exact), and how it was found.
+    """The least possible error (or risk) and how it was found.
 
     >>> print(BayesError(0.1586552539, 0.0, "closed_form"))
     Bayes error 0.158655 (closed_form)
     """
 
-    value: float
-    standard_error: float
-    method: str
+    value: float  # probability of error, or expected loss
+    standard_error: float  # of a simulation; 0 if exact
+    method: str  # how it was found
 
     def __str__(self) -> str:
         around = f" +/- {show(self.standard_error)}" if self.standard_error > 0 else ""
@@ -98,7 +99,7 @@ def cut_points(decide: Decide, grid: Array) -> Array:
     return np.unique(high)
 
 
-def _mass(law: Any, low: float, high: float) -> float:
+def _mass(law: Distribution, low: float, high: float) -> float:
     """P(low < x <= high)."""
     if hasattr(law, "cdf"):
         return float(law.cdf(high) - law.cdf(low))

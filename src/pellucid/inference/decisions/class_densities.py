@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtr, ndtri, xlog1py, xlogy
 
 from pellucid.core.arrays.quantiles import weighted_median
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.runtime.random import generator
 
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -44,10 +44,10 @@ class NormalLaw(NamedTuple):
             self.mean + generator(random_state).standard_normal((n, len(self.mean))) @ self.root.T
         )
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
         return ndtr((np.asarray(x) - self.mean[0]) / self.root[0, 0])
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: ArrayLike) -> Any:
         return self.mean[0] + self.root[0, 0] * ndtri(q)
 
 
@@ -64,11 +64,11 @@ class LaplaceLaw(NamedTuple):
     def sample(self, n: int, random_state: Any = None) -> Array:
         return generator(random_state).laplace(self.mean, self.scale, (n, len(self.mean)))
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
         z = (np.asarray(x) - self.mean[0]) / self.scale[0]
         return 0.5 * np.where(z < 0, np.exp(np.minimum(z, 0.0)), 2.0 - np.exp(-np.maximum(z, 0.0)))
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: ArrayLike) -> Any:
         q = np.asarray(q)
         low = np.log(2.0 * np.minimum(q, 0.5))
         return self.mean[0] + self.scale[0] * np.where(
@@ -88,10 +88,10 @@ class ExponentialLaw(NamedTuple):
     def sample(self, n: int, random_state: Any = None) -> Array:
         return generator(random_state).exponential(self.mean, (n, len(self.mean)))
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
         return -np.expm1(-np.maximum(np.asarray(x), 0.0) / self.mean[0])
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: ArrayLike) -> Any:
         return -self.mean[0] * np.log1p(-np.asarray(q))
 
 
@@ -187,19 +187,19 @@ FAMILIES: dict[str, Callable[[Array, Array, str], Any]] = {
 }
 
 
-def has_log_density(law: Any) -> bool:
+def has_log_density(law: object) -> bool:
     """Whether this can be asked for log densities."""
     return any(hasattr(law, name) for name in ("log_density", "logpdf", "logpmf"))
 
 
-def is_scalar(law: Any) -> bool:
+def is_scalar(law: object) -> bool:
     """Whether it is a density of one number rather than of a vector."""
     mean = getattr(law, "mean", None)
     value = mean() if callable(mean) else mean
     return value is None or np.ndim(value) == 0
 
 
-def is_discrete(law: Any) -> bool:
+def is_discrete(law: object) -> bool:
     """Whether it has a mass function instead of a density."""
     if isinstance(law, PoissonLaw | BernoulliLaw):
         return True

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import show
 from pellucid.core.runtime.jit import jit
@@ -29,15 +29,15 @@ LARGEST_KERNEL = 256  # cells of a loss matrix above which BLAS is the faster pr
 
 
 class Decision(NamedTuple):
-    """What to do, what it is expected to cost, and the column of the loss matrix.
+    """The decision of least expected loss, for one or many rows of probabilities.
 
     >>> print(bayes_decision([0.7, 0.3], actions=["stay", "go"]))
     decide stay at an expected loss of 0.3
     """
 
-    action: Any
-    expected_loss: Any
-    index: Any
+    action: Any  # label of the decision, or one per row
+    expected_loss: Any  # what it costs on average
+    index: Any  # column of the loss matrix
 
     def __str__(self) -> str:
         if np.ndim(self.index) == 0:
@@ -46,7 +46,7 @@ class Decision(NamedTuple):
         return f"{len(self.index)} decisions at a mean expected loss of {show(mean)}"
 
 
-def check_losses(loss_matrix: Any, n_classes: int) -> Array:
+def check_losses(loss_matrix: ArrayLike | None, n_classes: int) -> Array:
     """L[truth, decision] with one row per class; None is 0/1 loss.
 
     >>> check_losses(None, 2)
@@ -174,8 +174,8 @@ def decide(
 
 
 def bayes_decision(
-    proba: Any,
-    loss_matrix: Any = None,
+    proba: ArrayLike,
+    loss_matrix: ArrayLike | None = None,
     *,
     actions: Any = None,
     tie: str = "first",

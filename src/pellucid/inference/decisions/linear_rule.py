@@ -6,6 +6,7 @@ boundary k, l   f_k(x) = f_l(x), a hyperplane with normal w_k - w_l
 split           f(x) = w0 + sum_j w_j x_j, one term for each feature
 """
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ class LinearClassifier(Classifier):
         positive = scores[:, 0] >= 0 if self._zero_is_positive else scores[:, 0] > 0
         return positive.astype(np.intp)
 
-    def boundary(self, k: Any = None, l: Any = None) -> Hyperplane:  # noqa: E741
+    def boundary(self, k: Hashable = None, l: Hashable = None) -> Hyperplane:  # noqa: E741
         """The hyperplane between the labels k and l, positive on the side of k.
 
         Two classes need no arguments; the positive side is then that of ``classes_[1]``.
@@ -92,7 +93,7 @@ class LinearClassifier(Classifier):
         scores = parts.sum(axis=2) + self.intercept_
         return Explanation(self._feature_names(), self.intercept_.copy(), parts, scores)
 
-    def _code(self, label: Any) -> int:
+    def _code(self, label: Hashable) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) == 0:
             raise ValueError(f"{label!r} is no class; the classes are {self.classes_.tolist()}")

@@ -9,17 +9,18 @@ classes, without a search for thresholds. It is as good as the probabilities are
 References: Elkan (2001); O'Brien, Gupta & Gray (2008).
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import Classifier, check_labels, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner, read_table, route
 from pellucid.core.records import Card
@@ -75,12 +76,12 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
 
     def __init__(
         self,
-        estimator: Any,
-        loss_matrix: Any,
+        estimator: BaseEstimator,
+        loss_matrix: ArrayLike | None,
         tie: str = "first",
         *,
-        decisions: Any = None,
-        random_state: Any = None,
+        decisions: Sequence[Any] | Array | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.loss_matrix = loss_matrix
@@ -90,6 +91,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the wrapped classifier; ``fit_params`` are routed to its ``fit``."""
         check.one_of(TIES, tie=self.tie)
         check_inner(self, self.estimator, "fit", "predict_proba")
         X = read_table(self, X, self.estimator, reset=True)
@@ -141,6 +143,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         return expected_losses(self.predict_proba(X), self.loss_matrix_)
 
     def get_metadata_routing(self) -> Any:
+        """Which metadata ``fit`` passes on to the wrapped classifier."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
@@ -155,6 +158,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         return tags
 
     def card(self) -> Card:
+        """Describe the wrapped classifier and the losses it decides by."""
         check_is_fitted(self)
         K, D = self.loss_matrix_.shape
         kind = "0/1 loss" if self.loss_matrix is None else f"the {K} x {D} losses [truth, decision]"

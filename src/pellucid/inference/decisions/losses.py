@@ -27,9 +27,10 @@ from scipy.special import xlog1py, xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import weighted_median
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions import losses as core
 from pellucid.inference.decisions.class_densities import ask_quantile
+from pellucid.inference.distributions.distribution import Distribution
 
 Elementwise = Callable[[Any, Any], Array]
 SAMPLE = 20_000  # quantiles that stand for a distribution without its own expectation
@@ -44,12 +45,12 @@ class Loss(NamedTuple):
     (array([1., 2.]), 'Laplace', 'median')
     """
 
-    name: str
-    value: Elementwise
-    gradient: Elementwise
-    hessian: Elementwise
-    noise: str
-    optimal: str
+    name: str  # as in ``get_loss``
+    value: Elementwise  # (y, f) -> loss
+    gradient: Elementwise  # its derivative by f
+    hessian: Elementwise  # its second derivative by f
+    noise: str  # the noise whose likelihood it is
+    optimal: str  # the best constant prediction
 
 
 LINKS = {
@@ -68,7 +69,7 @@ LINKS = {
 }
 
 
-def _pairs(function: Callable[[Any, Any], Array], y: Any, f: Any) -> Array:
+def _pairs(function: Callable[[Any, Any], Array], y: Any, f: Array) -> Array:
     """Apply to broadcast float arrays of any shape."""
     y, f = np.broadcast_arrays(np.asarray(y, dtype=np.float64), np.asarray(f, dtype=np.float64))
     return np.asarray(function(y.ravel(), f.ravel())).reshape(y.shape)
@@ -97,11 +98,11 @@ def _zero_one() -> tuple[Elementwise, ...]:
 
 
 def _cross_entropy() -> tuple[Elementwise, ...]:
-    def slope(y: Any, f: Any) -> Array:
+    def slope(y: Any, f: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(y > 0, -y / f, 0.0) + np.where(y < 1, (1 - y) / (1 - f), 0.0)
 
-    def curvature(y: Any, f: Any) -> Array:
+    def curvature(y: Any, f: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(y > 0, y / f**2, 0.0) + np.where(y < 1, (1 - y) / (1 - f) ** 2, 0.0)
 
@@ -109,7 +110,7 @@ def _cross_entropy() -> tuple[Elementwise, ...]:
     return value, partial(_pairs, slope), partial(_pairs, curvature)
 
 
-def get_loss(name: Any, **params: Any) -> Loss:
+def get_loss(name: "str | Loss | Callable[..., Any]", **params: Any) -> Loss:
     """The loss of this name, with its link to a noise model and to a prediction.
 
     Parameters
@@ -163,14 +164,14 @@ def _no_more(params: dict[str, Any], name: str) -> None:
 def _of_function(function: Callable[[Any, Any], Any]) -> Loss:
     step = 1e-4
 
-    def value(y: Any, f: Any) -> Array:
+    def value(y: Any, f: Array) -> Array:
         return _pairs(lambda a, b: np.asarray(function(a, b), dtype=np.float64), y, f)
 
-    def gradient(y: Any, f: Any) -> Array:
+    def gradient(y: Any, f: Array) -> Array:
         h = step * (1.0 + np.abs(f))
         return (value(y, np.add(f, h)) - value(y, np.subtract(f, h))) / (2.0 * h)
 
-    def hessian(y: Any, f: Any) -> Array:
+    def hessian(y: Any, f: Array) -> Array:
         h = step * (1.0 + np.abs(f))
         outer = value(y, np.add(f, h)) + value(y, np.subtract(f, h))
         return (outer - 2.0 * value(y, f)) / h**2
@@ -180,7 +181,10 @@ def _of_function(function: Callable[[Any, Any], Any]) -> Loss:
 
 
 def optimal_prediction(
-    x: Any, loss: Any = "squared", sample_weight: Any = None, **params: Any
+    x: Any,
+    loss: "str | Loss | Callable[..., Any]" = "squared",
+    sample_weight: Any = None,
+    **params: Any,
 ) -> float:
     """The constant c of least E loss(Y, c), for a sample or a distribution.
 
@@ -227,11 +231,11 @@ def _is_distribution(x: Any) -> bool:
     return not isinstance(x, np.ndarray) and (hasattr(x, "ppf") or callable(_quantiles_of(x)))
 
 
-def _quantiles_of(x: Any) -> Any:
+def _quantiles_of(x: ArrayLike) -> Any:
     return None if hasattr(x, "iloc") or hasattr(x, "__len__") else getattr(x, "quantile", None)
 
 
-def _sample(x: Any, sample_weight: Any) -> tuple[Array, Array]:
+def _sample(x: ArrayLike, sample_weight: Any) -> tuple[Array, Array]:
     values = np.asarray(x, dtype=np.float64).ravel()
     if len(values) == 0 or not np.isfinite(values).all():
         raise ValueError("x must hold at least one number, all of them finite")
@@ -291,7 +295,7 @@ def _search(values: Array, w: Array, loss: Loss) -> float:
     return min(ends, key=risk)
 
 
-def law_quantile(law: Any, q: Array) -> Array:
+def law_quantile(law: Distribution, q: Array) -> Array:
     """Quantiles of a distribution that must have them."""
     points = ask_quantile(law, q)
     if points is None:
@@ -299,7 +303,7 @@ def law_quantile(law: Any, q: Array) -> Array:
     return points
 
 
-def _of_distribution(law: Any, loss: Loss, params: dict[str, Any]) -> float:
+def _of_distribution(law: Distribution, loss: Loss, params: dict[str, Any]) -> float:
     def quantile(q: float) -> float:
         return float(np.ravel(law_quantile(law, np.array([q])))[0])
 
@@ -316,7 +320,7 @@ def _of_distribution(law: Any, loss: Loss, params: dict[str, Any]) -> float:
     return _search(points, np.ones(SAMPLE), loss)
 
 
-def _mode(law: Any) -> float:
+def _mode(law: Distribution) -> float:
     mode = getattr(law, "mode", None)
     if mode is not None:
         return float(mode() if callable(mode) else mode)

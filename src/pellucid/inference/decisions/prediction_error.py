@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import show
 from pellucid.core.runtime.random import generator
-from pellucid.inference.decisions.losses import get_loss
+from pellucid.inference.decisions.losses import Loss, get_loss
 
 BLOCK = 100_000  # rows simulated at a time
 
@@ -28,9 +28,9 @@ class EPE(NamedTuple):
     expected prediction error 1.02 +/- 0.01 (10000 draws)
     """
 
-    value: float
-    standard_error: float
-    n: int
+    value: float  # mean loss of the draws
+    standard_error: float  # of that mean
+    n: int  # number of draws
 
     def __str__(self) -> str:
         around = f"{show(self.value)} +/- {show(self.standard_error)}"
@@ -38,22 +38,22 @@ class EPE(NamedTuple):
 
 
 class LinearPredictor(NamedTuple):
-    """E-optimal coefficients, intercept and mean squared error.
+    """The best linear predictor of one variable from the others.
 
     >>> LinearPredictor(np.array([2.0]), 1.0, 0.5).intercept
     1.0
     """
 
-    coef: Array
-    intercept: float
-    mse: float
+    coef: Array  # (d - 1,), of the other variables in their order
+    intercept: float  # constant term
+    mse: float  # expected squared error left
 
 
 def expected_prediction_error(
     predict: Callable[[Any], Any],
     sample: Callable[[int, np.random.Generator], tuple[Any, Any]],
     *,
-    loss: Any = "squared",
+    loss: "str | Loss | Callable[..., Any]" = "squared",
     n_samples: int = 100_000,
     random_state: Any = None,
 ) -> EPE:
@@ -68,6 +68,7 @@ def expected_prediction_error(
     loss : str, Loss or callable, default="squared"
         A name of ``get_loss``; ``"zero_one"`` takes labels of any kind.
     n_samples : int, default=100_000
+        Number of draws.
     random_state : int, Generator, RandomState or None
         The same number for two rules gives the same draws: a paired comparison.
 
@@ -99,12 +100,13 @@ def expected_prediction_error(
     return EPE(float(losses.mean()), spread, len(losses))
 
 
-def best_linear_predictor(mean: Any, cov: Any, target: int = -1) -> LinearPredictor:
+def best_linear_predictor(mean: ArrayLike, cov: ArrayLike, target: int = -1) -> LinearPredictor:
     """The linear function of the other variables that predicts one of them best.
 
     Parameters
     ----------
     mean : array-like of shape (d,)
+        Means of all variables together.
     cov : array-like of shape (d, d)
         Moments of all variables together.
     target : int, default=-1

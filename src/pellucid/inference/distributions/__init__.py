@@ -1,1 +1,5 @@
-"""TODO src/pellucid/inference/distributions."""
+"""Probability distributions with one interface: density, cdf, quantile, sample, fit.
+
+Start with ``normal.py``; ``distribution.py`` is the interface, ``samples.py`` the sufficient
+statistics of a sample.
+"""

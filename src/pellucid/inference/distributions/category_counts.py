@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.distributions.continuous import Beta, fit_dirichlet
 from pellucid.inference.distributions.discrete import Binomial
 from pellucid.inference.distributions.distribution import Multivariate, Whole
@@ -110,7 +110,7 @@ class Categorical(Whole):
     def entropy(self) -> float:
         return float(-xlogy(self.p, self.p).sum())
 
-    def log_density(self, x: Any) -> Any:
+    def log_density(self, x: ArrayLike) -> Any:
         """The log probability of each label; -inf for a label that is no category."""
         values = np.asarray(x)
         place = {label: k for k, label in enumerate(self.labels)}
@@ -145,7 +145,7 @@ class Categorical(Whole):
         return np.array(self.labels)[rng.choice(len(self.p), size=n, p=self.p)]
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Counts:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Counts:
         """How often each label occurs."""
         values = np.asarray(x).reshape(-1)
         w = weights_of(len(values), sample_weight)
@@ -162,7 +162,7 @@ class Categorical(Whole):
     _unbiased = from_statistics
 
     @classmethod
-    def _from_moments(cls, mean: Any, variance: Any, sample: Any) -> Self:
+    def _from_moments(cls, mean: ArrayLike, variance: Array, sample: Any) -> Self:
         return cls.from_statistics(sample)
 
     def _given(self, statistics: Counts) -> float:
@@ -248,7 +248,7 @@ class Multinomial(Multivariate):
         return float(sum(q * float(h(x)) for q, x in zip(mass, rows, strict=True) if q))
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """The number of rows and the sum of their counts; all rows have the same total."""
         X, w = rows_of(x, sample_weight)
         refuse_outside(X, (X < 0) | (np.floor(X) != X), "a multinomial distribution needs counts")
@@ -266,7 +266,7 @@ class Multinomial(Multivariate):
     _unbiased = from_statistics
 
     @classmethod
-    def _from_moments(cls, mean: Any, variance: Any, sample: Sample) -> Self:
+    def _from_moments(cls, mean: ArrayLike, variance: Array, sample: Sample) -> Self:
         return cls.from_statistics(cls.statistics(*sample))
 
     def _given(self, statistics: Sums) -> float:
@@ -374,7 +374,7 @@ class Dirichlet(Multivariate):
         return total
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n and sum log p."""
         X, w = rows_of(x, sample_weight)
         refuse_outside(X, X <= 0, "a Dirichlet distribution needs parts > 0")

@@ -30,7 +30,7 @@ from scipy.special import (
 )
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.distributions.distribution import Spread
 from pellucid.inference.distributions.samples import (
     Extremes,
@@ -158,7 +158,7 @@ class Uniform(Spread):
         return rng.uniform(self.low, self.high, n)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Extremes:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Extremes:
         """n, least and largest value."""
         x, w = sample_of(x, sample_weight)
         return Extremes(float(w.sum()), float(x.min()), float(x.max()))
@@ -245,7 +245,7 @@ class Exponential(HalfLine):
         return rng.exponential(self.scale, n)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n and sum x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, x < 0, "an exponential distribution needs numbers >= 0")
@@ -325,7 +325,7 @@ class Gamma(HalfLine):
         return rng.gamma(self.shape, self.scale, n)
 
     @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: Any = 0.9) -> Self:
+    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
         """The member with two stated quantiles: a prior from two numbers.
 
         Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
@@ -337,7 +337,7 @@ class Gamma(HalfLine):
         return cls(*gamma_quantiles(two_quantiles(low, high, probability)))
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n, sum x and sum log x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, x <= 0, "a gamma distribution needs numbers > 0")
@@ -419,7 +419,7 @@ class InverseGamma(HalfLine):
         return self.scale / rng.gamma(self.shape, 1.0, n)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n, sum 1/x and sum log 1/x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, x <= 0, "an inverse gamma distribution needs numbers > 0")
@@ -511,7 +511,7 @@ class Beta(Spread):
         return rng.beta(self.alpha, self.beta, n)
 
     @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: Any = 0.9) -> Self:
+    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
         """The member with two stated quantiles: a prior from two numbers.
 
         Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
@@ -523,7 +523,7 @@ class Beta(Spread):
         return cls(*beta_quantiles(two_quantiles(low, high, probability)))
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n, sum log x and sum log(1 - x)."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, (x <= 0) | (x >= 1), "a beta distribution needs numbers inside (0, 1)")

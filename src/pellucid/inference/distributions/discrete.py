@@ -16,12 +16,12 @@ import numpy as np
 from scipy.special import bdtrik, betainc, betaln, gammaincc, gammaln, pdtrik, xlog1py, xlogy
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.distributions.distribution import Whole
 from pellucid.inference.distributions.samples import Sample, Sums, dot, refuse_outside, sample_of
 
 
-def check_probability(**values: Any) -> None:
+def check_probability(**values: ArrayLike) -> None:
     """Refuse what is no probability; 0 and 1 are."""
     for name, value in values.items():
         if not np.isscalar(value) or not 0 <= float(value) <= 1:  # type: ignore[arg-type]
@@ -120,7 +120,7 @@ class Bernoulli(Successes):
         return np.where(x == 1, np.log(self.p), zero)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n and the number of ones."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, (x != 0) & (x != 1), "a Bernoulli distribution needs 0 and 1")
@@ -170,7 +170,7 @@ class Binomial(Successes):
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.binomial(self.n, self.p, n).astype(np.float64)
 
-    def statistics(self, x: Any, sample_weight: Any = None) -> Sums:  # type: ignore[override]
+    def statistics(self, x: ArrayLike, sample_weight: Any = None) -> Sums:  # type: ignore[override]
         """The number of counts and their sum."""
         x, w = sample_of(x, sample_weight)
         bad = (x < 0) | (x > self.n) | (np.floor(x) != x)
@@ -197,6 +197,7 @@ class BetaBinomial(Whole):
     Parameters
     ----------
     n : int
+        Number of trials.
     alpha, beta : float
         ``> 0``.
 
@@ -258,12 +259,13 @@ class BetaBinomial(Whole):
         return rng.binomial(self.n, rng.beta(self.alpha, self.beta, n)).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
         """The sample itself: nothing shorter is sufficient."""
         return sample_of(x, sample_weight)
 
     @classmethod
     def from_statistics(cls, statistics: Any) -> Self:
+        """Not available: raises ValueError."""
         raise ValueError("BetaBinomial is a predictive distribution: fit a Binomial instead")
 
 
@@ -326,7 +328,7 @@ class Poisson(Whole):
         return rng.poisson(self.rate, n).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
         """n and sum x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, (x < 0) | (np.floor(x) != x), "a Poisson distribution needs counts")
@@ -423,10 +425,11 @@ class NegativeBinomial(Whole):
         return rng.poisson(rng.gamma(self.shape, self.scale, n)).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
         """The sample itself: nothing shorter is sufficient."""
         return sample_of(x, sample_weight)
 
     @classmethod
     def from_statistics(cls, statistics: Any) -> Self:
+        """Not available: raises ValueError."""
         raise ValueError("NegativeBinomial is a predictive distribution: fit a Poisson instead")

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.samples import dot
 
@@ -30,7 +30,7 @@ MAX_TERMS = 10_000_000  # most values an expectation is summed over
 
 
 class ScaledDensity(NamedTuple):
-    """scale times a density: what the product of two densities is.
+    """A density times a number, such as the product of two densities.
 
     >>> from pellucid.inference import Normal
     >>> product = Normal(0.0, 1.0).product(Normal(2.0, 2.0))
@@ -38,10 +38,11 @@ class ScaledDensity(NamedTuple):
     (0.4, 0.119593416)
     """
 
-    distribution: Any
-    scale: float
+    distribution: Any  # its density is the normalised one
+    scale: float  # the factor
 
-    def density(self, x: Any) -> Any:
+    def density(self, x: ArrayLike) -> Any:
+        """The scaled density at x."""
         return self.scale * self.distribution.density(x)
 
     def __str__(self) -> str:
@@ -64,13 +65,13 @@ class Distribution(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
-    def log_density(self, x: Any) -> Any:
+    def log_density(self, x: ArrayLike) -> Any:
         """log f(x), or the logarithm of the probability of x where values are discrete."""
 
     @abstractmethod
     def _draw(self, n: int, rng: Rng) -> Any: ...
 
-    def density(self, x: Any) -> Any:
+    def density(self, x: ArrayLike) -> Any:
         """f(x), or the probability of x where values are discrete."""
         value = np.exp(self.log_density(x))
         return float(value) if np.ndim(value) == 0 else value
@@ -80,7 +81,7 @@ class Distribution(ABC):
         check.whole(at_least=0, n=n)
         return self._draw(n, generator(random_state))
 
-    def log_likelihood(self, x: Any, sample_weight: Any = None) -> float:
+    def log_likelihood(self, x: ArrayLike, sample_weight: Any = None) -> float:
         """The sum of log densities of a sample; a weight is a number of repetitions."""
         values = np.atleast_1d(self.log_density(x))
         w = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -108,7 +109,8 @@ class Univariate(Distribution):
     @abstractmethod
     def _quantile(self, q: Array) -> Array: ...
 
-    def log_density(self, x: Any) -> Any:
+    def log_density(self, x: ArrayLike) -> Any:
+        """log f(x), or the logarithm of the probability of x where values are discrete."""
         x = np.asarray(x, dtype=np.float64)
         flat = x.reshape(-1)
         out = np.empty(len(flat))
@@ -120,14 +122,14 @@ class Univariate(Distribution):
                 out[start : start + BLOCK] = part
         return float(out[0]) if x.ndim == 0 else out.reshape(x.shape)
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
         """P(X <= x)."""
         x = np.asarray(x, dtype=np.float64)
         if np.isnan(x).any():
             raise ValueError("x must be numbers, got NaN")
         return self._mapped(self._cdf, x)
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: ArrayLike) -> Any:
         """The least x with P(X <= x) >= q."""
         q = np.asarray(q, dtype=np.float64)
         if not ((q >= 0) & (q <= 1)).all():
@@ -177,7 +179,7 @@ class Univariate(Distribution):
 
     @classmethod
     @abstractmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
         """What the likelihood needs to know of a sample; ``a.merge(b)`` joins two."""
 
     @classmethod
@@ -192,7 +194,7 @@ class Univariate(Distribution):
 
 
 class Spread(Univariate):
-    """A distribution of one number whose standard deviation is no parameter."""
+    """A distribution of one number whose standard deviation is not a parameter."""
 
     @property
     def std(self) -> float:
@@ -201,7 +203,7 @@ class Spread(Univariate):
 
 
 class Whole(Spread):
-    """A distribution of whole numbers; a leaf says the log mass of possible ones."""
+    """A distribution of whole numbers; a subclass gives their log probabilities."""
 
     discrete: ClassVar[bool] = True
 
@@ -265,7 +267,7 @@ class Multivariate(Distribution):
     @abstractmethod
     def _log_rows(self, X: Array) -> Array: ...
 
-    def log_density(self, x: Any) -> Any:
+    def log_density(self, x: ArrayLike) -> Any:
         """Of one vector, or of each row."""
         x = np.asarray(x, dtype=np.float64)
         size = len(self.mean)
@@ -277,7 +279,8 @@ class Multivariate(Distribution):
             values = self._log_rows(x.reshape(-1, size))
         return float(values[0]) if x.ndim == 1 else values.reshape(x.shape[:-1])
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
+        """Not available for vectors: raises ValueError."""
         raise ValueError(f"a vector has no cdf here; ask marginal(i) of {type(self).__name__}")
 
     quantile = cdf
@@ -287,7 +290,7 @@ class Multivariate(Distribution):
         """The distribution of one coordinate."""
 
 
-def jensen_gap(h: Callable[[float], Any], distribution: Any) -> float:
+def jensen_gap(h: Callable[[float], Any], distribution: Univariate) -> float:
     """E h(X) - h(E X): at least 0 where h is convex, at most 0 where it is concave.
 
     Parameters

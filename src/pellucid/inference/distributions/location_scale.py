@@ -17,7 +17,7 @@ from scipy.special import betaln, digamma, expit, logit, stdtr, stdtrit
 from pellucid.core.algebra.derivatives import numerical_hessian, numerical_jacobian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import weighted_median
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.distributions.distribution import Spread
 from pellucid.inference.distributions.normal import moments_of
 from pellucid.inference.distributions.samples import Sample, dot, refuse_constant, sample_of
@@ -45,7 +45,7 @@ class LocationScale(Spread):
         return self.mean
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Sample:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sample:
         """The sample itself: nothing shorter is sufficient."""
         return sample_of(x, sample_weight)
 
@@ -69,6 +69,7 @@ class Laplace(LocationScale):
     Parameters
     ----------
     mean : float
+        Its mean, median and mode.
     scale : float
         Mean distance from the centre, ``> 0``.
 
@@ -132,6 +133,7 @@ class Logistic(LocationScale):
     Parameters
     ----------
     mean : float
+        Its mean, median and mode.
     scale : float
         ``> 0``.
 

@@ -8,13 +8,14 @@ Any components serve, of numbers or of vectors, as long as all are densities or 
 functions. Parameters are fitted by ``pellucid.mixture``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.inference.distributions.category_counts import on_simplex
 from pellucid.inference.distributions.distribution import Distribution
 
@@ -59,22 +60,22 @@ class MixtureDistribution(Distribution):
     def discrete(self) -> bool:  # type: ignore[override]
         return bool(self.components[0].discrete)
 
-    def _joint(self, x: Any) -> Array:
+    def _joint(self, x: ArrayLike) -> Array:
         """log w_k f_k(x) on a last axis."""
         with np.errstate(divide="ignore"):
             log_w = np.log(self.weights)
         return np.stack([np.asarray(part.log_density(x)) for part in self.components], -1) + log_w
 
-    def log_density(self, x: Any) -> Any:
+    def log_density(self, x: ArrayLike) -> Any:
         """By log-sum-exp: no underflow far from all components."""
         value = logsumexp(self._joint(x), axis=-1)
         return float(value) if np.ndim(value) == 0 else value
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: ArrayLike) -> Any:
         """P(X <= x), of numbers."""
         return sum(w * part.cdf(x) for w, part in zip(self.weights, self.components, strict=True))
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: ArrayLike) -> Any:
         """The least x with P(X <= x) >= q, by halving between the components' quantiles."""
         wanted = np.atleast_1d(np.asarray(q, dtype=np.float64))
         parts = np.stack([np.asarray(part.quantile(wanted)) for part in self.components])
@@ -123,7 +124,7 @@ class MixtureDistribution(Distribution):
             total += w * (part.cov + np.outer(gap, gap))
         return total
 
-    def responsibilities(self, x: Any) -> Array:
+    def responsibilities(self, x: ArrayLike) -> Array:
         """P(component k | x); the last axis sums to 1."""
         joint = self._joint(x)
         total = logsumexp(joint, axis=-1, keepdims=True)
@@ -131,12 +132,12 @@ class MixtureDistribution(Distribution):
             raise ValueError("x has density zero (or infinity) under all components")
         return np.exp(joint - total)
 
-    def assign(self, x: Any) -> IntArray | int:
+    def assign(self, x: ArrayLike) -> IntArray | int:
         """The component of largest responsibility."""
         best = np.argmax(self._joint(x), axis=-1)
         return int(best) if np.ndim(best) == 0 else best
 
-    def expect(self, h: Any) -> float:
+    def expect(self, h: Callable[[Any], Any]) -> float:
         """E h(X): the weighted sum over the components."""
         values = [part.expect(h) for part in self.components]
         return float(self.weights @ np.array(values))

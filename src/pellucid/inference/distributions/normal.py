@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.distributions.distribution import ScaledDensity, Univariate
 from pellucid.inference.distributions.samples import (
     Moments,
@@ -34,6 +34,7 @@ class Normal(Univariate):
     Parameters
     ----------
     mean : float
+        Its mean.
     std : float
         Standard deviation, ``> 0``.
 
@@ -84,7 +85,7 @@ class Normal(Univariate):
         return rng.normal(self.mean, self.std, n)
 
     @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: Any = 0.9) -> Self:
+    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
         """The member with two stated quantiles: a prior from two numbers.
 
         Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
@@ -103,7 +104,7 @@ class Normal(Univariate):
         return ScaledDensity(Normal(mean, float(np.sqrt(u * v / (u + v)))), factor)
 
     @classmethod
-    def statistics(cls, x: Any, sample_weight: Any = None) -> Moments:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Moments:
         """n, mean and scatter."""
         return moments_of(sample_of(x, sample_weight))
 

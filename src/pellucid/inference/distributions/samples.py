@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 class Sample(NamedTuple):
@@ -111,7 +111,7 @@ def weights_of(n: int, sample_weight: Any) -> Array:
     return w
 
 
-def sample_of(x: Any, sample_weight: Any = None) -> Sample:
+def sample_of(x: ArrayLike, sample_weight: Any = None) -> Sample:
     """Finite numbers and weights above zero, or the sentence why not.
 
     >>> sample_of([1, 2, 3], [1, 0, 2])
@@ -124,7 +124,7 @@ def sample_of(x: Any, sample_weight: Any = None) -> Sample:
     return _kept(values, sample_weight)
 
 
-def rows_of(x: Any, sample_weight: Any = None) -> Sample:
+def rows_of(x: ArrayLike, sample_weight: Any = None) -> Sample:
     """The same for a sample of vectors, (n, d)."""
     values = np.atleast_2d(np.asarray(x, dtype=np.float64))
     if values.ndim != 2:

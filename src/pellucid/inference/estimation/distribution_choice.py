@@ -12,14 +12,16 @@ absolute check. For a GIVEN continuous distribution it exceeds 1.63 / sqrt(n) in
 References: Akaike (1974); Burnham & Anderson (2002).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import text_table
+from pellucid.inference.distributions.distribution import Distribution, Univariate
 from pellucid.inference.distributions.samples import Sample, sample_of
 from pellucid.inference.estimation.distribution_fit import (
     count_parameters,
@@ -42,16 +44,16 @@ class DistributionChoice:
     """
 
     best: Any
-    names: tuple[str, ...]
-    log_likelihood: Array
-    aic: Array
-    bic: Array
-    weights: Array
-    ks: Array
-    distributions: tuple[Any, ...]
-    criterion: str
-    n: float
-    notes: tuple[str, ...] = ()
+    names: tuple[str, ...]  # as given or of the families
+    log_likelihood: Array  # of the sample
+    aic: Array  # 2 k - 2 log-likelihood
+    bic: Array  # k log n - 2 log-likelihood
+    weights: Array  # relative support, adding up to 1
+    ks: Array  # largest distance from the empirical cdf
+    distributions: tuple[Any, ...]  # given or fitted
+    criterion: str  # what ``best`` is best by
+    n: float  # size of the sample, or sum of weights
+    notes: tuple[str, ...] = ()  # what could not be fitted or cannot produce x
 
     @property
     def poor(self) -> bool:
@@ -83,7 +85,7 @@ class DistributionChoice:
         return "\n".join([table, line, *self.notes])
 
 
-def ks_distance(law: Any, sample: Sample) -> float:
+def ks_distance(law: Univariate, sample: Sample) -> float:
     """sup |F_n - F|; of a discrete law at the values only."""
     x, back = np.unique(sample.x, return_inverse=True)
     share = np.bincount(back, sample.w) / sample.n
@@ -96,7 +98,7 @@ def ks_distance(law: Any, sample: Sample) -> float:
     return float(np.maximum(np.abs(after - F), np.abs(F - (after - share))).max())
 
 
-def _candidate(candidate: Any, sample: Sample) -> tuple[str, Any, int, str]:
+def _candidate(candidate: object, sample: Sample) -> tuple[str, Any, int, str]:
     """Name, distribution, number of fitted parameters, and why it cannot be fitted."""
     family = find_family(candidate) if isinstance(candidate, str | type) else candidate
     if not isinstance(family, type):
@@ -108,7 +110,7 @@ def _candidate(candidate: Any, sample: Sample) -> tuple[str, Any, int, str]:
     return family.__name__, law, count_parameters(law), ""
 
 
-def _outside(name: str, law: Any, sample: Sample) -> str:
+def _outside(name: str, law: Distribution, sample: Sample) -> str:
     values = np.asarray(law.log_density(sample.x))
     bad = np.flatnonzero(values == -np.inf)
     if not len(bad):
@@ -117,13 +119,14 @@ def _outside(name: str, law: Any, sample: Sample) -> str:
 
 
 def choose_distribution(
-    x: Any, candidates: Any, criterion: str | None = None, sample_weight: Any = None
+    x: ArrayLike, candidates: Sequence[Any], criterion: str | None = None, sample_weight: Any = None
 ) -> DistributionChoice:
     """Compare distributions, or families fitted to the sample.
 
     Parameters
     ----------
     x : array of numbers
+        The sample.
     candidates : sequence
         Distributions as given (``Normal(0, 1)``), and names or classes of families to be fitted.
     criterion : {"likelihood", "aic", "bic"}, default=None

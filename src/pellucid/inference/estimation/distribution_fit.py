@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.inference.distributions import category_counts as categories
 from pellucid.inference.distributions import continuous, discrete, location_scale, normal
 from pellucid.inference.distributions.distribution import Distribution
@@ -55,15 +55,15 @@ class DistributionFit:
     Log-likelihood -3.649, AIC 11.3, BIC 9.494.
     """
 
-    distribution: Any
-    log_likelihood: float
-    standard_errors: dict[str, Any]
-    aic: float
-    bic: float
-    n: float
-    method: str = "mle"
-    reason: str = ""
-    free: tuple[str, ...] = field(default=(), repr=False)
+    distribution: Any  # with the fitted parameters
+    log_likelihood: float  # of the sample
+    standard_errors: dict[str, Any]  # by parameter name
+    aic: float  # 2 k - 2 log-likelihood
+    bic: float  # k log n - 2 log-likelihood
+    n: float  # size of the sample, or sum of weights
+    method: str = "mle"  # how it was fitted
+    reason: str = ""  # why standard errors are missing
+    free: tuple[str, ...] = field(default=(), repr=False)  # names of the fitted parameters
 
     def interval(self, level: float = 0.95) -> dict[str, Array | None]:
         """Estimate -/+ z standard errors; None where there is no error."""
@@ -90,13 +90,13 @@ class DistributionFit:
         return text + (f"\nNo standard error: {self.reason}." if self.reason else "")
 
 
-def _reading(name: str, at: Any, error: Any) -> str:
+def _reading(name: str, at: Array, error: float | None) -> str:
     if np.ndim(at):
         return f"{name} = {np.round(at, 4).tolist()}"
     return f"{name} = {at:.4g}" + ("" if error is None else f" +/- {error:.4g}")
 
 
-def find_family(family: Any) -> Any:
+def find_family(family: object) -> Any:
     """The class of a name; a class or a member stands for itself."""
     if isinstance(family, str):
         names = {name.replace("_", ""): name for name in FAMILIES}
@@ -137,7 +137,7 @@ def standard_errors(law: Any, statistics: Any) -> tuple[dict[str, Any], str]:
     return {**blank, **dict(zip(names, errors.tolist(), strict=True))}, reason
 
 
-def estimate(family: Any, x: Any, sample_weight: Any, method: str) -> tuple[Any, Any]:
+def estimate(family: Any, x: ArrayLike | None, sample_weight: Any, method: str) -> tuple[Any, Any]:
     """The distribution and the statistics of the sample."""
     needs_trials = family is discrete.Binomial
     if needs_trials:
@@ -172,7 +172,7 @@ def _by_moments(family: Any, x: Any, sample_weight: Any, statistics: Any) -> Any
 
 
 def fit_distribution(
-    x: Any, family: Any, method: str = "mle", sample_weight: Any = None
+    x: ArrayLike, family: object, method: str = "mle", sample_weight: Any = None
 ) -> DistributionFit:
     """Fit a family of distributions to a sample.
 

@@ -9,7 +9,7 @@ log n is below -1/4 (a regular estimator has -1, a constant bias 0).
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
+from pellucid.inference.distributions.distribution import Distribution, Univariate
 from pellucid.inference.estimation.information import cramer_rao
 
 CELLS = 4_000_000  # numbers drawn at a time
@@ -52,15 +53,15 @@ class EstimatorStudy:
     (True, True)
     """
 
-    n: IntArray
-    bias: Array
-    variance: Array
-    mse: Array
-    bias_se: Array
-    variance_se: Array
-    efficiency: Array | None
-    unbiased: BoolArray
-    consistent: bool | None
+    n: IntArray  # sizes of the samples
+    bias: Array  # mean of the estimates minus the target
+    variance: Array  # of the estimates
+    mse: Array  # bias squared plus variance
+    bias_se: Array  # standard error of ``bias``
+    variance_se: Array  # standard error of ``variance``
+    efficiency: Array | None  # least possible variance / variance
+    unbiased: BoolArray  # whether the bias is within its noise
+    consistent: bool | None  # whether the error shrinks with n; None for one n
 
     def compare(self, other: "EstimatorStudy") -> Efficiency:
         """Relative efficiency: the other's mse over this one's (variances where unbiased)."""
@@ -84,7 +85,9 @@ class EstimatorStudy:
         return f"{table}\n{first}; {words[self.consistent]}."
 
 
-def estimates(estimator: Callable[..., Any], law: Any, n: int, repeats: int, rng: Rng) -> Array:
+def estimates(
+    estimator: Callable[..., Any], law: Distribution, n: int, repeats: int, rng: Rng
+) -> Array:
     """The estimate of each of ``repeats`` samples of size n; at once where it takes an axis."""
     whole = takes_axis(estimator)
     out = np.empty(repeats)
@@ -109,17 +112,17 @@ def takes_axis(estimator: Callable[..., Any]) -> bool:
         return False
 
 
-def bound_at(bound: Any, law: Any, n: int) -> float:
+def bound_at(bound: str | Callable[[int], float], law: Univariate, n: int) -> float:
     """The bound on the variance: a parameter's name (Cramer-Rao) or a function of n."""
     return cramer_rao(law, bound, n) if isinstance(bound, str) else float(bound(n))
 
 
 def study_estimator(
     estimator: Callable[..., Any],
-    distribution: Any,
-    target: Any,
+    distribution: Univariate,
+    target: float | str,
     *,
-    n: Any = (10, 100, 1000),
+    n: int | Sequence[int] = (10, 100, 1000),
     repeats: int = 10_000,
     bound: Any = None,
     random_state: Any = None,
@@ -141,6 +144,7 @@ def study_estimator(
     bound : callable or str, default=None
         n -> least variance, or the name of the parameter whose Cramer-Rao bound it is.
     random_state : None, int, RandomState or Generator, default=None
+        Seed of the samples.
 
     Returns
     -------

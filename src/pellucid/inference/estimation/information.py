@@ -16,7 +16,7 @@ from scipy.special import expit, polygamma
 from pellucid.core.algebra.derivatives import SHRINK, extrapolate
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.inference.distributions.distribution import Univariate
+from pellucid.inference.distributions.distribution import Distribution, Univariate
 
 STEP = 2e-3  # relative step of the score's differences, extrapolated twice
 NODES = 400  # on either side of the middle
@@ -39,7 +39,7 @@ CLOSED: dict[tuple[str, str], Callable[[Any], float]] = {
 }
 
 
-def moved(law: Any, parameter: str, value: float) -> Any:
+def moved(law: Distribution, parameter: str, value: float) -> Any:
     """The member of the family with this value of one parameter."""
     return type(law)(**{**law.parameters, parameter: value})
 
@@ -69,7 +69,7 @@ def expected_square(law: Any, parameter: str) -> float:
     return float(weight @ score(law, parameter, x) ** 2) * REACH / NODES
 
 
-def fisher_information(distribution: Any, parameter: str, n: int = 1) -> float:
+def fisher_information(distribution: Distribution, parameter: str, n: int = 1) -> float:
     """What n independent values tell about a parameter.
 
     Parameters
@@ -79,6 +79,7 @@ def fisher_information(distribution: Any, parameter: str, n: int = 1) -> float:
     parameter : str
         A name of ``distribution.parameters``; of a normal also "variance".
     n : int, default=1
+        Size of the sample.
 
     Examples
     --------
@@ -106,13 +107,17 @@ def fisher_information(distribution: Any, parameter: str, n: int = 1) -> float:
     return n * expected_square(distribution, parameter)
 
 
-def cramer_rao(distribution: Any, parameter: str, n: int = 1, mean_slope: float = 1.0) -> float:
+def cramer_rao(
+    distribution: Distribution, parameter: str, n: int = 1, mean_slope: float = 1.0
+) -> float:
     """The least variance an estimator can have.
 
     Parameters
     ----------
     distribution : Distribution
+        Of one number, with the parameter's true value.
     parameter : str
+        As in ``fisher_information``.
     n : int, default=1
         Size of the sample.
     mean_slope : float, default=1.0

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.predictive import draws_of
 
@@ -42,10 +42,10 @@ class PredictiveCheck:
     max of the data 4, of simulated data 1.08 to 4.85 (95 %): p = 0.25, nothing unusual.
     """
 
-    statistic: str
-    observed: float
+    statistic: str  # its name
+    observed: float  # of the data
     simulated: Array  # (draws,)
-    p_value: float
+    p_value: float  # share of simulations as extreme
 
     def interval(self, confidence: float = 0.95) -> Array:
         """Central interval of the simulated statistics."""
@@ -67,8 +67,8 @@ class PredictiveCheck:
 
 
 def predictive_check(
-    x: Any,
-    draws: Any,
+    x: ArrayLike,
+    draws: ArrayLike,
     simulate: Callable[[Any, np.random.Generator], Any],
     statistic: str | Callable[[Any], float] = "mean",
     *,

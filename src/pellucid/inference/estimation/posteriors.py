@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.estimates import maximum_a_posteriori
@@ -44,9 +44,9 @@ class Posterior:
     (array([0.5]), array([[0.25]]))
     """
 
-    method: str
+    method: str  # "map", "laplace", "grid" or "sample"
     result: Any  # Estimate, LaplaceApproximation, GridPosterior or Chains
-    seed: Any = None
+    seed: Any = None  # of draws taken later
 
     @property
     def mean(self) -> Array:
@@ -100,7 +100,9 @@ class Posterior:
         value = np.mean([h(theta) for theta in self._draws()], axis=0)
         return float(value) if np.ndim(value) == 0 else value
 
-    def predictive(self, predict: Callable[[Array], Any], noise_std: Any = 0.0) -> Predictive:
+    def predictive(
+        self, predict: Callable[[Array], Any], noise_std: ArrayLike | None = 0.0
+    ) -> Predictive:
         """Predictions averaged over the posterior."""
         return posterior_predictive(
             self._draws(), predict, noise_std=noise_std, random_state=self.seed
@@ -137,11 +139,13 @@ class Posterior:
         return str(self.card())
 
 
-def _laplace(log_joint: Any, start: Any, rng: Any) -> LaplaceApproximation:
+def _laplace(log_joint: Callable[[Array], Any], start: ArrayLike, rng: Any) -> LaplaceApproximation:
     return laplace_approximation(log_joint, start, random_state=rng)
 
 
-def _grid(log_joint: Any, start: Any, rng: Any, options: dict[str, Any]) -> GridPosterior:
+def _grid(
+    log_joint: Callable[[Array], Any], start: ArrayLike, rng: Any, options: dict[str, Any]
+) -> GridPosterior:
     if "low" not in options or "high" not in options:
         peak = _laplace(log_joint, start, rng)
         half = REACH * np.sqrt(np.diag(peak.cov))
@@ -149,7 +153,9 @@ def _grid(log_joint: Any, start: Any, rng: Any, options: dict[str, Any]) -> Grid
     return GridPosterior(log_joint, **options)
 
 
-def _sample(log_joint: Any, start: Any, rng: Any, options: dict[str, Any]) -> Any:
+def _sample(
+    log_joint: Callable[[Array], Any], start: ArrayLike, rng: Any, options: dict[str, Any]
+) -> Any:
     if "proposal" not in options:
         peak = _laplace(log_joint, start, rng)
         start = peak.mode
@@ -160,7 +166,7 @@ def _sample(log_joint: Any, start: Any, rng: Any, options: dict[str, Any]) -> An
 def posterior(
     log_likelihood: Callable[[Array], float],
     log_prior: Callable[[Array], float],
-    start: Any,
+    start: ArrayLike,
     method: str = "laplace",
     *,
     random_state: Any = None,
@@ -175,7 +181,9 @@ def posterior(
     start : array of shape (d,)
         A point of positive density.
     method : {"map", "laplace", "grid", "sample"}, default="laplace"
+        How: mode only, normal approximation, sums over a grid, or Markov chains.
     random_state : None, int, RandomState or Generator, default=None
+        Seed of the search and of the chains.
     **options
         Of ``maximum_a_posteriori``, ``laplace_approximation``, ``GridPosterior`` (low, high: 8
         standard deviations of the normal approximation where not given) or

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.runtime.random import generator
 
 DRAWS = 10_000  # taken from a belief or a distribution
@@ -28,8 +28,8 @@ class Predictive:
     7.98 +/- 1.13
     """
 
-    mean: Any
-    std: Any
+    mean: Any  # of the prediction
+    std: Any  # of the prediction, noise included
     samples: Array  # (draws, ...)
 
     def quantile(self, q: Any) -> Any:
@@ -46,7 +46,7 @@ class Predictive:
         return ", ".join(f"{m:.3g} +/- {s:.3g}" for m, s in pairs)
 
 
-def draws_of(source: Any, rng: Rng) -> Array:
+def draws_of(source: object, rng: Rng) -> Array:
     """Parameters, one per row, of an array, chains, a belief or a distribution."""
     if hasattr(source, "flat") and hasattr(source, "draws"):
         return source.flat
@@ -61,7 +61,11 @@ def draws_of(source: Any, rng: Rng) -> Array:
 
 
 def posterior_predictive(
-    draws: Any, predict: Callable[[Any], Any], *, noise_std: Any = 0.0, random_state: Any = None
+    draws: ArrayLike,
+    predict: Callable[[Any], Any],
+    *,
+    noise_std: ArrayLike | None = 0.0,
+    random_state: Any = None,
 ) -> Predictive:
     """Average predictions over draws of the parameters.
 
@@ -74,6 +78,7 @@ def posterior_predictive(
     noise_std : float or array, default=0.0
         Standard deviation of the noise of an observation.
     random_state : None, int, RandomState or Generator, default=None
+        Seed of the draws and the noise.
 
     Returns
     -------

@@ -101,6 +101,7 @@ class AdaptiveWalk:
         return 0.0
 
     def begin(self, d: int) -> Learned:
+        """What is learned before the first draw in ``d`` dimensions."""
         return Learned(self.scale**2 * d / BEST**2 * np.eye(d), 0.0)
 
     def learn(self, known: Learned, draws: Array, accepted: BoolArray) -> Learned:

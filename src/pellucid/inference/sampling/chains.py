@@ -28,13 +28,19 @@ class Chains:
     Attributes
     ----------
     draws : ndarray of shape (chain, draw, d)
+        The kept draws.
     warmup : ndarray of shape (chain, burn, d)
         The draws before those; not used in any answer.
     accepted : ndarray of shape (chain, draw)
         True where the draw is a new point, False where it repeats the one before.
     log_density : ndarray of shape (chain, draw)
+        Of the target at each draw, up to a constant.
     proposals : ndarray of shape (chain, draw, d) or None
         Where the chain tried to go, with ``keep_proposals``.
+    circular : bool
+        Whether steps are equally long in every direction; ``diagnose`` then warns of correlation.
+    most_accepted : float
+        Acceptance rate above which ``diagnose`` calls the steps too short.
     n_nan : int
         Proposals whose density was NaN; they were rejected.
     acceptance_rate : ndarray of shape (chain,)

@@ -34,7 +34,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 LEAST_DRAWS = 4  # two in each half of a chain
 
 
-def check_draws(draws: Any) -> Array:
+def check_draws(draws: ArrayLike) -> Array:
     """Draws as (chains, draws, d)."""
     x = np.asarray(draws, dtype=np.float64)
     if x.ndim not in (2, 3) or x.shape[1] < LEAST_DRAWS:
@@ -47,7 +47,7 @@ def check_draws(draws: Any) -> Array:
     return x[:, :, None] if x.ndim == 2 else x
 
 
-def each(function: Callable[[Array], float], draws: Any) -> Any:
+def each(function: Callable[[Array], float], draws: ArrayLike) -> Any:
     """The function of every coordinate; a number where the draws are numbers."""
     x = check_draws(draws)
     values = np.array([function(x[:, :, j]) for j in range(x.shape[2])])

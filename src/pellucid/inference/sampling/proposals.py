@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.distributions.normal import lower_root
 
 
-def scaled(z: Array, scale: Any) -> Array:
+def scaled(z: Array, scale: ArrayLike | None) -> Array:
     """Rows of standard normal numbers with the given spread: number, vector or covariance."""
     if isinstance(scale, float) and 0 < scale < math.inf:
         return z * scale
@@ -60,12 +60,14 @@ class GaussianWalk:
         return scaled(rng.standard_normal((n, d)), self.scale)
 
     def move(self, x: Array, step: Array) -> Array:
+        """The proposed point: ``x`` plus ``step``."""
         return x + step
 
     def sample(self, x: Array, rng: Rng) -> Array:
+        """Draw one proposal from ``x``."""
         return self.move(x, self.steps(rng, 1, len(x))[0])
 
-    def log_ratio(self, new: Any, old: Any) -> Any:
+    def log_ratio(self, new: Array, old: Array) -> Any:
         """log q(old | new) - log q(new | old)."""
         return 0.0
 
@@ -94,11 +96,13 @@ class LogNormalWalk:
         return scaled(rng.standard_normal((n, d)), self.scale)
 
     def move(self, x: Array, step: Array) -> Array:
+        """The proposed point: ``x`` times exp(``step``)."""
         return x * np.exp(step)
 
     def sample(self, x: Array, rng: Rng) -> Array:
+        """Draw one proposal from ``x``."""
         return self.move(x, self.steps(rng, 1, len(x))[0])
 
-    def log_ratio(self, new: Any, old: Any) -> Any:
+    def log_ratio(self, new: Array, old: Array) -> Any:
         """log q(old | new) - log q(new | old), over the last axis."""
         return np.sum(np.log(new) - np.log(old), axis=-1)

@@ -1,1 +1,4 @@
-"""TODO src/pellucid/maths/calculus."""
+"""Derivatives, Taylor series, stationary points and convexity.
+
+Start with ``differentiation.py``: numerical gradients and checks of hand-written ones.
+"""

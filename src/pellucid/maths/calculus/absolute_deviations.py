@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.quantiles import median_ends
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, number
 
@@ -28,7 +28,7 @@ def median_knots(knots: Array, weight: Array) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _knots(x: Any, sample_weight: Any) -> tuple[Array, Array]:
+def _knots(x: ArrayLike, sample_weight: Any) -> tuple[Array, Array]:
     x = vector(x, "x")
     w = np.ones(len(x)) if sample_weight is None else vector(sample_weight, "sample_weight", len(x))
     if (w < 0).any() or not w.any():
@@ -37,12 +37,13 @@ def _knots(x: Any, sample_weight: Any) -> tuple[Array, Array]:
     return knots, np.bincount(where, weights=w[w > 0]).astype(np.float64)
 
 
-def median_interval(x: Any, sample_weight: Any = None) -> tuple[float, float]:
+def median_interval(x: ArrayLike, sample_weight: Any = None) -> tuple[float, float]:
     """All medians: the m with P(X <= m) >= 1/2 and P(X >= m) >= 1/2, as (low, high).
 
     Parameters
     ----------
     x : vector
+        The sample.
     sample_weight : vector, optional
         A weight is a repetition.
 
@@ -62,6 +63,8 @@ class L1Profile:
     ----------
     knots : ndarray
         The distinct values of x, where the slope changes.
+    weight : ndarray
+        Sum of the weights at each knot.
     slopes : ndarray
         Left of the first knot, between the knots, right of the last: -n, ..., n.
     minimisers : tuple (low, high)
@@ -81,7 +84,7 @@ class L1Profile:
         self.slopes = 2 * left - left[-1]
         self.minimisers = median_knots(knots, weight)
 
-    def value(self, a: Any) -> Any:
+    def value(self, a: ArrayLike) -> Any:
         """S(a), for a number or each of several."""
         a = np.asarray(a, dtype=np.float64)
         if not np.isfinite(a).all():
@@ -109,12 +112,13 @@ class L1Profile:
         )
 
 
-def l1_profile(x: Any, sample_weight: Any = None) -> L1Profile:
+def l1_profile(x: ArrayLike, sample_weight: Any = None) -> L1Profile:
     """The sum of absolute deviations as a function, with its kinks, slopes and minimisers.
 
     Parameters
     ----------
     x : vector
+        The numbers x_i.
     sample_weight : vector, optional
         A weight is a repetition.
 

@@ -21,7 +21,7 @@ from pellucid.core.algebra.derivatives import numerical_hessian
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.runtime.random import generator
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
@@ -38,9 +38,9 @@ class Chord(NamedTuple):
     0.25
     """
 
-    a: Array
-    b: Array
-    lam: float
+    a: Array  # one end
+    b: Array  # the other end
+    lam: float  # weight of a, between 0 and 1
     gap: float | None  # None for sets
 
     def __repr__(self) -> str:
@@ -48,14 +48,14 @@ class Chord(NamedTuple):
 
 
 class Convexity(NamedTuple):
-    """What the chords say, with the worst chord against convexity (None: none found).
+    """What the chords tried say about convexity.
 
     >>> print(convexity(lambda x: abs(x[0]), -1.0, 1.0))
     convex: not refuted. No chord speaks against it, which is no proof.
     """
 
-    verdict: str
-    counterexample: Chord | None
+    verdict: str  # see ``convexity`` and ``convex_set``
+    counterexample: Chord | None  # the worst chord, None: none found
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -79,18 +79,24 @@ class Convexity(NamedTuple):
 
 
 def convexity(
-    f: Callable[[Array], Any], low: Any, high: Any, n_samples: int = 2000, random_state: Any = 0
+    f: Callable[[Array], Any],
+    low: ArrayLike,
+    high: ArrayLike,
+    n_samples: int = 2000,
+    random_state: Any = 0,
 ) -> Convexity:
     """Look for chords that refute convexity, strict convexity and concavity in a box.
 
     Parameters
     ----------
-    f : function of a vector, giving a number
+    f : function of a vector
+        Returns one number.
     low, high : numbers or vectors
         The corners of the box.
     n_samples : int, default=2000
         Random chords.
     random_state : int, Generator, RandomState or None, default=0
+        Seed of the chords.
 
     Returns
     -------
@@ -169,18 +175,23 @@ def _aimed(f: Callable[[Array], float], low: Array, high: Array, rng: Rng) -> tu
 
 
 def convex_set(
-    contains: Callable[[Array], Any], points: Any, n_samples: int = 2000, random_state: Any = 0
+    contains: Callable[[Array], Any],
+    points: ArrayLike,
+    n_samples: int = 2000,
+    random_state: Any = 0,
 ) -> Convexity:
     """Look for two points of a set whose segment leaves it.
 
     Parameters
     ----------
-    contains : function of a vector, True inside the set
+    contains : function of a vector
+        True inside the set.
     points : matrix, one point per row
         Those outside the set are left out; at least two must be inside.
     n_samples : int, default=2000
         Segments tried.
     random_state : int, Generator, RandomState or None, default=0
+        Seed of the segments.
 
     Returns
     -------

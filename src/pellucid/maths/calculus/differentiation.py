@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.core.algebra.derivatives import SHRINK, STEP, numerical_gradient, numerical_hessian
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, listed, number, one_line
@@ -115,7 +115,7 @@ def jumps(f: Callable[[Array], float], x: Array) -> Array:
     return np.linalg.solve(np.column_stack([steps**0, steps, steps**3]), gaps)[0]
 
 
-def _estimate(f: Function, x: Any) -> Estimate:
+def _estimate(f: Function, x: ArrayLike) -> Estimate:
     x = vector(x, "x")
     g = Remembered(f)
     found = numerical_gradient(g, x)
@@ -134,10 +134,10 @@ def _warn_of_kinks(kinks: tuple[int, ...]) -> None:
 
 
 @overload
-def gradient(f: Function, x: Any, full_output: Literal[False] = False) -> Array: ...
+def gradient(f: Function, x: ArrayLike, full_output: Literal[False] = False) -> Array: ...
 @overload
-def gradient(f: Function, x: Any, full_output: Literal[True]) -> Estimate: ...
-def gradient(f: Function, x: Any, full_output: bool = False) -> Any:
+def gradient(f: Function, x: ArrayLike, full_output: Literal[True]) -> Estimate: ...
+def gradient(f: Function, x: ArrayLike, full_output: bool = False) -> Any:
     """The gradient of ``f`` at ``x``.
 
     Parameters
@@ -162,11 +162,11 @@ def gradient(f: Function, x: Any, full_output: bool = False) -> Any:
 
 
 @overload
-def hessian(f: Function, x: Any, full_output: Literal[False] = False) -> Array: ...
+def hessian(f: Function, x: ArrayLike, full_output: Literal[False] = False) -> Array: ...
 @overload
-def hessian(f: Function, x: Any, full_output: Literal[True]) -> Estimate: ...
-def hessian(f: Function, x: Any, full_output: bool = False) -> Any:
-    """The matrix of second derivatives of f at x.
+def hessian(f: Function, x: ArrayLike, full_output: Literal[True]) -> Estimate: ...
+def hessian(f: Function, x: ArrayLike, full_output: bool = False) -> Any:
+    """The matrix of second derivatives of ``f`` at ``x``.
 
     Parameters
     ----------
@@ -193,7 +193,9 @@ def hessian(f: Function, x: Any, full_output: bool = False) -> Any:
     return found.value
 
 
-def directional_derivative(f: Function, x: Any, u: Any, *, normalise: bool = True) -> float:
+def directional_derivative(
+    f: Function, x: ArrayLike, u: ArrayLike, *, normalise: bool = True
+) -> float:
     """The slope of f at x in the direction u: gradient . u / |u|.
 
     Parameters

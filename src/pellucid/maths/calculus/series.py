@@ -18,7 +18,7 @@ from numpy.polynomial import chebyshev
 
 from pellucid.core.algebra.derivatives import numerical_gradient, numerical_hessian
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
@@ -45,7 +45,7 @@ class Taylor(NamedTuple):
     x0: float  # centre of the expansion
     radius: float | None
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: ArrayLike) -> Any:
         """The value of the polynomial at x, a number or an array."""
         return np.polynomial.polynomial.polyval(np.asarray(x) - self.x0, self.coefficients)
 
@@ -160,7 +160,7 @@ def _monomials(f: Callable[[float], float], x0: float, r: float, degree: int) ->
     return np.asarray(chebyshev.cheb2poly(chebyshev.chebfit(t, y, degree)), dtype=np.float64)
 
 
-def quadratic_model(f: Callable[[Array], Any], x0: Any) -> Quadratic:
+def quadratic_model(f: Callable[[Array], Any], x0: ArrayLike) -> Quadratic:
     """The second-order model f(x0) + g'd + d'H d/2, a Quadratic in the step d = x - x0.
 
     Parameters

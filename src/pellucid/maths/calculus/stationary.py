@@ -16,7 +16,7 @@ from pellucid.core.algebra.derivatives import (
     numerical_jacobian,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
 
@@ -25,9 +25,9 @@ CURVATURE = 1e-7  # relative to the largest, that differences cannot tell from 0
 
 def critical_point(
     f: Callable[[Array], Any],
-    x: Any,
-    gradient: Any = None,
-    hessian: Any = None,
+    x: ArrayLike,
+    gradient: Callable[[Array], Any] | None = None,
+    hessian: Callable[[Array], Any] | None = None,
     tol: float = 1e-5,
     convex: bool = False,
 ) -> CriticalPoint:
@@ -35,8 +35,10 @@ def critical_point(
 
     Parameters
     ----------
-    f : function of a vector, giving a number
+    f : function of a vector
+        Returns one number.
     x : vector
+        The point to classify.
     gradient, hessian : functions of x, optional
         Numerical by default; with a gradient the Hessian is its differences.
     tol : float, default=1e-5

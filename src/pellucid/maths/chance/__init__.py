@@ -1,1 +1,4 @@
-"""TODO src/pellucid/maths/chance."""
+"""Probability: Bayes' rule, joint tables, unions, moments, bounds and limit theorems.
+
+Start with ``bayes.py``; ``concentration.py`` holds the bounds on a sample mean.
+"""

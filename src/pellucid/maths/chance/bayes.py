@@ -8,12 +8,13 @@ Pieces of evidence that are independent given the hypothesis multiply; their log
 thousand of them do not underflow.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, number, one_line
 
@@ -33,8 +34,8 @@ class BayesResult(NamedTuple):
     evidence: float
     support: Array  # (k,) P(E | H) / P(E)
     odds: Array  # (k,); inf for a certain hypothesis
-    best: int
-    labels: tuple[str, ...]
+    best: int  # index of the most probable hypothesis
+    labels: tuple[str, ...]  # names of the hypotheses
     log_evidence: float
 
     def __repr__(self) -> str:
@@ -53,7 +54,9 @@ class BayesResult(NamedTuple):
         )
 
 
-def bayes_rule(prior: Any, likelihood: Any, labels: Any = None) -> BayesResult:
+def bayes_rule(
+    prior: ArrayLike, likelihood: ArrayLike, labels: Sequence[str] | None = None
+) -> BayesResult:
     """Posterior probabilities of hypotheses after some evidence.
 
     Parameters
@@ -63,6 +66,7 @@ def bayes_rule(prior: Any, likelihood: Any, labels: Any = None) -> BayesResult:
     likelihood : array of shape (k,) or (k, m)
         P(E | H_j), or densities; m columns are successive independent pieces of evidence.
     labels : sequence of k names, optional
+        Names of the hypotheses.
 
     Examples
     --------
@@ -100,7 +104,7 @@ def bayes_rule(prior: Any, likelihood: Any, labels: Any = None) -> BayesResult:
     return BayesResult(posterior, evidence, support, odds, best, names, log_evidence)
 
 
-def _prior(prior: Any) -> Array:
+def _prior(prior: ArrayLike) -> Array:
     p = vector(prior, "prior")
     if len(p) == 1 and np.ndim(prior) == 0:
         p = np.array([p[0], 1 - p[0]])

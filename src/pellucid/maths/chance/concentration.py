@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import plain
 
 ROUNDING = 1e-12  # a count is not raised by one because its last digit was rounded up
@@ -30,9 +31,9 @@ class Bound(NamedTuple):
     0.05
     """
 
-    delta: float
-    n: int
-    eps: float
+    delta: float  # probability of a larger deviation
+    n: int  # observations in the mean
+    eps: float  # deviation of the mean
 
     def __float__(self) -> float:
         return self.delta
@@ -45,6 +46,7 @@ class Bound(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """The three numbers by name."""
         return plain(self._asdict())
 
 
@@ -119,7 +121,7 @@ def hoeffding(
     n: int | None = None,
     eps: float | None = None,
     delta: float | None = None,
-    width: Any = 1.0,
+    width: ArrayLike = 1.0,
     two_sided: bool = True,
 ) -> Bound:
     """Hoeffding's bound: two of ``n``, ``eps`` and ``delta`` give the third.
@@ -175,7 +177,7 @@ def hoeffding(
     return Bound(min(1.0, c * math.exp(-2 * (n * eps) ** 2 / squares)), int(n), float(eps))
 
 
-def _widths(width: Any) -> Any:
+def _widths(width: ArrayLike) -> Any:
     """A positive number or a vector of them."""
     if isinstance(width, Real | Integral):
         check.positive(width=width)

@@ -9,14 +9,14 @@ r"""A joint distribution of a few discrete variables, as a table.
 One axis per variable; O(prod of the numbers of states) memory and time for each operation.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import text_table
 
 SUMS_TO_ONE = 1e-8
@@ -32,9 +32,9 @@ class Factor(NamedTuple):
     P(b | a)
     """
 
-    target: str
-    given: tuple[str, ...]
-    p: Array
+    target: str  # the variable
+    given: tuple[str, ...]  # the variables before the bar
+    p: Array  # probabilities
 
     def __str__(self) -> str:
         return f"P({self.target}{' | ' * bool(self.given)}{', '.join(self.given)})"
@@ -51,8 +51,8 @@ class ChainRule(NamedTuple):
            [0.1, 0.3]])
     """
 
-    order: tuple[str, ...]
-    factors: tuple[Factor, ...]
+    order: tuple[str, ...]  # of the variables
+    factors: tuple[Factor, ...]  # one conditional distribution per variable
 
     def product(self) -> Array:
         """The joint probabilities, axes in the order of the rule."""
@@ -94,7 +94,9 @@ class JointTable:
     (False, 0.25)
     """
 
-    def __init__(self, p: Any, variables: Mapping[str, Any], *, normalise: bool = False) -> None:
+    def __init__(
+        self, p: ArrayLike, variables: Mapping[str, Any], *, normalise: bool = False
+    ) -> None:
         check.boolean(normalise=normalise)
         table = np.array(p, dtype=np.float64)
         self.variables = {str(name): tuple(states) for name, states in dict(variables).items()}
@@ -143,7 +145,7 @@ class JointTable:
         """P of these states together."""
         return float(self.p[self._index({**(event or {}), **states})].sum())
 
-    def chain_rule(self, order: Any = None) -> ChainRule:
+    def chain_rule(self, order: str | Sequence[str] | None = None) -> ChainRule:
         """The factors P(x_j | x_1, .., x_j-1) in this order of all the variables."""
         order = self.names if order is None else tuple(order)
         if sorted(order) != sorted(self.names):
@@ -157,7 +159,13 @@ class JointTable:
             before = joint
         return ChainRule(tuple(order), tuple(factors))
 
-    def independent(self, a: Any, b: Any, given: Any = (), tol: float = 1e-9) -> bool:
+    def independent(
+        self,
+        a: str | Sequence[str],
+        b: str | Sequence[str],
+        given: str | Sequence[str] = (),
+        tol: float = 1e-9,
+    ) -> bool:
         """Whether P(a, b | given) = P(a | given) P(b | given) to ``tol`` in every cell.
 
         Each of a, b and given is a name or several.

@@ -12,6 +12,7 @@ variance Chebyshev and the central limit theorem do not apply; without a mean no
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,15 +43,15 @@ class LimitTheorems(NamedTuple):
     100      0.064       0.25   0.270671           0.0517403
     """
 
-    n: IntArray
-    frequency: Array | None
-    chebyshev: Array | None
-    hoeffding: Array | None
-    distance: Array | None
-    mean: float | None
-    variance: float | None
-    eps: float
-    repeats: int
+    n: IntArray  # sizes of the samples
+    frequency: Array | None  # share of means that are ``eps`` or more off
+    chebyshev: Array | None  # bound on the frequency
+    hoeffding: Array | None  # bound on the frequency
+    distance: Array | None  # of the standardised mean from N(0, 1)
+    mean: float | None  # of the distribution
+    variance: float | None  # of the distribution
+    eps: float  # deviation that is counted
+    repeats: int  # samples of each size
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -85,7 +86,7 @@ class LimitTheorems(NamedTuple):
 
 def limit_theorems(
     distribution: Any,
-    n: Any = (1, 10, 100, 1000),
+    n: int | Sequence[int] = (1, 10, 100, 1000),
     eps: float = 0.1,
     repeats: int = 10_000,
     random_state: Any = None,
@@ -99,10 +100,13 @@ def limit_theorems(
         (``rvs``, ``mean``, ``var``). Hoeffding's bound needs a bounded ``support``, or quantiles 0
         and 1 that are finite.
     n : whole numbers, default=(1, 10, 100, 1000)
+        Sizes of the samples.
     eps : float, default=0.1
         The deviation of the mean that is counted.
     repeats : int, default=10_000
+        Samples of each size.
     random_state : int, Generator, RandomState or None
+        Seed of the samples.
 
     Examples
     --------

@@ -4,8 +4,8 @@ r"""Mean, covariance and correlation that can be merged.
     corr_jk = cov_jk / sqrt(cov_jj cov_kk)
 
 The sums run over leaves of 4096 rows in one fixed tree (``core.loops.statistics``): arrays in
-memory, the blocks of a file and a cluster give the same bits. Each leaf is centred at one of its rows and then
-at its mean, so that numbers that differ in their last digits only lose none.
+memory, the blocks of a file and a cluster give the same bits. Each leaf is centred at one of its
+rows and then at its mean, so that numbers that differ in their last digits only lose none.
 
 Reference: Chan, Golub & LeVeque (1983).
 """

@@ -11,14 +11,14 @@ Given probabilities are coherent when some distribution over the 2^m atoms has t
 programme decides (up to 12 events; beyond, only monotony and the bounds are checked).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb, fsum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, listed, number, one_line
 
@@ -34,9 +34,9 @@ class Union(NamedTuple):
     P(union) lies between 0 and 0.9 (sums S_r: 0.9); orders above 1 are missing.
     """
 
-    exact: float | None
-    lower: float
-    upper: float
+    exact: float | None  # None where some orders are missing
+    lower: float  # bound
+    upper: float  # bound
     sums: Array  # S_1, S_2, ...
 
     def __repr__(self) -> str:
@@ -52,7 +52,7 @@ class Union(NamedTuple):
         )
 
 
-def inclusion_exclusion(events: Any, weights: Any = None) -> Union:
+def inclusion_exclusion(events: Sequence[Any], weights: ArrayLike | None = None) -> Union:
     """The probability that at least one of several events happens.
 
     Parameters

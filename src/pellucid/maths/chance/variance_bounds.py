@@ -42,6 +42,7 @@ def bernstein(
     width : float, default=1.0
         No observation is farther than this from its expectation (the range is enough).
     two_sided : bool, default=True
+        Deviations to both sides; False: to one.
 
     Examples
     --------
@@ -95,6 +96,7 @@ def empirical_bernstein(
     width : float, default=1.0
         The range the observations lie in.
     two_sided : bool, default=True
+        Deviations to both sides; False: to one.
 
     Examples
     --------

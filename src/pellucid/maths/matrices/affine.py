@@ -7,29 +7,29 @@ A hyperplane is {x : n.x + b = 0}, one dimension less than the space; the distan
 |n.x + b| / |n|. A set of this kind is a subspace iff it contains 0.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import columns, threshold, vector
 from pellucid.maths.wording import flat, folded, number, one_line, point
 
 
 class Projection(NamedTuple):
-    """The nearest point, its coefficients on the directions, what is left and how long it is.
+    """The nearest point of a subspace.
 
     >>> print(AffineSubspace([1, 1]).project([2, 0]))
     The nearest point is (1, 1), at distance 1.41421; the residual (1, -1) is orthogonal to the
     set.
     """
 
-    point: Array
-    coefficients: Array
-    residual: Array
-    distance: float
+    point: Array  # the nearest point
+    coefficients: Array  # on the directions
+    residual: Array  # x minus the point
+    distance: float  # length of the residual
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -50,7 +50,7 @@ def _span(B: Array) -> tuple[Array, Array, Array]:
     return U[:, :r], d[:r], Vt[:r].T
 
 
-def projection_matrix(B: Any) -> Array:
+def projection_matrix(B: ArrayLike) -> Array:
     """The matrix P = B (B'B)^-1 B' that projects on the span of the columns (hat matrix).
 
     Parameters
@@ -100,7 +100,7 @@ class AffineSubspace:
     (4.0, True)
     """
 
-    def __init__(self, directions: Any, point: Any = None) -> None:
+    def __init__(self, directions: ArrayLike, point: ArrayLike | None = None) -> None:
         self.directions = columns(directions, "directions")
         n = len(self.directions)
         self.point = np.zeros(n) if point is None else vector(point, "point", n)
@@ -108,7 +108,7 @@ class AffineSubspace:
         self._normal: Array | None = None
 
     @classmethod
-    def from_equation(cls, normal: Any, offset: float) -> "AffineSubspace":
+    def from_equation(cls, normal: ArrayLike, offset: float) -> "AffineSubspace":
         """The hyperplane {x : normal.x + offset = 0}."""
         n = vector(normal, "normal")
         b = float(vector(offset, "offset", 1)[0])
@@ -145,14 +145,14 @@ class AffineSubspace:
             self._normal = n * np.sign(n[np.flatnonzero(n)[0]])
         return self._normal
 
-    def contains(self, x: Any, tol: float = 1e-9) -> bool:
+    def contains(self, x: ArrayLike, tol: float = 1e-9) -> bool:
         """Whether the distance of x is at most ``tol`` times the size of x and the point."""
         check.non_negative(tol=tol)
         x = vector(x, "x", len(self.point))
         size = max(1.0, float(np.linalg.norm(x)), float(np.linalg.norm(self.point)))
         return self.project(x).distance <= tol * size
 
-    def project(self, x: Any) -> Projection:
+    def project(self, x: ArrayLike) -> Projection:
         """The point of the set that is nearest to x."""
         x = vector(x, "x", len(self.point))
         along = self._U.T @ (x - self.point)

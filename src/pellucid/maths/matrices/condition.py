@@ -8,6 +8,7 @@ Units alone can make the condition bad: the same with the non-constant columns s
 ``condition_scaled``.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,14 +33,14 @@ class Conditioning(NamedTuple):
     the normal equations are well conditioned: solve them directly
     """
 
-    rank: int
-    n_columns: int
-    unique: bool
+    rank: int  # number of independent columns
+    n_columns: int  # of the design
+    unique: bool  # whether least squares has one solution
     exact_fit: bool | None  # None without y
     condition: float  # of X'X/n; inf where columns are dependent
-    condition_scaled: float
+    condition_scaled: float  # the same with standardised columns
     combinations: tuple[str, ...]  # "x4 = x1 + x2"
-    advice: tuple[str, ...]
+    advice: tuple[str, ...]  # how to solve it, in sentences
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -56,7 +57,7 @@ class Conditioning(NamedTuple):
         return "\n".join(folded(line) for line in [*lines, *self.combinations, *self.advice])
 
 
-def conditioning(X: Any, y: Any = None, feature_names: Any = None) -> Conditioning:
+def conditioning(X: Any, y: Any = None, feature_names: Sequence[str] | None = None) -> Conditioning:
     """Rank, uniqueness and condition number of the normal equations of X, with advice.
 
     Parameters
@@ -66,6 +67,7 @@ def conditioning(X: Any, y: Any = None, feature_names: Any = None) -> Conditioni
     y : array-like of shape (n,) or (n, k), optional
         Then ``exact_fit`` says whether some w has X w = y.
     feature_names : sequence of str, optional
+        Names for the sentences; by default those of a frame, else x1, x2, ...
 
     Examples
     --------

@@ -21,7 +21,7 @@ from scipy.linalg import LinAlgWarning
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import square
 from pellucid.maths.matrices.orthogonalise import gram_schmidt
@@ -103,7 +103,7 @@ class Decomposition(NamedTuple):
         if self.left is None:
             raise ValueError("A is not diagonalizable: it has no factors")
 
-    def steps(self, x: Any) -> tuple[Any, Any, Any]:
+    def steps(self, x: ArrayLike) -> tuple[Any, Any, Any]:
         """x (or the columns of a matrix) after the rotation, the stretch and the last rotation."""
         self._needs_factors()
         x = np.asarray(x, dtype=np.float64)
@@ -130,7 +130,7 @@ class Decomposition(NamedTuple):
         )
 
 
-def decompose(A: Any, kind: str = "svd") -> Decomposition:
+def decompose(A: ArrayLike, kind: str = "svd") -> Decomposition:
     """Factor A = left diag(values) right.
 
     Parameters

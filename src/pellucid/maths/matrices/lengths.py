@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import columns, vector
 
 
-def norm(x: Any, p: float = 2) -> float:
+def norm(x: ArrayLike, p: float = 2) -> float:
     """The l_p norm of a vector, whatever its orientation.
 
     Parameters
@@ -42,7 +43,7 @@ def norm(x: Any, p: float = 2) -> float:
     return float(largest * np.sum((v / largest) ** p) ** (1 / p))  # scaled: no overflow
 
 
-def angle(x: Any, y: Any, degrees: bool = True) -> float:
+def angle(x: ArrayLike, y: Any, degrees: bool = True) -> float:
     """The angle between two vectors ``x`` and ``y``, from 0 to 180 degrees.
 
     Parameters
@@ -69,7 +70,7 @@ def angle(x: Any, y: Any, degrees: bool = True) -> float:
     return math.degrees(radians) if degrees else radians
 
 
-def is_orthonormal(V: Any, tol: float = 1e-9) -> bool:
+def is_orthonormal(V: ArrayLike, tol: float = 1e-9) -> bool:
     """Whether the columns of V have length 1 and are orthogonal to each other.
 
     Parameters

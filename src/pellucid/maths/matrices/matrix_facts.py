@@ -31,18 +31,18 @@ class MatrixReport(NamedTuple):
       A x = b has one solution for every b
     """
 
-    rank: int
-    nullity: int
-    det: float | None
-    trace: float | None
+    rank: int  # number of singular values above ``tol``
+    nullity: int  # columns minus rank
+    det: float | None  # determinant
+    trace: float | None  # sum of the diagonal
     condition: float  # 2-norm; inf where the rank falls short
-    singular_values: Array
-    is_invertible: bool
-    is_symmetric: bool
-    is_orthogonal: bool
-    has_orthonormal_columns: bool
-    is_projection: bool
-    definiteness: Definiteness | None
+    singular_values: Array  # descending
+    is_invertible: bool  # square of full rank
+    is_symmetric: bool  # A = A'
+    is_orthogonal: bool  # square, A'A = I
+    has_orthonormal_columns: bool  # A'A = I
+    is_projection: bool  # A A = A
+    definiteness: Definiteness | None  # sign of x'Ax
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -80,7 +80,7 @@ class MatrixReport(NamedTuple):
 
 
 def matrix_report(A: Any, tol: float | None = None) -> MatrixReport:
-    """Rank, determinant, condition, symmetry, orthogonality and definiteness of a matrix.
+    """Rank, determinant, condition, symmetry, orthogonality and definiteness of ``A``.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class GramSchmidt(NamedTuple):
     Gamma: Array  # (p, p) unit upper triangle
     Q: Array  # (n, r) orthonormal
     R: Array  # (r, p') upper triangle over the r independent columns
-    dependent: tuple[int, ...]
+    dependent: tuple[int, ...]  # columns that depend on earlier ones
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -52,7 +52,7 @@ class GramSchmidt(NamedTuple):
 
 
 def gram_schmidt(X: Any, tol: float = 1e-10) -> GramSchmidt:
-    """Orthogonalise the columns of X from left to right.
+    """Orthogonalise the columns of the matrix ``X`` from left to right.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ f(x) = x'Ax + b.x + c,    gradient (A + A')x + b,    Hessian H = A + A'
 
 H positive definite                      one minimum
 H semidefinite, b in the range of H      infinitely many: m + null space of H
-H semidefinite, b not in its range       none: falls without end along the null space
-H with a negative eigenvalue             none: falls without end along its vector
+H semidefinite, b not in its range       none: unbounded below along the null space
+H with a negative eigenvalue             none: unbounded below along its eigenvector
 """
 
 from functools import cached_property
@@ -17,7 +17,7 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import oriented, square, vector
 from pellucid.maths.matrices.quadratic_forms import Definiteness, definiteness
 from pellucid.maths.wording import flat, folded, listed, number, one_line, point, span
@@ -70,8 +70,8 @@ class CompletedSquare(NamedTuple):
     (x - m)'A(x - m) + 1 with m = (2)
     """
 
-    center: Array
-    offset: float
+    center: Array  # the stationary point
+    offset: float  # f there
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -92,6 +92,7 @@ class Quadratic:
     b : vector of n numbers, optional
         Zero by default.
     c : float, default=0.0
+        The constant.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class Quadratic:
     ('strictly convex', 0.0, array([-2.,  4.]))
     """
 
-    def __init__(self, A: Any, b: Any = None, c: float = 0.0) -> None:
+    def __init__(self, A: ArrayLike, b: ArrayLike | None = None, c: float = 0.0) -> None:
         self.A = square(A)
         self.b = np.zeros(len(self.A)) if b is None else vector(b, "b", len(self.A))
         self.c = float(vector(c, "c", 1)[0])
@@ -135,14 +136,14 @@ class Quadratic:
     def hessian(self) -> Array:
         return self.A + self.A.T
 
-    def value(self, x: Any) -> float:
+    def value(self, x: ArrayLike) -> float:
         """f(x)."""
         x = vector(x, "x", len(self.b))
         return float(x @ self.A @ x + self.b @ x + self.c)
 
     __call__ = value
 
-    def gradient(self, x: Any) -> Array:
+    def gradient(self, x: ArrayLike) -> Array:
         """(A + A')x + b."""
         return self.hessian @ vector(x, "x", len(self.b)) + self.b
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import square, threshold, vector
 from pellucid.maths.matrices.ellipsoids import Ellipsoid, level_ellipsoid
 from pellucid.maths.wording import flat, folded, listed, one_line
@@ -27,12 +27,12 @@ class Definiteness(NamedTuple):
     positive semidefinite: eigenvalues 0, 2; so x'Ax >= 0, and its minimisers form a line
     """
 
-    kind: str
-    eigenvalues: Array
-    is_pd: bool
-    is_psd: bool
-    is_nd: bool
-    is_nsd: bool
+    kind: str  # such as "positive definite"
+    eigenvalues: Array  # ascending
+    is_pd: bool  # all > 0
+    is_psd: bool  # all >= 0
+    is_nd: bool  # all < 0
+    is_nsd: bool  # all <= 0
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -82,7 +82,7 @@ def definiteness(A: Any, tol: float | None = None) -> Definiteness:
     return Definiteness(kind, values, is_pd, is_psd, is_nd, is_nsd)
 
 
-def ellipsoid(A: Any, c: float = 1.0, center: Any = None) -> Ellipsoid:
+def ellipsoid(A: Any, c: float = 1.0, center: ArrayLike | None = None) -> Ellipsoid:
     """The level set (x - center)'A(x - center) = c, longest axis first.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.inputs import columns, oriented, rank_of, threshold, vector
 from pellucid.maths.wording import one_line, span
 
@@ -39,8 +39,8 @@ class Subspaces(NamedTuple):
     row: Array  # (n, r)
     null: Array  # (n, n - r)
     left_null: Array  # (m, m - r)
-    rank: int
-    nullity: int
+    rank: int  # r
+    nullity: int  # n - r
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -109,9 +109,9 @@ def echelon_of_rank(A: Array, r: int, tol: float) -> Echelon:
 
 
 def fundamental_subspaces(
-    A: Any, basis: str = "orthonormal", tol: float | None = None
+    A: ArrayLike, basis: str = "orthonormal", tol: float | None = None
 ) -> Subspaces:
-    """Bases of the column, row, null and left null space of A.
+    """Bases of the column, row, null and left null space of ``A``.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def _null(found: Echelon, n: int) -> Array:
     return N + 0.0
 
 
-def is_independent(V: Any, tol: float | None = None) -> bool:
-    """Whether the columns of V are linearly independent.
+def is_independent(V: ArrayLike, tol: float | None = None) -> bool:
+    """Whether the columns of ``V`` are linearly independent.
 
     Parameters
     ----------
@@ -175,7 +175,8 @@ def coordinates(V: Any, x: Any) -> Array | None:
 
     Parameters
     ----------
-    V : matrix whose columns are the vectors; a 1-D array is one vector
+    V : matrix
+        Its columns are the vectors; a 1-D array is one vector.
     x : vector
         In the span when V c misses it by rounding only. Of many c the shortest is returned.
 
@@ -196,8 +197,8 @@ def coordinates(V: Any, x: Any) -> Array | None:
     return c if np.linalg.norm(x - V @ c) <= rounding else None
 
 
-def in_span(V: Any, x: Any) -> bool:
-    """Whether x is a linear combination of the columns of V.
+def in_span(V: ArrayLike, x: ArrayLike) -> bool:
+    """Whether ``x`` is a linear combination of the columns of ``V``.
 
     Parameters
     ----------
