@@ -1,5 +1,9 @@
 """Nearest neighbours: distances, exact and approximate search, and what follows from it.
 
+Read ``classifier.py`` or ``regressor.py`` first; ``voting.py`` and ``averaging.py`` turn neighbours
+into answers, ``neighbor_model.py`` is what all models share. ``search/`` finds near rows,
+``editing/`` thins them out, ``labels/`` spreads labels over a graph.
+
 >>> from pellucid.neighbors import KNeighborsClassifier
 >>> model = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["near", "far"])
 >>> model.predict([[0.2]]).tolist()

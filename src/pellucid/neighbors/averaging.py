@@ -45,6 +45,7 @@ class AveragingModel(NeighborsModel, Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)
         check.one_of(("mean", "median"), average=self.average)

@@ -10,14 +10,16 @@ twice Bayes' (Cover & Hart 1967). Every column counts alike, so columns of unequ
 be standardised first.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.core.records import Card
+from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import NearestQuestions
 from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.neighbors.voting import VotingModel, by_nearest, decide, vote_totals
@@ -33,11 +35,11 @@ class NeighborVote(NamedTuple):
     (array([2.    , 0.8333]), 0)
     """
 
-    indices: IntArray
-    distances: Array
-    weights: Array
+    indices: IntArray  # training rows that voted, nearest first
+    distances: Array  # to them
+    weights: Array  # of their votes
     totals: Array  # per class
-    winner: Any
+    winner: Any  # the label
 
 
 class NearVotes(NamedTuple):
@@ -111,17 +113,17 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
 
     def __init__(
         self,
-        n_neighbors: Any = 5,
+        n_neighbors: int | Literal["all"] = 5,
         *,
-        weights: Any = "uniform",
-        algorithm: Any = "auto",
+        weights: str | Callable[[Array], Array] | None = "uniform",
+        algorithm: str | LSHIndex = "auto",
         leaf_size: int = 30,
         p: float | None = 2,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] | BaseEstimator = "minkowski",
         metric_params: dict | None = None,
         n_jobs: int | None = None,
         ties: str = "lowest",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -137,7 +139,7 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
     def _check_question(self) -> None:
         self._check_parameters()
 
-    def _weights(self, Q: Any, distance: Array, index: IntArray) -> Array | None:
+    def _weights(self, Q: Array | None, distance: Array, index: IntArray) -> Array | None:
         return neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
 
     def _votes(self, X: Any) -> Iterator[list[Any]]:
@@ -163,6 +165,7 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
         return shown
 
     def card(self) -> Card:
+        """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
         k = self.n_neighbors
         spreads = self._spreads()

@@ -3,13 +3,16 @@
 The search itself is in ``search`` and its kernels; this is the shell.
 """
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import NearestQuestions
 from pellucid.neighbors.search.radius_search import RadiusQuestions
 
@@ -61,11 +64,11 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
     def __init__(
         self,
         *,
-        n_neighbors: Any = 5,
+        n_neighbors: int | Literal["all"] = 5,
         radius: float | None = 1.0,
-        algorithm: Any = "auto",
+        algorithm: str | LSHIndex = "auto",
         leaf_size: int = 30,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] | BaseEstimator = "minkowski",
         p: float | None = 2,
         metric_params: dict | None = None,
         n_jobs: int | None = None,
@@ -81,6 +84,7 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the rows and prepare the search; ``y`` is ignored."""
         self._check_radius()
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
@@ -89,6 +93,7 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
         return self
 
     def card(self) -> Card:
+        """How rows are found, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             "the training rows themselves: a lazy, local, instance-based memory",

@@ -11,7 +11,7 @@ The standard error is that of a mean of rows (leave-one-out) or of folds. ``one_
 is the LARGEST k, the smoothest rule, whose error is within one standard error of the best.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from pellucid.base import encode_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.random import generator
-from pellucid.neighbors.search.metrics import resolve
+from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.pairwise import pairwise_distances
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
@@ -41,15 +41,19 @@ class NeighborsPath(NamedTuple):
     array([0., 0., 1.])
     """
 
-    n_neighbors: IntArray
-    errors: Array
-    standard_errors: Array
-    best: int
-    one_standard_error: int
+    n_neighbors: IntArray  # (m,) the k that were tried
+    errors: Array  # (m,) mean loss
+    standard_errors: Array  # (m,) of the means
+    best: int  # the k of least error
+    one_standard_error: int  # the largest k within one standard error of it
 
 
 def running_losses(
-    values: Any, weights: Array | None, truth: Any, ks: IntArray, n_classes: int
+    values: Array | IntArray,
+    weights: Array | None,
+    truth: Array | IntArray,
+    ks: IntArray,
+    n_classes: int,
 ) -> Array:
     """Loss of each row for each k: (m, len(ks)); values (m, k) are codes or numbers.
 
@@ -78,7 +82,7 @@ def splits(cv: Any, X: Array, y: Any, labels: bool) -> Iterator[tuple[IntArray, 
     yield from check_cv(cv, y, classifier=labels).split(X, y)
 
 
-def search(X: Array, Q: Array | None, k: int, metric: Any) -> tuple[Array, IntArray]:
+def search(X: Array, Q: Array | None, k: int, metric: MetricLike) -> tuple[Array, IntArray]:
     """The k nearest rows of Q, or of each row of X among the others."""
     found = resolve(metric, X)
     small = X.shape[1] <= TREE_COLUMNS and len(X) >= 128 and found.order is not None
@@ -94,17 +98,18 @@ def search(X: Array, Q: Array | None, k: int, metric: Any) -> tuple[Array, IntAr
 def select_n_neighbors(
     X: Any,
     y: Any,
-    n_neighbors: Any = range(1, 31),
+    n_neighbors: Iterable[int] = range(1, 31),
     *,
     cv: Any = None,
-    weights: Any = "uniform",
-    metric: Any = "euclidean",
+    weights: str | Callable[..., Any] | None = "uniform",
+    metric: MetricLike = "euclidean",
 ) -> NeighborsPath:
     """The error of k nearest neighbours for many k, from one search.
 
     Parameters
     ----------
     X : array of shape (n, p)
+        The rows.
     y : array of shape (n,)
         Real numbers (float: squared error) or labels (anything else: error rate).
     n_neighbors : whole numbers, default=range(1, 31)
@@ -149,7 +154,7 @@ def select_n_neighbors(
     return summarise(ks, units)
 
 
-def usable(n_neighbors: Any, there: int) -> IntArray:
+def usable(n_neighbors: Iterable[int], there: int) -> IntArray:
     ks = np.unique(np.asarray(list(n_neighbors)))
     if not len(ks) or ks.dtype.kind not in "iu" or ks[0] < 1:
         raise ValueError(f"n_neighbors must be whole numbers >= 1, got {n_neighbors!r}")
@@ -176,6 +181,7 @@ def neighborhood_edge(fraction: float, n_features: int) -> float:
     fraction : float
         Of the data to catch, in (0, 1].
     n_features : int
+        Number of columns.
 
     Examples
     --------
@@ -198,8 +204,8 @@ class DistanceConcentration(NamedTuple):
     3.0
     """
 
-    contrast: float
-    uniform_cube: float
+    contrast: float  # (farthest - nearest) / nearest
+    uniform_cube: float  # the same for uniform random rows of this shape
 
 
 def contrast(X: Array) -> float:

@@ -7,16 +7,18 @@ Spread       sqrt(sum w_i (y_i - mean)^2 / sum w_i) of the neighbours' y
 Search       see ``search``.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
 from pellucid.neighbors.averaging import AveragingModel
+from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import NearestQuestions
 from pellucid.neighbors.search.weights import neighbour_weights
 
@@ -94,13 +96,13 @@ class KNeighborsRegressor(AveragingModel, NearestQuestions):
 
     def __init__(
         self,
-        n_neighbors: Any = 5,
+        n_neighbors: int | Literal["all"] = 5,
         *,
-        weights: Any = "uniform",
-        algorithm: Any = "auto",
+        weights: str | Callable[[Array], Array] | None = "uniform",
+        algorithm: str | LSHIndex = "auto",
         leaf_size: int = 30,
         p: float | None = 2,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] | BaseEstimator = "minkowski",
         metric_params: dict | None = None,
         n_jobs: int | None = None,
         average: str = "mean",
@@ -124,6 +126,7 @@ class KNeighborsRegressor(AveragingModel, NearestQuestions):
             yield NearValues(y.take(index, axis=0), w)
 
     def card(self) -> Card:
+        """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
         loss = "squared" if self.average == "mean" else "absolute"
         spreads = self._spreads()

@@ -11,12 +11,14 @@ With labels, cells of one class that touch form its regions: the decision region
 neighbour. Other metrics have cells with curved or no edges: a raster tells whose each pixel is.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.neighbors.search.metrics import resolve
+from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
@@ -33,8 +35,8 @@ class Region(NamedTuple):
     ('a', (0,))
     """
 
-    label: Any
-    cells: tuple[int, ...]
+    label: Any  # of the class
+    cells: tuple[int, ...]  # numbers of its cells
     outline: Array  # (edges, 2, 2) from corner to corner
 
 
@@ -50,9 +52,9 @@ class VoronoiCells(NamedTuple):
     members: tuple[IntArray, ...]  # rows of X at each point
     polygons: tuple[Array, ...]  # corners of each cell, counter-clockwise; () for a raster
     neighbours: tuple[tuple[int, ...], ...]  # cells that share an edge
-    regions: tuple[Region, ...]
+    regions: tuple[Region, ...]  # of the classes; () without labels
     raster: IntArray | None  # (PIXELS, PIXELS) whose each pixel is, rows from low y to high
-    bounds: tuple[float, float, float, float]
+    bounds: tuple[float, float, float, float]  # x_low, x_high, y_low, y_high
 
 
 class Cell(NamedTuple):
@@ -76,13 +78,8 @@ def clip(cell: Cell, normal: Array, limit: float, owner: int) -> Cell:
             corners.append(a)
             owners.append(cell.owners[i])
         if inside != leads_in:
-            cut = a + (b - a) * (value[i] / (value[i] - value[j]))
-            if inside:  # the edge leaves: from here on runs the cut
-                corners.append(cut)
-                owners.append(owner)
-            else:
-                corners.append(cut)
-                owners.append(cell.owners[i])
+            corners.append(a + (b - a) * (value[i] / (value[i] - value[j])))
+            owners.append(owner if inside else cell.owners[i])  # leaving: here begins the cut
     return Cell(np.array(corners).reshape(-1, 2), owners)
 
 
@@ -91,7 +88,7 @@ def rectangle(bounds: tuple[float, float, float, float]) -> Cell:
     return Cell(np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]), [-1, -1, -1, -1])
 
 
-def cell_of(i: int, points: Array, index: Index, bounds: Any) -> Cell:
+def cell_of(i: int, points: Array, index: Index, bounds: tuple[float, float, float, float]) -> Cell:
     """The exact cell of point i: clipped by others, nearest first, while they can reach it."""
     cell = rectangle(bounds)
     x = points[i]
@@ -149,13 +146,12 @@ def class_regions(
             for e, owner in enumerate(cells[i].owners)
             if owner not in group
         ]
-        regions.append(
-            Region(labels[start], tuple(sorted(group)), np.array(edges).reshape(-1, 2, 2))
-        )
+        outline = np.array(edges).reshape(-1, 2, 2)
+        regions.append(Region(labels[start], tuple(sorted(group)), outline))
     return tuple(regions)
 
 
-def frame_of(points: Array, bounds: Any) -> tuple[float, float, float, float]:
+def frame_of(points: Array, bounds: Sequence[float] | None) -> tuple[float, float, float, float]:
     if bounds is None:
         low, high = points.min(axis=0), points.max(axis=0)
         pad = MARGIN * np.where(high > low, high - low, 1.0)
@@ -167,7 +163,9 @@ def frame_of(points: Array, bounds: Any) -> tuple[float, float, float, float]:
     return x0, x1, y0, y1
 
 
-def painted(points: Array, metric: Any, bounds: Any) -> IntArray:
+def painted(
+    points: Array, metric: MetricLike, bounds: tuple[float, float, float, float]
+) -> IntArray:
     x0, x1, y0, y1 = bounds
     steps = (np.arange(PIXELS) + 0.5) / PIXELS
     x, y = np.meshgrid(x0 + steps * (x1 - x0), y0 + steps * (y1 - y0))
@@ -186,7 +184,11 @@ def raster_neighbours(raster: IntArray, n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def voronoi_cells(
-    X: Any, labels: Any = None, *, bounds: Any = None, metric: Any = "euclidean"
+    X: Any,
+    labels: Sequence[Any] | NDArray[Any] | None = None,
+    *,
+    bounds: Sequence[float] | None = None,
+    metric: MetricLike = "euclidean",
 ) -> VoronoiCells:
     """The cells of points in the plane, their neighbours, and the regions of the classes.
 
@@ -235,6 +237,5 @@ def voronoi_cells(
     size = max(frame[1] - frame[0], frame[3] - frame[2])
     pairs = adjacent(cells, size)
     regions = () if labels is None else class_regions(cells, pairs, own)
-    return VoronoiCells(
-        points, members, tuple(cell.corners for cell in cells), pairs, regions, None, frame
-    )
+    polygons = tuple(cell.corners for cell in cells)
+    return VoronoiCells(points, members, polygons, pairs, regions, None, frame)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
@@ -107,7 +108,7 @@ class VotingModel(NeighborsModel, Classifier):
     def _settle(self) -> None:
         """What a leaf learns after the rows are in place."""
 
-    def _without_votes(self, j: int, values: Any, alone: Any) -> Any:
+    def _without_votes(self, j: int, values: NDArray[Any], alone: Any) -> Any:
         """Labels (m,) or totals (m, classes) of output j, with those set that nobody voted on."""
         raise AssertionError("somebody always votes")
 
@@ -123,6 +124,7 @@ class VotingModel(NeighborsModel, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)
         check.one_of(TIES, ties=self.ties)

@@ -1,5 +1,9 @@
 """Decision trees: CART, ID3 and C4.5, pruning, rules.
 
+Read ``classifier.py`` or ``regressor.py`` first; ``cart.py`` is what they share, ``growing.py``
+grows a tree, ``splits.py`` scores questions, ``pruning.py`` and ``reduced_error.py`` cut it back,
+``rules.py`` writes it down. ``multiway/`` has trees with one branch per category.
+
 >>> from pellucid.tree import DecisionTreeClassifier
 >>> DecisionTreeClassifier().fit([[1.0], [2.0], [6.0], [7.0]], [0, 0, 1, 1]).predict([[3.0]])
 array([0])

@@ -1,4 +1,4 @@
-"""What both CART classes share: limits, walks, importances, pruning, rules."""
+"""What both CART estimators share: limits, walks, importances, pruning, rules."""
 
 import math
 from abc import abstractmethod
@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator
 from pellucid.compiled.trees.presort import presort
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.features.encoding.category_table import check_categories, open_codes
-from pellucid.tree.growing import Growth, grow_tree
+from pellucid.tree.growing import Classes, Growth, grow_tree
 from pellucid.tree.path_states import path_states
 from pellucid.tree.pruning import prune_at, pruning_path
 from pellucid.tree.record import Tree
@@ -27,7 +27,7 @@ from pellucid.tree.splits import THRESHOLDS, SplitSearch
 SPLITTERS = ("best", "random")
 
 
-def row_count(name: str, value: Any, n: int, *, least: int) -> int:
+def row_count(name: str, value: float, n: int, *, least: int) -> int:
     """A number of rows: whole, or a share of n, rounded up.
 
     >>> row_count("min_samples_leaf", 0.25, 10, least=1)
@@ -43,7 +43,7 @@ def row_count(name: str, value: Any, n: int, *, least: int) -> int:
     )
 
 
-def column_count(value: Any, d: int) -> int:
+def column_count(value: float | str | None, d: int) -> int:
     """How many columns a split may look at.
 
     >>> column_count("sqrt", 20), column_count(0.5, 20), column_count(None, 20)
@@ -65,7 +65,7 @@ def column_count(value: Any, d: int) -> int:
     )
 
 
-def level_counts(categories: Any) -> Any:
+def level_counts(categories: list[Any] | None) -> Any:
     """How many levels each column has, 0 for numbers; None where there are no categories.
 
     >>> level_counts([None, np.array(["a", "b"])])
@@ -102,7 +102,7 @@ class CartTree(Estimator):
         return found
 
     @abstractmethod
-    def _monotone(self, constraints: Any) -> Any:
+    def _monotone(self, constraints: IntArray) -> Any:
         """Constraints on the value of a node, from those on the prediction."""
 
     def _settings(self) -> SplitSearch:
@@ -110,12 +110,7 @@ class CartTree(Estimator):
         if isinstance(self.criterion, SplitSearch):
             return self.criterion
         return SplitSearch(
-            self.criterion,
-            min_impurity_decrease=self.min_impurity_decrease,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            monotonic_cst=self.monotonic_cst,
-            splitter=self.splitter,
+            self.criterion, **{name: getattr(self, name) for name in SplitSearch._fields[2:]}
         )
 
     def _growth(self, n: int, total: float) -> Growth:
@@ -138,6 +133,8 @@ class CartTree(Estimator):
             check.whole(max_depth=self.max_depth)
         if ask.max_leaf_nodes is not None:
             check.whole(at_least=2, max_leaf_nodes=ask.max_leaf_nodes)
+        pairs = self.interaction_cst
+        paths = None if pairs is None else path_states(pairs, self.n_features_in_)
         return Growth(
             ask.impurity,
             ask.threshold,
@@ -151,12 +148,10 @@ class CartTree(Estimator):
             min_impurity_decrease=ask.min_impurity_decrease,
             monotone=self._monotone_cst(ask.monotonic_cst),
             levels=level_counts(self.categories_),
-            paths=None
-            if self.interaction_cst is None
-            else path_states(self.interaction_cst, self.n_features_in_),
+            paths=paths,
         )
 
-    def _monotone_cst(self, given: Any) -> Any:
+    def _monotone_cst(self, given: ArrayLike | None) -> Any:
         if given is None:
             return None
         constraints = np.asarray(given)
@@ -178,7 +173,7 @@ class CartTree(Estimator):
             )
         return self._monotone(constraints)
 
-    def _grow(self, X: Array, target: Any, w: Array) -> Tree:
+    def _grow(self, X: Array, target: Classes | Array, w: Array) -> Tree:
         """Grow and prune."""
         self.max_features_ = column_count(self.max_features, X.shape[1])
         growth = self._growth(len(X), float(w.sum()))
@@ -199,13 +194,11 @@ class CartTree(Estimator):
 
     def apply(self, X: ArrayLike) -> Any:
         """The number of the leaf of every row."""
-        X = self._check_input(X)
-        return self.tree_.apply(X)
+        return self.tree_.apply(self._check_input(X))
 
     def decision_path(self, X: ArrayLike) -> Any:
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
-        X = self._check_input(X)
-        return self.tree_.decision_path(X)
+        return self.tree_.decision_path(self._check_input(X))
 
     def get_depth(self) -> int:
         """The number of questions on the longest path."""
@@ -227,8 +220,7 @@ class CartTree(Estimator):
 
     def explain(self, X: ArrayLike) -> list[Explanation]:
         """The path of each row: its nodes, its conditions, its leaf's value."""
-        rows = self._check_input(X)
-        return explain_cart(self, rows, self._feature_names())
+        return explain_cart(self, self._check_input(X), self._feature_names())
 
     @property
     def feature_importances_(self) -> Array:
@@ -240,15 +232,14 @@ class CartTree(Estimator):
         """The numbers of the card."""
         tree = self.tree_
         risk = tree.weighted_n_node_samples * tree.impurity
+        left = risk[tree.feature < 0].sum() / tree.weighted_n_node_samples[0]
         return {
             "rows": int(tree.n_node_samples[0]),
             "nodes": tree.node_count,
             "leaves": tree.n_leaves,
             "depth": tree.max_depth,
             "impurity of the root": float(tree.impurity[0]),
-            "impurity of the leaves": float(
-                risk[tree.feature < 0].sum() / tree.weighted_n_node_samples[0]
-            ),
+            "impurity of the leaves": float(left),
             "features used": len(np.unique(tree.feature[tree.feature >= 0])),
         }
 

@@ -9,6 +9,7 @@ Algorithm    columns are sorted once; every level of the tree costs O(n d).
 References: Breiman, Friedman, Olshen & Stone (1984); ESL, section 9.2.
 """
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -18,13 +19,14 @@ from sklearn.utils.validation import check_array
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import ArrayLike, IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
 from pellucid.core.functions.impurities import CLASS_CRITERIA
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.tree.cart import CartTree
 from pellucid.tree.growing import Classes
 from pellucid.tree.record import Tree
+from pellucid.tree.splits import SplitSearch
 
 
 class DecisionTreeClassifier(CartTree, Classifier):
@@ -51,6 +53,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
     max_features : int, float, "sqrt", "log2" or None, default=None
         Features looked at in each node, drawn at random; None: all.
     random_state : int, RandomState, Generator or None, default=None
+        Draws the features of ``max_features`` and the thresholds of ``splitter="random"``.
     max_leaf_nodes : int, default=None
         Grow the best leaf first until there are so many.
     min_impurity_decrease : float, default=0.0
@@ -94,21 +97,21 @@ class DecisionTreeClassifier(CartTree, Classifier):
     def __init__(
         self,
         *,
-        criterion: Any = "gini",
+        criterion: str | SplitSearch = "gini",
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
+        max_features: float | str | None = None,
+        random_state: Seed = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | list[dict[Any, float]] | None = None,
         ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        interaction_cst: Any = None,
+        monotonic_cst: ArrayLike | None = None,
+        categorical_features: ArrayLike | None = "from_dtype",
+        interaction_cst: str | Iterable[Iterable[int]] | None = None,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -128,6 +131,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Grow the tree and prune it by ``ccp_alpha``."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )
@@ -168,7 +172,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
     def _class_lists(self) -> list[Any]:
         return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
-    def _monotone(self, constraints: Any) -> Any:
+    def _monotone(self, constraints: IntArray) -> Any:
         """A node's value is the share of the first class, so the signs turn."""
         if self.n_outputs_ > 1:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")

@@ -14,6 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from pellucid.compiled.trees import search
@@ -22,7 +23,7 @@ from pellucid.compiled.trees.levels import fill_sets
 from pellucid.compiled.trees.presort import Presorted, presort, sorted_keys
 from pellucid.compiled.trees.search import Limits, Problem
 from pellucid.compiled.trees.walk import leaf_of_rows, merge_spreads, sum_up
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.tree.record import LEAF, UNDEFINED, Tree
 
@@ -36,11 +37,7 @@ CRITERIA = {
     "poisson": search.POISSON,
     "absolute_error": search.ABSOLUTE,
 }
-RULES = {
-    "midpoint": search.MIDPOINT,
-    "observed": search.OBSERVED,
-    "label_change": search.LABEL_CHANGE,
-}
+RULES = {name: getattr(search, name.upper()) for name in ("midpoint", "observed", "label_change")}
 ROOM = 2.0**61  # sums of whole numbers stay below
 EXACT = 2.0**53
 ALMOST = 1e-12  # a decrease this much (relative) below the least one asked still counts
@@ -106,7 +103,7 @@ class Classes(NamedTuple):
     n_classes: Any  # (o,) int64
 
 
-def make_problem(data: Presorted, target: Any, w: Array, growth: Growth) -> Problem:
+def make_problem(data: Presorted, target: Classes | Array, w: Array, growth: Growth) -> Problem:
     """Everything that the nodes share. ``target``: Classes, or numbers (n, o)."""
     criterion = CRITERIA[growth.criterion]
     absolute = criterion == search.ABSOLUTE
@@ -170,7 +167,7 @@ def make_problem(data: Presorted, target: Any, w: Array, growth: Growth) -> Prob
     )
 
 
-def _any_missing(data: Presorted, keys: Any, shift: int) -> bool:
+def _any_missing(data: Presorted, keys: IntArray, shift: int) -> bool:
     last = keys[: len(data.missing), -1] >> shift
     return bool(data.has_missing and (last >= data.missing).any())
 
@@ -209,7 +206,7 @@ def _whole_targets(y: Array, w: Array, weight: Whole, criterion: int) -> tuple[A
     return np.where(w[:, None] > 0, stat, 0).astype(np.int64), true, center[0]
 
 
-def _target_keys(y: Array, kept: Any, row_bits: int) -> Any:
+def _target_keys(y: Array, kept: NDArray[np.uint8], row_bits: int) -> Any:
     """The outputs sorted like columns."""
     listed = (np.argsort(y[:, j], kind="stable") for j in range(y.shape[1]))
     orders = [order[kept[order] > 0] for order in listed]
@@ -229,7 +226,9 @@ def score_factor(P: Problem, total_weight: float) -> float:
     return true / (total_weight * o)
 
 
-def grow_tree(data: Presorted, target: Any, w: Array, growth: Growth, seed: int = 0) -> Tree:
+def grow_tree(
+    data: Presorted, target: Classes | Array, w: Array, growth: Growth, seed: int = 0
+) -> Tree:
     """Grow one tree on presorted columns; ``w`` may be weights or bootstrap counts.
 
     >>> from pellucid.compiled.trees.presort import presort
@@ -266,26 +265,21 @@ def grow_tree(data: Presorted, target: Any, w: Array, growth: Growth, seed: int 
 
 
 def with_sets(
-    tree: Tree, levels: Any, X: Array, rows: Any, bits: int, mask: int, start: Any, stop: Any
+    tree: Tree,
+    levels: IntArray,
+    X: Array,
+    rows: IntArray,
+    bits: int,
+    mask: int,
+    start: IntArray,
+    stop: IntArray,
 ) -> Tree:
     """The sets of levels that go left; the threshold of such a node is where its set begins."""
     found = set_places(tree.feature, levels)
     sets = np.zeros(found.size, np.uint64)
-    fill_sets(
-        X,
-        rows,
-        bits,
-        mask,
-        tree.children_left,
-        tree.feature,
-        start,
-        stop,
-        tree.weighted_n_node_samples,
-        levels,
-        found.begin,
-        tree.missing_go_to_left,
-        sets,
-    )
+    nodes = tree.children_left, tree.feature, start, stop, tree.weighted_n_node_samples
+    places = levels, found.begin, tree.missing_go_to_left
+    fill_sets(X, rows, bits, mask, *nodes, *places, sets)
     threshold = np.where(found.asks, found.begin, tree.threshold)
     return tree._replace(threshold=threshold, levels=levels, sets=sets)
 
@@ -298,7 +292,7 @@ class Places(NamedTuple):
     size: int  # words in all
 
 
-def set_places(feature: Any, levels: Any) -> Places:
+def set_places(feature: IntArray, levels: IntArray) -> Places:
     """Words of 64 bits for every node that asks about levels, one after the other.
 
     >>> set_places(np.array([0, -1, 1]), np.array([70, 0])).begin.tolist()
@@ -309,7 +303,9 @@ def set_places(feature: Any, levels: Any) -> Places:
     return Places(words > 0, end - words, int(end[-1]))
 
 
-def finish(nodes: Nodes, leaf: Any, target: Any, w: Array, growth: Growth, P: Problem) -> Tree:
+def finish(
+    nodes: Nodes, leaf: IntArray, target: Classes | Array, w: Array, growth: Growth, P: Problem
+) -> Tree:
     """The record of a grown tree: values, impurities and weights of its nodes."""
     rows = np.flatnonzero(leaf >= 0)
     kept = (leaf[rows], w[rows])
@@ -325,24 +321,16 @@ def finish(nodes: Nodes, leaf: Any, target: Any, w: Array, growth: Growth, P: Pr
         if isinstance(target, Classes):
             value[:, 0, 1] = 1.0 - value[:, 0, 0]
     inner = nodes.feature >= 0
-    return Tree(
-        nodes.left,
-        nodes.right,
-        np.where(inner, nodes.feature, UNDEFINED).astype(np.int32),
-        np.where(inner, nodes.threshold, UNDEFINED),
-        nodes.missing_left,
-        impurity,
-        (nodes.stop - nodes.start).astype(np.int64),
-        weight,
-        value,
-        spread,
-        n_classes,
-        int(P.X.shape[1]),
-    )
+    feature = np.where(inner, nodes.feature, UNDEFINED).astype(np.int32)
+    threshold = np.where(inner, nodes.threshold, UNDEFINED)
+    questions = nodes.left, nodes.right, feature, threshold, nodes.missing_left
+    rows_at = (nodes.stop - nodes.start).astype(np.int64)
+    answers = weight, value, spread, n_classes
+    return Tree(*questions, impurity, rows_at, *answers, int(P.X.shape[1]))
 
 
 def _class_nodes(
-    nodes: Nodes, leaf: Any, w: Array, target: Classes, rows: Any, growth: Growth
+    nodes: Nodes, leaf: IntArray, w: Array, target: Classes, rows: IntArray, growth: Growth
 ) -> tuple[Array, Array, Array]:
     """Weight, impurity and class shares of every node."""
     n, o, K = len(nodes.left), len(target.n_classes), int(target.n_classes.max())
@@ -357,7 +345,7 @@ def _class_nodes(
 
 
 def _number_nodes(
-    nodes: Nodes, leaf: Any, w: Array, y: Array, growth: Growth, P: Problem
+    nodes: Nodes, leaf: IntArray, w: Array, y: Array, growth: Growth, P: Problem
 ) -> tuple[Array, Array, Array, Array]:
     """Weight, impurity, mean (absolute_error: median) and standard deviation of every node."""
     n, o = len(nodes.left), y.shape[1]

@@ -21,7 +21,7 @@ MOST_CELLS = 2**25  # of a table of states
 SHORT = {"no_interactions": 1, "pairwise": 2}
 
 
-def column_groups(asked: Any, d: int) -> list[list[int]]:
+def column_groups(asked: str | Iterable[Iterable[int]], d: int) -> list[list[int]]:
     """The groups by column numbers; columns in none form one more.
 
     >>> column_groups([{0, 1}], 3), column_groups("no_interactions", 2)
@@ -37,11 +37,11 @@ def column_groups(asked: Any, d: int) -> list[list[int]]:
     return [sorted(int(j) for j in group) for group in [*sets, *([rest] if rest else [])]]
 
 
-def _is_column(j: Any, d: int) -> bool:
+def _is_column(j: object, d: int) -> bool:
     return isinstance(j, int | np.integer) and 0 <= int(j) < d
 
 
-def path_states(asked: Any, d: int) -> Any:
+def path_states(asked: str | Iterable[Iterable[int]] | None, d: int) -> Any:
     """The table ``next`` (states, d) of ``interaction_cst``; (0, d) where all columns may meet.
 
     >>> path_states([{0, 1}, {1, 2}], 3)

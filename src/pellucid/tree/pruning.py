@@ -9,11 +9,12 @@ Algorithm    the least g is kept at the top of a tournament; every cut costs dep
 References: Breiman, Friedman, Olshen & Stone (1984), section 3.3.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.jit import jit
 from pellucid.tree.record import LEAF, UNDEFINED, Tree
 
@@ -107,7 +108,7 @@ def prune_at(tree: Tree, alpha: float) -> Tree:
     return make_leaves(tree, path.nodes[1:][path.ccp_alphas[1:] <= alpha])
 
 
-def make_leaves(tree: Tree, nodes: Any) -> Tree:
+def make_leaves(tree: Tree, nodes: Sequence[int] | IntArray) -> Tree:
     """The tree in which these nodes are leaves, renumbered.
 
     >>> from pellucid import DecisionTreeClassifier
@@ -126,20 +127,16 @@ def make_leaves(tree: Tree, nodes: Any) -> Tree:
     number = (np.cumsum(kept) - 1).astype(np.int32)
     inner = (~leaf)[kept]
 
-    def child(places: Any) -> Any:
+    def child(places: IntArray) -> Any:
         return np.where(inner, number[places[kept]], LEAF).astype(np.int32)
 
+    unchanged = {name: getattr(tree, name)[kept] for name in Tree._fields[4:10]}
     return tree._replace(
         children_left=child(tree.children_left),
         children_right=child(tree.children_right),
         feature=np.where(inner, tree.feature[kept], UNDEFINED).astype(np.int32),
         threshold=np.where(inner, tree.threshold[kept], float(UNDEFINED)),
-        missing_go_to_left=tree.missing_go_to_left[kept],
-        impurity=tree.impurity[kept],
-        n_node_samples=tree.n_node_samples[kept],
-        weighted_n_node_samples=tree.weighted_n_node_samples[kept],
-        value=tree.value[kept],
-        spread=tree.spread[kept],
+        **unchanged,
     )
 
 

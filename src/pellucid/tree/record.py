@@ -71,15 +71,8 @@ class Tree(NamedTuple):
 
     def apply(self, X: Array) -> Any:
         """The leaf of every row of X (n, d), float64."""
-        return leaves_of(
-            X,
-            self.feature,
-            self.threshold,
-            self.missing_go_to_left,
-            self.children_right,
-            self.levels,
-            self.sets,
-        )
+        nodes = self.feature, self.threshold, self.missing_go_to_left, self.children_right
+        return leaves_of(X, *nodes, self.levels, self.sets)
 
     def asks_levels(self, node: int) -> bool:
         """Whether the node divides levels of a category."""

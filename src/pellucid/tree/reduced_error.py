@@ -11,12 +11,13 @@ branch), so that one pass of the rows through the tree serves all rounds.
 References: Quinlan, "Simplifying decision trees" (1987); Mitchell, section 3.7.1.
 """
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -25,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -58,7 +59,7 @@ class Cuts(NamedTuple):
     log: list[PruneStep]
 
 
-def subtree_sizes(parent: Any) -> Any:
+def subtree_sizes(parent: IntArray) -> Any:
     """The number of nodes at and below each node (parents come first)."""
     size = np.ones(len(parent), np.int64)
     for i in range(len(parent) - 1, 0, -1):
@@ -66,12 +67,12 @@ def subtree_sizes(parent: Any) -> Any:
     return size
 
 
-def below(parent: Any, node: int, size: Any) -> slice:
+def below(parent: IntArray, node: int, size: IntArray) -> slice:
     """The places of a subtree: nodes are in preorder."""
     return slice(node, node + int(size[node]))
 
 
-def additive_cuts(tree: Tree, leaf_sum: Array, final: Any) -> Cuts:
+def additive_cuts(tree: Tree, leaf_sum: Array, final: Callable[[float], float]) -> Cuts:
     """Cuts for a score that is a sum over rows; ``leaf_sum[t]`` = sum over the rows through t.
 
     ``final(total)`` turns the sum into the score that is reported.
@@ -105,7 +106,7 @@ def additive_cuts(tree: Tree, leaf_sum: Array, final: Any) -> Cuts:
     return Cuts(nodes, log)
 
 
-def scored_cuts(model: Any, X: Any, y: Any, scorer: Any) -> Cuts:
+def scored_cuts(model: Any, X: Any, y: Any, scorer: Callable[..., float]) -> Cuts:
     """Cuts for any score and any tree: every replacement is made and scored."""
     tree = model.tree_
     parent = tree.parent if isinstance(tree, MultiwayTree) else tree.depths()[1]
@@ -133,10 +134,9 @@ def scored_cuts(model: Any, X: Any, y: Any, scorer: Any) -> Cuts:
 
 def with_leaves(model: Any, nodes: list[int]) -> Any:
     """A copy of the model in whose tree these nodes are leaves."""
-    pruned = copy(model)
-    tree = model.tree_
-    made = tree.with_leaves(nodes) if isinstance(tree, MultiwayTree) else make_leaves(tree, nodes)
-    pruned.tree_ = made
+    pruned, tree = copy(model), model.tree_
+    multiway = isinstance(tree, MultiwayTree)
+    pruned.tree_ = tree.with_leaves(nodes) if multiway else make_leaves(tree, nodes)
     return pruned
 
 
@@ -162,7 +162,13 @@ def _row_sums(model: Any, X: Any, y: Any) -> tuple[Array, Any]:
     return np.bincount(paths.indices, worth, tree.node_count).astype(np.float64), r2
 
 
-def reduced_error_prune(model: Any, X_val: Any, y_val: Any, *, scoring: Any = "accuracy") -> Any:
+def reduced_error_prune(
+    model: Any,
+    X_val: ArrayLike,
+    y_val: ArrayLike,
+    *,
+    scoring: str | Callable[..., float] = "accuracy",
+) -> Any:
     """A pruned copy of a fitted tree, with ``pruning_log_``.
 
     Parameters
@@ -209,6 +215,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     Parameters
     ----------
     estimator : a tree of ``pellucid.tree``
+        Cloned, grown on part of the rows and pruned by the rest.
     validation_fraction : float, default=0.3
         Share of the rows that prune, in (0, 1); within each class for a classifier.
     random_state : int, RandomState, Generator or None, default=None
@@ -236,7 +243,11 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     _accepts_nan = True
 
     def __init__(
-        self, estimator: Any, *, validation_fraction: float = 0.3, random_state: Any = None
+        self,
+        estimator: BaseEstimator,
+        *,
+        validation_fraction: float = 0.3,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.validation_fraction = validation_fraction
@@ -252,6 +263,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Divide the rows, grow the tree on one part and prune it by the other."""
         check.fraction(validation_fraction=self.validation_fraction)
         context = FitContext(self, X=X, y=y, attributes=lambda _: self._fitted())
         codes = self._look(X, y)
@@ -341,7 +353,7 @@ def _indexable(X: Any) -> Any:
     return np.asarray(X, dtype=object) if array.dtype.kind == "U" else array
 
 
-def hold_out(groups: Any, share: float, rng: Rng) -> Any:
+def hold_out(groups: IntArray, share: float, rng: Rng) -> Any:
     """Rows that prune: ``share`` of every group, never a whole group; one row at least.
 
     >>> hold_out(np.array([0, 0, 0, 0, 1]), 0.5, np.random.default_rng(0)).size

@@ -8,16 +8,18 @@ Several outputs share the tree; their impurities are averaged.
 References: Breiman, Friedman, Olshen & Stone (1984); ESL, section 9.2.2.
 """
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 
 from pellucid.base import Regressor, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.tree.cart import CartTree
 from pellucid.tree.record import Tree
+from pellucid.tree.splits import SplitSearch
 
 
 class DecisionTreeRegressor(CartTree, Regressor):
@@ -43,6 +45,7 @@ class DecisionTreeRegressor(CartTree, Regressor):
     max_features : int, float, "sqrt", "log2" or None, default=None
         Features looked at in each node, drawn at random; None: all.
     random_state : int, RandomState, Generator or None, default=None
+        Draws the features of ``max_features`` and the thresholds of ``splitter="random"``.
     max_leaf_nodes : int, default=None
         Grow the best leaf first until there are so many.
     min_impurity_decrease : float, default=0.0
@@ -81,20 +84,20 @@ class DecisionTreeRegressor(CartTree, Regressor):
     def __init__(
         self,
         *,
-        criterion: Any = "squared_error",
+        criterion: str | SplitSearch = "squared_error",
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
+        max_features: float | str | None = None,
+        random_state: Seed = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        interaction_cst: Any = None,
+        monotonic_cst: ArrayLike | None = None,
+        categorical_features: ArrayLike | None = "from_dtype",
+        interaction_cst: str | Iterable[Iterable[int]] | None = None,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -113,6 +116,7 @@ class DecisionTreeRegressor(CartTree, Regressor):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Grow the tree and prune it by ``ccp_alpha``."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )
@@ -138,7 +142,7 @@ class DecisionTreeRegressor(CartTree, Regressor):
         if not (w @ y > 0).all():
             raise ValueError("Sum of y is not positive, which is necessary for criterion='poisson'")
 
-    def _monotone(self, constraints: Any) -> Any:
+    def _monotone(self, constraints: IntArray) -> Any:
         if self.n_outputs_ > 1:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
         return constraints

@@ -136,7 +136,7 @@ def edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Conditio
                 yield i, child, Condition(names[j], op, float(tree.threshold[i]))
 
 
-def _names(model: Any, feature_names: Any) -> Sequence[str]:
+def _names(model: Any, feature_names: Sequence[str] | None) -> Sequence[str]:
     check_is_fitted(model)
     if not isinstance(getattr(model, "tree_", None), Tree | MultiwayTree):
         raise TypeError(f"a tree of pellucid.tree is needed, got {type(model).__name__}")
@@ -162,7 +162,7 @@ def leaf_label(model: Any, node: int) -> Any:
     return answers[0] if len(answers) == 1 else tuple(answers)
 
 
-def export_rules(model: Any, *, feature_names: Any = None) -> list[Rule]:
+def export_rules(model: Any, *, feature_names: Sequence[str] | None = None) -> list[Rule]:
     """One rule for every leaf, from left to right.
 
     Parameters
@@ -191,7 +191,7 @@ def export_rules(model: Any, *, feature_names: Any = None) -> list[Rule]:
     return rules
 
 
-def export_dnf(model: Any, label: Any, *, feature_names: Any = None) -> str:
+def export_dnf(model: Any, label: Any, *, feature_names: Sequence[str] | None = None) -> str:
     """The formula that says when the tree answers ``label``: rules joined by OR.
 
     Parameters
@@ -224,8 +224,8 @@ def export_dnf(model: Any, label: Any, *, feature_names: Any = None) -> str:
 def export_text(
     model: Any,
     *,
-    feature_names: Any = None,
-    class_names: Any = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     max_depth: int = 10,
     spacing: int = 3,
     decimals: int = 2,
@@ -295,12 +295,13 @@ def _said(condition: Condition, decimals: int) -> str:
     return f"{condition.feature} {op} {condition.value:.{decimals}f}"
 
 
-def _leaf_text(model: Any, node: int, class_names: Any, decimals: int, weights: bool) -> str:
+def _leaf_text(
+    model: Any, node: int, class_names: Sequence[str] | None, decimals: int, weights: bool
+) -> str:
     value = model.tree_.value[node, 0]
     if not is_classifier(model):
-        return (
-            "value: [" + ", ".join(f"{v:.{decimals}f}" for v in model.tree_.value[node, :, 0]) + "]"
-        )
+        numbers = (f"{v:.{decimals}f}" for v in model.tree_.value[node, :, 0])
+        return f"value: [{', '.join(numbers)}]"
     labels = model.classes_ if isinstance(model.classes_, np.ndarray) else model.classes_[0]
     label = (labels if class_names is None else class_names)[int(np.argmax(value))]
     if not weights:

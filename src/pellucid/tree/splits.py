@@ -13,7 +13,7 @@ import numpy as np
 from pellucid.base import encode_labels
 from pellucid.compiled.trees.presort import presort
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.impurities import (
     CLASS_CRITERIA,
     NUMBER_CRITERIA,
@@ -124,7 +124,7 @@ def impurity(y: Any, criterion: str = "gini", *, sample_weight: Any = None) -> f
     return float(class_impurity(np.bincount(codes, w).astype(np.float64), criterion))
 
 
-def information_gain(y: Any, groups: Any, *, criterion: str = "entropy") -> float:
+def information_gain(y: Any, groups: ArrayLike, *, criterion: str = "entropy") -> float:
     """I(S) - sum_v |S_v| / |S| I(S_v) for the groups of an attribute's values.
 
     >>> round(information_gain(["+", "+", "-", "-", "+"], [0, 0, 1, 1, 1]), 4)
@@ -139,7 +139,7 @@ def information_gain(y: Any, groups: Any, *, criterion: str = "entropy") -> floa
     return impurity(y, criterion) - inside
 
 
-def split_information(groups: Any) -> float:
+def split_information(groups: ArrayLike) -> float:
     """H_A(S), the entropy of the groups themselves, in bits.
 
     >>> split_information(["a", "a", "b", "b"])
@@ -148,7 +148,7 @@ def split_information(groups: Any) -> float:
     return impurity(groups, "entropy")
 
 
-def gain_ratio(y: Any, groups: Any) -> float:
+def gain_ratio(y: Any, groups: ArrayLike) -> float:
     """Information gain / split information; nan where all are in one group.
 
     >>> round(gain_ratio(["+", "+", "-", "-", "+"], [0, 0, 1, 1, 1]), 4)
@@ -158,7 +158,7 @@ def gain_ratio(y: Any, groups: Any) -> float:
     return information_gain(y, groups) / information if information > 0 else float("nan")
 
 
-def candidate_thresholds(x: Any, y: Any, *, rule: str = "label_change") -> Array:
+def candidate_thresholds(x: ArrayLike, y: Any, *, rule: str = "label_change") -> Array:
     """The thresholds worth a try for one numeric column.
 
     Parameters

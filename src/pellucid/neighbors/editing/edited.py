@@ -8,26 +8,29 @@ of one that would, the row with the most agreeing neighbours stays.
 Reference: Wilson (1972); Tomek (1976).
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.neighbors.editing.condensed import take_rows
 from pellucid.neighbors.path import search
-from pellucid.neighbors.search.metrics import resolve, settled
+from pellucid.neighbors.search.metrics import MetricLike, resolve, settled
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.voting import vote_totals
 
 
 def noisy_rows(
-    X: Array, codes: IntArray, k: int, n_classes: int, metric: Any, kind: str
+    X: Array, codes: IntArray, k: int, n_classes: int, metric: MetricLike, kind: str
 ) -> BoolArray:
     """Rows whose class loses the vote of their neighbours; no class loses all of its rows."""
     _, index = search(X, None, min(k, len(X) - 1), metric)
@@ -51,6 +54,7 @@ class EditedNearestNeighbours(Classifier):
     kind : {'mode', 'all'}, default='mode'
         'mode': a row goes if its class loses the vote; 'all': unless all agree with it.
     metric : str, callable, Minkowski, Mahalanobis or Gower, default='euclidean'
+        The distance between rows; see ``pairwise_distances``.
     repeat : bool, default=False
         Edit what is left until nothing changes.
 
@@ -74,7 +78,7 @@ class EditedNearestNeighbours(Classifier):
         n_neighbors: int = 3,
         *,
         kind: str = "mode",
-        metric: Any = "euclidean",
+        metric: str | Callable[..., float] | BaseEstimator = "euclidean",
         repeat: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -84,6 +88,7 @@ class EditedNearestNeighbours(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Delete the rows that their neighbours contradict."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("mode", "all"), kind=self.kind)
         check.boolean(repeat=self.repeat)
@@ -95,17 +100,12 @@ class EditedNearestNeighbours(Classifier):
         def step(stay: IntArray) -> tuple[IntArray, float]:
             if len(stay) < 2:
                 return stay, 0.0
-            noisy = noisy_rows(
-                rows.X[stay], rows.y[stay], self.n_neighbors, K, self.metric, self.kind
-            )
+            part = rows.X[stay], rows.y[stay]
+            noisy = noisy_rows(*part, self.n_neighbors, K, self.metric, self.kind)
             return stay[~noisy], float(noisy.sum()) if self.repeat else 0.0
 
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            max_steps=rows.n_rows,
-            attributes=lambda stay: self._edited(stay, rows),
+        context = FitContext.of_rows(
+            self, rows, max_steps=rows.n_rows, attributes=lambda stay: self._edited(stay, rows)
         )
         run = self._iterate(
             step,
@@ -116,14 +116,13 @@ class EditedNearestNeighbours(Classifier):
             context=context,
         )
         self.__dict__.pop("_index", None)
-        self.sample_indices_, self.removed_indices_, self._fit_X, self._y = self._edited(
-            run.state, rows
-        ).values()
+        edited = self._edited(run.state, rows).values()
+        self.sample_indices_, self.removed_indices_, self._fit_X, self._y = edited
         self._metric = settled(self.metric, rows.X)
         _ = self._index
         return self
 
-    def _edited(self, stay: IntArray, rows: Any) -> dict[str, Any]:
+    def _edited(self, stay: IntArray, rows: Rows) -> dict[str, Any]:
         return {
             "sample_indices_": stay,
             "removed_indices_": np.setdiff1d(np.arange(rows.n_rows), stay),
@@ -140,6 +139,7 @@ class EditedNearestNeighbours(Classifier):
         return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
 
     def predict(self, X: Any) -> Any:
+        """The label of most of the nearest rows that stayed."""
         X = self._check_input(X)
         _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))
         codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
@@ -151,6 +151,7 @@ class EditedNearestNeighbours(Classifier):
         return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
 
     def card(self) -> Card:
+        """What is removed and why, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             f"the {len(self.sample_indices_)} rows that stay; the nearest {self.n_neighbors} vote",

@@ -9,15 +9,17 @@ sample_weight equals repetition: means, sums and draws count a row by its weight
 Cost: mean O(n d); medoid O(n_c^2 d) per class; kmeans O(n d m) a round.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext, iterate
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -139,8 +141,8 @@ class NearestPrototypes(Classifier):
         n_prototypes: int = 1,
         *,
         method: str = "mean",
-        metric: Any = "euclidean",
-        random_state: Any = None,
+        metric: str | Callable[..., float] | BaseEstimator = "euclidean",
+        random_state: Seed = None,
     ) -> None:
         self.n_prototypes = n_prototypes
         self.method = method
@@ -149,6 +151,7 @@ class NearestPrototypes(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the representatives of every class."""
         check.whole(n_prototypes=self.n_prototypes)
         check.one_of(METHODS, method=self.method)
         if self.method == "mean" and self.n_prototypes > 1:
@@ -188,19 +191,20 @@ class NearestPrototypes(Classifier):
     @cached_property
     def _index(self) -> Index:
         metric, keywords = self._metric
-        return Index(
-            self.prototypes_, resolve(metric, self.prototypes_, keywords=keywords), "brute"
-        )
+        rows = self.prototypes_
+        return Index(rows, resolve(metric, rows, keywords=keywords), "brute")
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"prototypes_": (len(self._codes), self.n_features_in_)}
 
     def predict(self, X: Any) -> Any:
+        """The label of the nearest prototype."""
         X = self._check_input(X)
         nearest = self._index.nearest(X, 1)[1][:, 0]
         return self.classes_[self._codes[nearest]]
 
     def card(self) -> Card:
+        """What the prototypes are, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             f"{len(self.prototypes_)} prototypes; a row gets the label of the nearest",

@@ -10,6 +10,7 @@ Algorithm    F <- P F;  rows scaled to sum 1;  labelled rows set back.    O(edge
 Reference: Zhu & Ghahramani (2002).
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,7 @@ class LabelPropagation(LabelModel):
     n_neighbors : int, default=7
         Of "knn"; a row counts as its own neighbour.
     max_iter : int, default=1000
+        Largest number of rounds.
     tol : float, default=1e-3
         Stop when all changes of a round together are below it.
     n_jobs : int or None, default=None
@@ -59,7 +61,7 @@ class LabelPropagation(LabelModel):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         *,
         gamma: float = 20,
         n_neighbors: int = 7,

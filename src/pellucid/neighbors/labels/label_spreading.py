@@ -11,6 +11,7 @@ Reference: Zhou, Bousquet, Lal, Weston & Schoelkopf (2004), Learning with local 
 consistency.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class LabelSpreading(LabelModel):
     alpha : float, default=0.2
         Between 0 and 1: how much a row takes from its neighbours, against its own label.
     max_iter : int, default=30
+        Largest number of rounds.
     tol : float, default=1e-3
         Stop when all changes of a round together are below it.
     n_jobs : int or None, default=None
@@ -61,7 +63,7 @@ class LabelSpreading(LabelModel):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         *,
         gamma: float = 20,
         n_neighbors: int = 7,

@@ -1,1 +1,6 @@
-"""TODO src/pellucid/neighbors/search."""
+"""Finding near rows: metrics, indexes and exact or approximate search.
+
+Read ``search.py`` first: it picks the method. ``nearest_search.py`` and ``radius_search.py`` are
+the exact searches, ``kd_tree.py`` the tree as an object, ``lsh.py`` the approximate index;
+``properties.py`` tests whether a function is a metric.
+"""

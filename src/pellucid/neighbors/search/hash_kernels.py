@@ -7,26 +7,24 @@ index.
 The key of a row is sum_f code_f factor_f mod 2^64 with factors drawn at random, so a step of one
 code to a neighbouring bucket adds or takes away one factor.
 
-Beside the reduced distances of ``neighbours_brute``: kind 4 counts differing coordinates, kind 5
-is the Jaccard distance of truth values.
+Beside the reduced distances of ``compiled.distances.brute``: kind 4 counts differing coordinates,
+kind 5 is the Jaccard distance of truth values.
 """
-
-from typing import Any
 
 import numpy as np
 
 from pellucid.compiled.distances.brute import reduced
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.simd import prefetch
+from pellucid.core.runtime.splitmix import GOLDEN
 
-MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio
 SHIFT = np.uint64(29)
 LINE = 8  # numbers in a line of the cache
 FARTHEST = 1e18  # codes beyond it share a bucket
 
 
 @jit
-def dissimilarity(x: Any, q: Any, kind: int, p: float) -> float:
+def dissimilarity(x, q, kind, p):
     """The reduced distance of any kind."""
     if kind < 4:
         return reduced(x, q, kind, p)
@@ -43,9 +41,7 @@ def dissimilarity(x: Any, q: Any, kind: int, p: float) -> float:
 
 
 @jit
-def probe_keys(
-    lines: Any, shifts: Any, width: float, factors: Any, moves: Any, a: int, b: int, out: Any
-) -> None:
+def probe_keys(lines, shifts, width, factors, moves, a, b, out):
     """Keys of the buckets in which rows a to b are looked for, their own first.
 
     lines (n, functions): projections; the code is floor(v / width + shift), or with a width of 0
@@ -91,7 +87,7 @@ def probe_keys(
 
 
 @jit
-def mix_keys(values: Any, out: Any) -> None:
+def mix_keys(values, out):
     """One key for the values of each table, by multiply and shift; out (n, tables, 1), uint64."""
     n, count = values.shape
     n_tables = out.shape[1]
@@ -100,13 +96,13 @@ def mix_keys(values: Any, out: Any) -> None:
         for table in range(n_tables):
             key = np.uint64(0)
             for bit in range(bits):
-                key = (key ^ np.uint64(values[i, table * bits + bit])) * MIX
+                key = (key ^ np.uint64(values[i, table * bits + bit])) * GOLDEN
                 key = key ^ (key >> SHIFT)
             out[i, table, 0] = key
 
 
 @jit
-def meetings(wanted: Any, near: Any, out: Any) -> None:
+def meetings(wanted, near, out):
     """Whether neighbour c of query i lies in a bucket that is looked at.
 
     wanted (m, tables, probes); near (m k, tables, 1): the keys of the neighbours; out (m, k).
@@ -125,7 +121,7 @@ def meetings(wanted: Any, near: Any, out: Any) -> None:
 
 
 @jit
-def offer(v: float, j: int, best: Any, which: Any) -> None:
+def offer(v, j, best, which):
     """Put a row among the best, by distance and then by index."""
     at = len(best) - 1
     if v > best[at] or (v == best[at] and j > which[at]):
@@ -139,9 +135,7 @@ def offer(v: float, j: int, best: Any, which: Any) -> None:
 
 
 @jit
-def rank_candidates(
-    X: Any, q: Any, rows: Any, count: int, kind: int, p: float, best: Any, which: Any
-) -> None:
+def rank_candidates(X, q, rows, count, kind, p, best, which):
     """The best of ``rows[:count]``; squares of four rows at a time, each summed in order."""
     done = 0
     if kind == 2:
@@ -164,7 +158,7 @@ def rank_candidates(
 
 
 @jit
-def file_rows(keys: Any, shift: Any, starts: Any, order: Any, filed: Any) -> None:
+def file_rows(keys, shift, starts, order, filed):
     """Put the rows of one table side by side where their keys have equal leading bits.
 
     keys (n,); starts (2^bits + 1,), zeros before: where each head begins; order and filed (n,): the
@@ -186,17 +180,7 @@ def file_rows(keys: Any, shift: Any, starts: Any, order: Any, filed: Any) -> Non
 
 
 @jit
-def collect(
-    X: Any,
-    order: Any,
-    keys: Any,
-    starts: Any,
-    shift: Any,
-    wanted: Any,
-    i: int,
-    seen: Any,
-    rows: Any,
-) -> int:
+def collect(X, order, keys, starts, shift, wanted, i, seen, rows):
     """Rows in the buckets ``wanted`` (tables, probes), each once; seen[j] = i marks them.
 
     keys, order (tables, n) and starts (tables, 2^bits + 1): see ``file_rows``. Everything that
@@ -224,21 +208,7 @@ def collect(
 
 
 @jit
-def bucket_nearest(
-    X: Any,
-    Q: Any,
-    order: Any,
-    keys: Any,
-    starts: Any,
-    shift: Any,
-    wanted: Any,
-    kind: int,
-    p: float,
-    a: int,
-    out: Any,
-    index: Any,
-    found: Any,
-) -> None:
+def bucket_nearest(X, Q, order, keys, starts, shift, wanted, kind, p, a, out, index, found):
     """The k nearest rows among the candidates of queries from a on, and how many candidates.
 
     wanted (queries, tables, probes): the keys of the buckets in which each is looked for.

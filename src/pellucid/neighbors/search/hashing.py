@@ -24,6 +24,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Rng
@@ -128,7 +129,7 @@ def raw_values(hashes: Hashes, X: Array) -> Any:
     return projections(np.require(X, np.float64, ["C", "W"]), hashes.directions)
 
 
-def wanted_keys(hashes: Hashes, raw: Any, moves: IntArray, a: int, b: int) -> Any:
+def wanted_keys(hashes: Hashes, raw: NDArray[Any], moves: IntArray, a: int, b: int) -> Any:
     """Keys of the buckets in which rows a to b are looked for: (b - a, tables, probes)."""
     out = np.empty((b - a, hashes.n_tables, len(moves)), np.uint64)
     if raw.dtype.kind != "f":
@@ -152,7 +153,7 @@ def table_keys(hashes: Hashes, X: Array) -> Any:
         raw = raw_values(hashes, X[first : first + AT_ONCE])
         step = max(FEW, -(-len(raw) // (4 * thread_count())))
 
-        def part(a: int, raw: Any = raw, first: int = first, step: int = step) -> None:
+        def part(a: int, raw: NDArray[Any] = raw, first: int = first, step: int = step) -> None:
             b = min(a + step, len(raw))
             own = wanted_keys(hashes, raw, OWN_BUCKET, a, b)
             keys[:, first + a : first + b] = own[:, :, 0].T
@@ -215,6 +216,7 @@ def collision_probability(
     n_bits, n_tables : int
         Hash functions per table; tables.
     family : {'cosine', 'jaccard', 'hamming'}, default='cosine'
+        Which kind of hash functions.
 
     Returns
     -------

@@ -8,9 +8,10 @@ far (branch and bound). Built in O(n log n), asked in about O(log n) while colum
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.search.metrics import resolve
 from pellucid.neighbors.search.radius_search import ragged
 from pellucid.neighbors.search.search import Index
@@ -25,12 +26,12 @@ class TreeStats(NamedTuple):
     7
     """
 
-    rows: int
-    nodes: int
-    leaves: int
-    depth: int
-    leaves_visited: int
-    points_visited: int
+    rows: int  # stored
+    nodes: int  # inner nodes and leaves
+    leaves: int  # of at most ``leaf_size`` rows
+    depth: int  # levels
+    leaves_visited: int  # by the last query
+    points_visited: int  # by the last query
 
 
 class KDTree:
@@ -39,6 +40,7 @@ class KDTree:
     Parameters
     ----------
     X : array of shape (n, p)
+        The rows to search.
     leaf_size : int, default=40
         Rows in a leaf at most; it never holds more than 16.
     metric : str, Minkowski or Mahalanobis, default='minkowski'
@@ -55,7 +57,12 @@ class KDTree:
     """
 
     def __init__(
-        self, X: Any, *, leaf_size: int = 40, metric: Any = "minkowski", p: float = 2
+        self,
+        X: Any,
+        *,
+        leaf_size: int = 40,
+        metric: str | BaseEstimator = "minkowski",
+        p: float = 2,
     ) -> None:
         check.whole(leaf_size=leaf_size)
         rows = matrix(X, "X")
@@ -80,7 +87,7 @@ class KDTree:
             raise ValueError(f"k must be at most {self._index.n_rows}, the number of rows, got {k}")
         return self._index.nearest(self._queries(X), k)
 
-    def query_radius(self, X: Any, r: Any) -> tuple[Any, Any]:
+    def query_radius(self, X: Any, r: ArrayLike) -> tuple[Any, Any]:
         """Distances and indices of all rows within r (a number, or one per query), by index.
 
         >>> KDTree([[0.0], [1.0], [5.0]]).query_radius([[0.2]], 1.0)[1][0]
@@ -98,6 +105,5 @@ class KDTree:
         leaves = len(self._index.tree.axis)
         visited = self._index.visited
         rows = round(visited * self._index.n_rows / leaves)  # leaves differ by one row at most
-        return TreeStats(
-            self._index.n_rows, 2 * leaves - 1, leaves, leaves.bit_length(), visited, rows
-        )
+        n, depth = self._index.n_rows, leaves.bit_length()
+        return TreeStats(n, 2 * leaves - 1, leaves, depth, visited, rows)

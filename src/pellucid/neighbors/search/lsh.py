@@ -20,11 +20,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.neighbors.search.hash_kernels import bucket_nearest, file_rows, meetings
@@ -130,6 +131,7 @@ class LSHIndex(BaseEstimator):
     bucket_width : float, default=None
         Of euclidean and manhattan, ``> 0``; None: found by the sampled recall.
     random_state : int, RandomState, Generator or None, default=None
+        Draws the hash functions and the sample.
     n_probes : int, default=None
         Buckets of each table in which a query looks, its own and those over the nearest walls;
         1 is the plain method. None: 64 where the width is found, else as many as the sampled
@@ -161,7 +163,7 @@ class LSHIndex(BaseEstimator):
         *,
         family: str = "auto",
         bucket_width: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_probes: int | None = None,
     ) -> None:
         self.n_tables = n_tables
@@ -172,6 +174,7 @@ class LSHIndex(BaseEstimator):
         self.n_probes = n_probes
 
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the hash functions and file the rows; ``y`` is ignored."""
         X = matrix(X, "X")
         check.one_of(("auto", *FAMILIES), family=self.family)
         name = "euclidean" if self.family == "auto" else self.family
@@ -179,14 +182,8 @@ class LSHIndex(BaseEstimator):
 
     def _for_model(self, X: Any, metric: Metric, seed: int) -> "LSHIndex":
         """A fitted copy for a model's rows and metric; ``seed`` was drawn when it was fitted."""
-        index = LSHIndex(
-            self.n_tables,
-            self.n_bits,
-            family=self.family,
-            bucket_width=self.bucket_width,
-            n_probes=self.n_probes,
-        )
-        return index._fit(X, metric, generator(seed))
+        copy = LSHIndex(**{**self.get_params(), "random_state": None})
+        return copy._fit(X, metric, generator(seed))
 
     def _fit(self, X: Array, metric: Metric, rng: Rng) -> Self:
         check.whole(n_tables=self.n_tables, n_bits=self.n_bits)
@@ -214,9 +211,8 @@ class LSHIndex(BaseEstimator):
         chosen = generator(seed).permutation(len(rows))[:SAMPLE]
         k = min(NEIGHBOURS + 1, len(rows))
         distance, truth = self._exact_of(chosen, k)
-        drawn = draw_hashes(
-            self._family, self.n_tables, self.n_bits, rows.shape[1], 1.0, generator(seed)
-        )
+        sizes = self.n_tables, self.n_bits, rows.shape[1]
+        drawn = draw_hashes(self._family, *sizes, 1.0, generator(seed))
         mine, near = (raw_values(drawn, rows[which]) for which in (chosen, truth.ravel()))
         sample = Sample(mine, near, truth != chosen[:, None])  # a row need not find itself
         if self._family in ("euclidean", "manhattan") and self.bucket_width is None:
@@ -267,9 +263,8 @@ class LSHIndex(BaseEstimator):
         self._starts = np.zeros((len(keys), 2**bits + 1), np.int32)
 
         def file(table: int) -> None:
-            file_rows(
-                keys[table], self._shift, self._starts[table], self._order[table], self._keys[table]
-            )
+            filed = self._starts[table], self._order[table], self._keys[table]
+            file_rows(keys[table], self._shift, *filed)
 
         if n > FEW:
             list(map_threads(file, range(len(keys))))
@@ -290,7 +285,7 @@ class LSHIndex(BaseEstimator):
         for first in range(0, m, AT_ONCE):
             raw = raw_values(self._hashes, E[first : first + AT_ONCE])
 
-            def rank(a: int, raw: Any = raw, first: int = first) -> None:
+            def rank(a: int, raw: NDArray[Any] = raw, first: int = first) -> None:
                 wanted = wanted_keys(self._hashes, raw, self._moves, a, min(a + step, len(raw)))
                 bucket_nearest(
                     self._exact.rows, E, *tables, wanted, kind, p, first + a, out, index, found

@@ -1,5 +1,6 @@
 """Tables that mix numbers and words, for Gower's distance: words become codes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pellucid.features.encoding.categories import find_values, look_up
 from pellucid.features.encoding.category_table import values_of
 
 
-def is_gower(metric: Any) -> bool:
+def is_gower(metric: object) -> bool:
     return isinstance(metric, Gower) or (isinstance(metric, str) and metric == "gower")
 
 
@@ -69,13 +70,15 @@ def table_columns(X: Any) -> list[Any]:
     return [rows[:, j] for j in range(rows.shape[1])]
 
 
-def settle_gower(metric: Any, known: list[Any] | None, names: Any, keywords: dict) -> Gower:
+def settle_gower(
+    metric: Any, known: list[Any] | None, names: Sequence[str] | None, keywords: dict
+) -> Gower:
     """The metric with its categories as a mask: those asked for, and the columns of words."""
     if not isinstance(metric, Gower):
         metric = Gower(**keywords)
     if known is None and (names is None or metric.categorical is None):
         return metric
-    p = len(names) if known is None else len(known)
+    p = len(names or ()) if known is None else len(known)
     words = np.zeros(p, bool) if known is None else np.array([v is not None for v in known])
     asked = metric.categorical
     if asked is not None and np.asarray(asked).dtype.kind in "UO":

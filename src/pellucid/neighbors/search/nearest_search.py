@@ -16,7 +16,7 @@ from pellucid.neighbors.neighbor_model import ANSWERS, NeighborsModel, jobs
 class NearestQuestions(NeighborsModel):
     """Models that ask for the ``n_neighbors`` nearest rows."""
 
-    def _count(self, n_neighbors: Any, own: bool) -> int:
+    def _count(self, n_neighbors: int | str | None, own: bool) -> int:
         """How many neighbours are asked for; ``own``: a row does not count as its own."""
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         there = self.n_samples_fit_ - own
@@ -53,7 +53,7 @@ class NearestQuestions(NeighborsModel):
         return found
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: Any = None, return_distance: bool = True
+        self, X: Any = None, n_neighbors: int | str | None = None, return_distance: bool = True
     ) -> Any:
         """Distances and indices of the nearest training rows, nearest first.
 
@@ -67,7 +67,7 @@ class NearestQuestions(NeighborsModel):
         return (distance, index) if return_distance else index
 
     def kneighbors_graph(
-        self, X: Any = None, n_neighbors: Any = None, mode: str = "connectivity"
+        self, X: Any = None, n_neighbors: int | str | None = None, mode: str = "connectivity"
     ) -> csr_matrix:
         """A sparse matrix (queries, training rows) of ones, or of distances."""
         check.one_of(("connectivity", "distance"), mode=mode)

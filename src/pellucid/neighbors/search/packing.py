@@ -5,7 +5,7 @@ r"""Rows in single precision, centred and scaled, with a bound on what that may 
 A search ranks or rules out rows by such scores and confirms in double precision what is left.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ def own(A: Array) -> Array:
     return np.require(A, np.float64, ["C", "W"])
 
 
-def over(function: Callable[[Any], None], items: Any) -> None:
+def over(function: Callable[[Any], None], items: Sequence[Any]) -> None:
     """Run in threads, or here when there is one item: holding BLAS back costs more than it."""
     if len(items) == 1:
         function(items[0])

@@ -15,6 +15,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.runtime.random import generator
+from pellucid.neighbors.search.metrics import MetricLike
 from pellucid.neighbors.search.pairwise import pairwise_distances
 from pellucid.neighbors.search.similarities import matrix, pairwise_similarities
 
@@ -29,12 +30,12 @@ class MetricReport(NamedTuple):
     'triangle: d(0, 2) = 4 > d(0, 1) + d(1, 2) = 2'
     """
 
-    non_negative: bool
-    identity: bool
-    symmetric: bool
-    triangle: bool
-    is_metric: bool
-    counterexample: str | None
+    non_negative: bool  # d >= 0
+    identity: bool  # d = 0 exactly for equal rows
+    symmetric: bool  # d(a, b) = d(b, a)
+    triangle: bool  # d(a, c) <= d(a, b) + d(b, c)
+    is_metric: bool  # all of these
+    counterexample: str | None  # the first failure in words
 
 
 class SimilarityReport(NamedTuple):
@@ -45,10 +46,10 @@ class SimilarityReport(NamedTuple):
     True
     """
 
-    bounded: bool
-    identity: bool
-    symmetric: bool
-    counterexample: str | None
+    bounded: bool  # inside [-1, 1]
+    identity: bool  # 1 exactly for equal rows
+    symmetric: bool  # s(a, b) = s(b, a)
+    counterexample: str | None  # the first failure in words
 
 
 def equal_rows(X: Array) -> BoolArray:
@@ -88,13 +89,15 @@ def pair_sentence(
     return f"{what}: {letter}({i}, {j}) = {there:.10g}, {letter}({j}, {i}) = {back:.10g}"
 
 
-def check_metric(metric: Any, X: Any, *, tol: float = 1e-12) -> MetricReport:
+def check_metric(metric: MetricLike, X: Any, *, tol: float = 1e-12) -> MetricReport:
     """Try the axioms of a metric on all pairs and triples of the rows of X.
 
     Parameters
     ----------
     metric : str, callable, Minkowski or Mahalanobis
+        The distance to test.
     X : array of shape (n, p)
+        The rows it is tried on.
     tol : float, default=1e-12
         Rounding that is overlooked, relative to the largest distance (at least 1).
 
@@ -120,22 +123,25 @@ def check_metric(metric: Any, X: Any, *, tol: float = 1e-12) -> MetricReport:
     return MetricReport(a, b, c, d, a and b and c and d, found)
 
 
-def similarity_matrix(similarity: Any, X: Array) -> Array:
+def similarity_matrix(similarity: str | Callable[[Array, Array], float], X: Array) -> Array:
     if isinstance(similarity, str):
         return pairwise_similarities(X, X, similarity)
     if not callable(similarity):
         raise ValueError(f"similarity must be a name or a callable, got {similarity!r}")
-    function: Callable[[Array, Array], float] = similarity
-    return np.array([[function(a, b) for b in X] for a in X], dtype=np.float64)
+    return np.array([[similarity(a, b) for b in X] for a in X], dtype=np.float64)
 
 
-def check_similarity(similarity: Any, X: Any, *, tol: float = 1e-12) -> SimilarityReport:
+def check_similarity(
+    similarity: str | Callable[[Array, Array], float], X: Any, *, tol: float = 1e-12
+) -> SimilarityReport:
     """Try the properties of a similarity on all pairs of the rows of X.
 
     Parameters
     ----------
     similarity : {'cosine', 'pearson', 'matching', 'jaccard'} or callable
+        The similarity to test.
     X : array of shape (n, p)
+        The rows it is tried on.
     tol : float, default=1e-12
         Rounding that is overlooked.
 

@@ -1,15 +1,17 @@
 """All training rows within a radius: the question, its answer, and how much each row counts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.neighbor_model import ANSWERS, NeighborsModel, jobs
+from pellucid.neighbors.search.metrics import MetricLike
 from pellucid.neighbors.search.weights import neighbour_weights
 
 QUERIES = 64  # asked at once at least, however many rows there are
@@ -29,7 +31,7 @@ class Found(NamedTuple):
         """Where the pairs of each query begin, and the end: (m + 1,)."""
         return np.searchsorted(self.query, np.arange(self.n_queries + 1))
 
-    def total(self, values: Any = None) -> Array:
+    def total(self, values: ArrayLike | None = None) -> Array:
         """Sums over the neighbours of each query; counts without values."""
         first = self.first
         counts = np.diff(first).astype(np.float64)
@@ -40,7 +42,7 @@ class Found(NamedTuple):
         return out
 
 
-def ragged(values: Any, first: IntArray) -> Any:
+def ragged(values: NDArray[Any], first: IntArray) -> Any:
     """An array of arrays: values cut at ``first``."""
     out = np.empty(len(first) - 1, dtype=object)
     for i in range(len(out)):
@@ -48,7 +50,9 @@ def ragged(values: Any, first: IntArray) -> Any:
     return out
 
 
-def pair_weights(rule: Any, metric: Any, Q: Any, X: Any, found: Found) -> Array | None:
+def pair_weights(
+    rule: str | Callable[..., Any] | None, metric: MetricLike, Q: Any, X: Any, found: Found
+) -> Array | None:
     """A weight per pair, or None where all count alike; see ``weights``.
 
     >>> pairs = Found(2, np.array([0, 0, 1]), np.array([0.0, 2.0, 4.0]), np.array([0, 1, 1]))
@@ -75,7 +79,7 @@ def pair_weights(rule: Any, metric: Any, Q: Any, X: Any, found: Found) -> Array 
     return out
 
 
-def own_rule(rule: Any, distance: Array) -> Array:
+def own_rule(rule: Callable[..., Any], distance: Array) -> Array:
     """The caller's weights of the neighbours of one query."""
     weights = np.asarray(rule(distance), dtype=np.float64)
     if weights.shape != distance.shape or not (np.isfinite(weights) & (weights >= 0)).all():
@@ -96,7 +100,7 @@ class RadiusQuestions(NeighborsModel):
         if self.radius is not None:
             check.non_negative(radius=self.radius)
 
-    def _found(self, X: Any, radius: Any = None) -> Iterator[tuple[Any, Found]]:
+    def _found(self, X: Any, radius: float | None = None) -> Iterator[tuple[Any, Found]]:
         """(queries, what lies near them) a few at a time; X None: rows without themselves."""
         check_is_fitted(self)
         radius = self.radius if radius is None else radius
@@ -119,7 +123,7 @@ class RadiusQuestions(NeighborsModel):
     def radius_neighbors(
         self,
         X: Any = None,
-        radius: Any = None,
+        radius: float | None = None,
         return_distance: bool = True,
         sort_results: bool = False,
     ) -> Any:
@@ -144,7 +148,7 @@ class RadiusQuestions(NeighborsModel):
     def radius_neighbors_graph(
         self,
         X: Any = None,
-        radius: Any = None,
+        radius: float | None = None,
         mode: str = "connectivity",
         sort_results: bool = False,
     ) -> csr_matrix:

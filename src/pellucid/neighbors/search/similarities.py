@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.dissimilarities import pairwise_binary
 from pellucid.core.functions.distances import pairwise_hamming
 from pellucid.neighbors.search.metrics import directions
@@ -45,16 +45,16 @@ def similarity_pairs(name: str, Q: Array, X: Array, index: IntArray) -> Array:
 
 
 def pairwise_similarities(
-    X: Any, Y: Any = None, metric: str = "cosine", *, center: str = "rows"
+    X: Any, Y: ArrayLike | None = None, metric: str = "cosine", *, center: str = "rows"
 ) -> Array:
     """The matrix of similarities between the rows of X and of Y.
 
     Parameters
     ----------
-    X : array of shape (n, p)
-    Y : array of shape (m, p), default=None
-        None: X itself.
+    X, Y : arrays of shape (n, p) and (m, p)
+        The rows; Y None: X itself.
     metric : {'cosine', 'pearson', 'matching', 'jaccard'}, default='cosine'
+        Which similarity.
     center : {'rows', 'data'}, default='rows'
         What pearson subtracts: each row's own mean, or the mean row of X.
 

@@ -1,5 +1,6 @@
 """How much each neighbour counts: equally, by 1/distance, by similarity, or as a function says."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,14 @@ from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.neighbors.search.metrics import MetricLike
 from pellucid.neighbors.search.similarities import SIMILARITIES, similarity_pairs
 
 RULES = ("uniform", "distance", "similarity", *SIMILARITIES)
 COMPLEMENTS = ("cosine", "correlation", "hamming", "jaccard")  # similarity = 1 - distance
 
 
-def check_rule(rule: Any) -> None:
+def check_rule(rule: str | Callable[..., Any] | None) -> None:
     """Refuse what is neither a rule's name, nor a callable, nor None."""
     if rule is not None and not callable(rule):
         check.one_of(RULES, weights=rule)
@@ -33,7 +35,9 @@ def inverse_distances(distance: Array) -> Array:
     return np.where(zero.any(axis=1, keepdims=True), zero.astype(np.float64), weights)
 
 
-def similar(rule: str, metric: Any, Q: Any, X: Any, distance: Array, index: IntArray) -> Array:
+def similar(
+    rule: str, metric: MetricLike, Q: Any, X: Any, distance: Array, index: IntArray
+) -> Array:
     """Similarities to the neighbours, negative ones 0; equal where none is positive."""
     name = metric if rule == "similarity" and isinstance(metric, str) else rule
     if rule == "similarity" and name in COMPLEMENTS:
@@ -48,7 +52,12 @@ def similar(rule: str, metric: Any, Q: Any, X: Any, distance: Array, index: IntA
 
 
 def neighbour_weights(
-    rule: Any, metric: Any, Q: Any, X: Any, distance: Array, index: IntArray
+    rule: str | Callable[..., Any] | None,
+    metric: MetricLike,
+    Q: Any,
+    X: Any,
+    distance: Array,
+    index: IntArray,
 ) -> Array | None:
     """Weights (m, k), or None where all are equal; Q None are the training rows X."""
     if rule is None or (isinstance(rule, str) and rule == "uniform"):

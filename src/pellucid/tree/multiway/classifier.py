@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.base import Classifier, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.tree.multiway.multiway_model import MultiwayBase
@@ -32,7 +32,8 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
     missing : {"fractions", "mode"}, default="fractions"
         A row without the value goes to all children in fractions, or counts as the most common
         value at the node (numeric: goes to the larger side).
-    random_state : accepted without effect; nothing here is random
+    random_state : default=None
+        Accepted without effect; nothing here is random.
     pruning : {None, "pessimistic"}, default=None
         "pessimistic": C4.5's pruning after growth, see ``pessimistic_prune``.
     confidence_factor : float in (0, 1), default=0.25
@@ -69,9 +70,9 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
-        categorical_features: Any = "from_dtype",
+        categorical_features: ArrayLike = "from_dtype",
         missing: str = "fractions",
-        random_state: Any = None,
+        random_state: Seed = None,
         pruning: str | None = None,
         confidence_factor: float = 0.25,
     ) -> None:
@@ -87,6 +88,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Grow the tree, and prune it if asked."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )

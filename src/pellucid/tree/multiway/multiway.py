@@ -10,9 +10,8 @@ Missing      "fractions" (C4.5): gain = (share of examples with known value) x (
              known ones. "mode": it counts as the most common value at the node (numeric: it goes
              to the larger side).
 Stopping     a pure node, or no attribute that separates its examples; zero gain does not stop
-Search       compiled (``tree.multiway.search_kernels``): numbers enter as ranks, a node sorts its own
-             by counting; O(rows x columns) a level. Merits equal up to 1e-12 are ties, the first
-             wins
+Search       compiled (``search_kernels.py``): numbers enter as ranks, a node sorts its own by
+             counting; O(rows x columns) a level. Merits equal up to 1e-12 are ties, the first wins
 
 References: Quinlan, "Induction of decision trees" (1986) and "C4.5" (1993); Mitchell, chapter 3.
 """
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.tree.multiway.growth_kernels import (
     ABOVE,
@@ -91,7 +90,7 @@ def rank_column(column: Any, categorical: bool) -> tuple[Any, Any]:
 
 
 def grow_multiway(
-    table: Attributes, y: Array, label: Any, q: int, w: Array, rules: Rules
+    table: Attributes, y: Array, label: IntArray, q: int, w: Array, rules: Rules
 ) -> tuple[MultiwayTree, Array]:
     """The tree (without values) and the sums (nodes, q) of its nodes.
 
@@ -109,9 +108,7 @@ def grow_multiway(
         y.astype(np.float64, copy=False),
     )
     kept = np.flatnonzero(w > 0).astype(np.int32)
-    limits = Limits(
-        CODES[rules.criterion], rules.max_depth, rules.min_split, rules.min_leaf, rules.fractions
-    )
+    limits = Limits(CODES[rules.criterion], *rules[1:])
     room = room_for(len(kept), q, most)
     nodes = Nodes(*grow_nodes(cells, limits, kept, w[kept].astype(np.float64), room))
     number = np.empty(len(nodes.whole), np.int64)
@@ -127,7 +124,7 @@ def midpoint(a: float, b: float) -> float:
     return t if a <= t < b else a
 
 
-def tree_of(nodes: Nodes, number: Any, values: list[Any], rules: Rules) -> MultiwayTree:
+def tree_of(nodes: Nodes, number: IntArray, values: list[Any], rules: Rules) -> MultiwayTree:
     """The record of nodes in preorder, ``number`` their new numbers by the old ones.
 
     ``values`` are the distinct numbers of every column.
@@ -171,23 +168,17 @@ def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
     out = np.empty(len(columns[0]), np.int64)
     child = np.argsort(tree.parent[1:], kind="stable") + 1
     start = np.searchsorted(tree.parent[child], np.arange(tree.node_count + 1))
-    end_nodes(
-        *(np.array(part) for part in (tree.feature, tree.threshold, tree.branch, tree.default)),
-        start,
-        child,
-        np.array(columns, np.float64),
-        fractions,
-        out,
-    )
+    parts = [np.array(part) for part in (tree.feature, tree.threshold, tree.branch, tree.default)]
+    end_nodes(*parts, start, child, np.array(columns, np.float64), fractions, out)
     rows = np.flatnonzero(out != SEVERAL)
     whole = Visit(rows, out[rows], np.ones(len(rows)))
     if len(rows) == len(out):
         return whole
-    parts = walk_divided(tree, columns, np.flatnonzero(out == SEVERAL))
-    return Visit(*(np.concatenate(pair) for pair in zip(whole, parts, strict=True)))
+    divided = walk_divided(tree, columns, np.flatnonzero(out == SEVERAL))
+    return Visit(*(np.concatenate(pair) for pair in zip(whole, divided, strict=True)))
 
 
-def walk_divided(tree: MultiwayTree, columns: list[Any], rows: Any) -> Visit:
+def walk_divided(tree: MultiwayTree, columns: list[Any], rows: IntArray) -> Visit:
     """The same for rows that missing cells divide among the leaves."""
     children = tree.child_lists()
     ends: list[tuple[Any, Any, Array]] = []
@@ -212,7 +203,9 @@ def walk_divided(tree: MultiwayTree, columns: list[Any], rows: Any) -> Visit:
     return Visit(*(np.concatenate(part) for part in zip(*ends, strict=True)))
 
 
-def branches_of(tree: MultiwayTree, node: int, columns: list[Any], rows: Any) -> tuple[Any, Any]:
+def branches_of(
+    tree: MultiwayTree, node: int, columns: list[Any], rows: IntArray
+) -> tuple[Any, Any]:
     """The branch that each row takes at a node, and which rows have no value there."""
     x = columns[tree.feature[node]][rows]
     if np.isnan(tree.threshold[node]):

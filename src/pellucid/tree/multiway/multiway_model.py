@@ -2,15 +2,17 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import Coded, Text, plain_column
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.features.encoding.categories import find_values, look_up, sorted_values
 from pellucid.tree.cart import row_count
 from pellucid.tree.multiway.multiway import Attributes, Rules, Visit, grow_multiway, walk
@@ -20,7 +22,7 @@ from pellucid.tree.rules import Condition, Explanation
 UNSEEN = -2  # the code of a category that the fit never saw; -1 is missing
 
 
-def absent(values: Any) -> BoolArray:
+def absent(values: NDArray[Any]) -> BoolArray:
     """Which values stand for a missing cell: None, NaN, NA."""
     cells = values.tolist()
     return np.array([v is None or type(v).__name__ == "NAType" or v != v for v in cells], bool)
@@ -123,7 +125,7 @@ class MultiwayBase(Estimator):
                 read.append(self._number_column(column, j))
         return read
 
-    def _grow(self, table: Attributes, y: Array, label: Any, q: int, w: Array) -> MultiwayTree:
+    def _grow(self, table: Attributes, y: Array, label: IntArray, q: int, w: Array) -> MultiwayTree:
         check.one_of(self._criteria, criterion=self.criterion)
         check.one_of(("fractions", "mode"), missing=self.missing)
         if self.max_depth is not None:
@@ -161,13 +163,10 @@ class MultiwayBase(Estimator):
 
     def explain(self, X: ArrayLike) -> list[Explanation]:
         """The path of each row (along the heaviest branch where a cell is missing)."""
-        columns, names = self._columns(X), self._feature_names()
-        visit = walk(self.tree_, columns, fractions=False)
-        end = np.empty(len(columns[0]), np.int64)
-        end[visit.rows] = visit.nodes
+        end, names = self.apply(X), self._feature_names()
         return [self._path(int(node), names) for node in end]
 
-    def _path(self, node: int, names: Any) -> Explanation:
+    def _path(self, node: int, names: Sequence[str]) -> Explanation:
         tree, nodes, conditions = self.tree_, [node], []
         value = tuple(tree.value[node, 0].tolist())
         while tree.parent[node] >= 0:

@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.tree.cart import CartTree
 from pellucid.tree.multiway.multiway_model import MultiwayBase
 from pellucid.tree.multiway.record import MultiwayTree
@@ -31,7 +31,9 @@ from pellucid.tree.reduced_error import PruneStep, below, subtree_sizes, with_le
 TIE = 1e-12
 
 
-def pessimistic_errors(errors: Any, total: Any, confidence_factor: float = 0.25) -> Array:
+def pessimistic_errors(
+    errors: ArrayLike, total: ArrayLike, confidence_factor: float = 0.25
+) -> Array:
     """N U_CF(E, N): errors to fear among ``total`` examples of which ``errors`` are wrong.
 
     Parameters
@@ -94,7 +96,7 @@ def pessimistic_prune(model: Any, *, confidence_factor: float = 0.25) -> Any:
     return pruned
 
 
-def cuts(parent: Any, inner: Any, as_leaf: Array) -> tuple[list[int], list[PruneStep]]:
+def cuts(parent: IntArray, inner: BoolArray, as_leaf: Array) -> tuple[list[int], list[PruneStep]]:
     """Nodes that become leaves, from the leaves up, and their log."""
     branch, inner = np.where(inner, 0.0, as_leaf), inner.copy()
     size, made = subtree_sizes(parent), []

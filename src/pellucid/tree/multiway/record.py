@@ -1,10 +1,11 @@
 """A tree with one branch for every category, as arrays."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 
 
 class MultiwayTree(NamedTuple):
@@ -63,7 +64,7 @@ class MultiwayTree(NamedTuple):
         total = np.bincount(self.feature[inner], gain, self.n_features).astype(np.float64)
         return total / total.sum() if total.sum() > 0 else total
 
-    def with_leaves(self, nodes: Any) -> "MultiwayTree":
+    def with_leaves(self, nodes: Sequence[int] | IntArray) -> "MultiwayTree":
         """The tree in which these nodes are leaves, renumbered."""
         leaf = self.feature < 0
         leaf[nodes] = True

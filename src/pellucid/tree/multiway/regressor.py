@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.base import Regressor, check_weights, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.tree.multiway.multiway_model import MultiwayBase
@@ -30,7 +30,8 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
     missing : {"fractions", "mode"}, default="fractions"
         A row without the value goes to all children in fractions, or counts as the most common
         value at the node (numeric: goes to the larger side).
-    random_state : accepted without effect; nothing here is random
+    random_state : default=None
+        Accepted without effect; nothing here is random.
 
     Attributes
     ----------
@@ -61,9 +62,9 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
-        categorical_features: Any = "from_dtype",
+        categorical_features: ArrayLike = "from_dtype",
         missing: str = "fractions",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -75,6 +76,7 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Grow the tree."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )

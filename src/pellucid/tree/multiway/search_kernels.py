@@ -2,7 +2,7 @@ r"""The best question of a node of a multiway tree: every category a branch, num
 
 Cells come as ranks (d, n), -1 for a missing cell: a category's code, or the place of a number among
 the distinct numbers of its column. Sums of a group of examples are class weights (K,), or
-(W, sum y, sum y^2). A question is scored as in ``tree.multiway.multiway``:
+(W, sum y, sum y^2). A question is scored as in ``multiway.py``:
 
     gain  = (share of examples with known value) x [impurity(all) - sum_g share_g impurity(g)]
     merit = gain, or gain / H_A where H_A is the entropy of the shares
