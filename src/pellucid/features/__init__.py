@@ -1,4 +1,8 @@
-"""Columns a model can use: scaled, expanded, encoded, filled, selected."""
+"""Columns a model can use.
+
+``scaling/``, ``encoding/`` (categories and bins), ``missing/`` (filling cells), ``bases/``
+(polynomials and splines), ``selection/`` (which columns), ``text/`` (counts of words).
+"""
 
 from pellucid._lazy import lazy_names
 

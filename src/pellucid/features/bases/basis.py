@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.threads import map_threads
@@ -44,6 +44,7 @@ class ColumnBasis(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Place the knots of every column of X."""
         check.boolean(include_bias=self.include_bias)
         rows = self._check_training(X, None, sample_weight)
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)
@@ -60,6 +61,7 @@ class ColumnBasis(Transformer):
         return 1 + sum(self._sizes())
 
     def transform(self, X: Any) -> Array:
+        """The functions of every column of X, side by side."""
         X = self._check_input(X)
         sizes = self._sizes()
         out = np.empty((len(X), sum(sizes) + self.include_bias))
@@ -76,13 +78,13 @@ class ColumnBasis(Transformer):
         list(map_threads(work, range(0, len(X), ROWS)))
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The names of the functions, column by column."""
         names = self._names_in(input_features)
         labels = [label for j, name in enumerate(names) for label in self._labels(j, name)]
         return np.array(["1"] * self.include_bias + labels, dtype=object)
 
-    def _part(self, coef: Any, column: int) -> Array:
+    def _part(self, coef: ArrayLike, column: int) -> Array:
         """The coefficients that belong to one column, from those of all output columns."""
         check_is_fitted(self)
         check.whole(column=column, at_least=0)
@@ -98,7 +100,7 @@ class ColumnBasis(Transformer):
         first = sum(sizes[:column]) + self.include_bias
         return coef[first : first + sizes[column]]
 
-    def _constant(self, coef: Any, intercept: Any) -> float:
+    def _constant(self, coef: ArrayLike, intercept: ArrayLike) -> float:
         """The intercept, and the coefficient of the column of ones where there is one."""
         given = float(np.asarray(intercept, dtype=np.float64).ravel()[0])
         return given + (float(np.ravel(coef)[0]) if self.include_bias else 0.0)

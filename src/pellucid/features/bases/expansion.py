@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -79,6 +79,7 @@ class BasisExpansion(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Count the columns that each function gives."""
         self._check_parameters()
         X = self._check_training(X).X
         context = FitContext(self, X=X)
@@ -88,6 +89,7 @@ class BasisExpansion(Transformer):
         return self
 
     def transform(self, X: Any) -> Array:
+        """The functions of X, grouped by function."""
         X = self._check_input(X)
         out = np.empty((len(X), sum(self.n_columns_) + self.include_bias))
         at = int(self.include_bias)
@@ -107,7 +109,7 @@ class BasisExpansion(Transformer):
             at += size
         return out
 
-    def _refuse_result(self, function: Any, part: Array) -> None:
+    def _refuse_result(self, function: str | Callable[..., Any], part: Array) -> None:
         with np.errstate(all="ignore"):
             if np.isfinite(part.sum()) or np.isfinite(part).all():
                 return
@@ -119,7 +121,7 @@ class BasisExpansion(Transformer):
             "leave the function out, or shift the column to where it is defined"
         )
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """``log(a)``, and ``a`` itself for the identity."""
         names = self._names_in(input_features)
         found = ["1"] * self.include_bias
@@ -171,7 +173,7 @@ def evaluate(function: Callable[..., Any], X: Array) -> Array:
     return found
 
 
-def label(function: Any) -> str:
+def label(function: str | Callable[..., Any]) -> str:
     """The name of a function.
 
     >>> label("log"), label(np.tanh)

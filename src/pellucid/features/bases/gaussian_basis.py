@@ -4,14 +4,12 @@ A linear model in them is a radial basis function network with fixed centres. Th
 how far a centre reaches; the mean spacing of the centres lets neighbours overlap.    O(n K)
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.compiled.counts.bases import bump_exponents
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.features.bases.basis import ColumnBasis
@@ -47,7 +45,11 @@ class GaussianBasis(ColumnBasis):
     """
 
     def __init__(
-        self, centers: Any = 10, *, width: float | None = None, include_bias: bool = False
+        self,
+        centers: int | ArrayLike = 10,
+        *,
+        width: float | None = None,
+        include_bias: bool = False,
     ) -> None:
         self.centers = centers
         self.width = width

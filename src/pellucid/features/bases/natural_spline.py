@@ -12,13 +12,11 @@ cubes cancel, so the straight line is evaluated as one. K < 3 leaves 1 and x.   
 References: ESL, section 5.2.1.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.compiled.counts.bases import natural_splines, shifted_power
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.features.bases.basis import ColumnBasis
@@ -52,7 +50,7 @@ class NaturalSplineBasis(ColumnBasis):
            [4.    , 6.    ]])
     """
 
-    def __init__(self, knots: Any = 5, *, include_bias: bool = False) -> None:
+    def __init__(self, knots: int | ArrayLike = 5, *, include_bias: bool = False) -> None:
         self.knots = knots
         self.include_bias = include_bias
 
@@ -73,7 +71,9 @@ class NaturalSplineBasis(ColumnBasis):
     def _labels(self, j: int, name: str) -> list[str]:
         return [name, *(f"{name}_ns_{k}" for k in range(1, self._sizes()[j]))]
 
-    def region_coefficients(self, coef: Any, intercept: Any = 0.0, column: int = 0) -> Array:
+    def region_coefficients(
+        self, coef: ArrayLike, intercept: ArrayLike = 0.0, column: int = 0
+    ) -> Array:
         """The polynomial of each region, ascending powers: (K + 1, 4).
 
         ``coef`` are the coefficients of all output columns of this basis; ``column`` says of

@@ -2,12 +2,12 @@ r"""Polynomial features: all monomials of the columns up to a degree.
 
     1, x_1, .., x_p, x_1^2, x_1 x_2, .., x_p^k        C(p + k, k) terms
 
-Each is an earlier one times a column (``features.bases.polynomial_kernels``), so a cell costs one product and
+Each is an earlier one times a column (``polynomial_kernels.py``), so a cell costs one product and
 the answer is written once: O(n C(p + k, k)), bounded by the memory bus. K classes lined up along
 a direction need degree K - 1 before indicator regression stops masking the middle ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations, combinations_with_replacement
 from numbers import Integral
 from typing import Any, Self
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -125,6 +125,7 @@ class PolynomialFeatures(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Count the products of the columns of X."""
         self._check_parameters()
         X = self._check_training(X).X
         context = FitContext(self, X=X)
@@ -142,6 +143,7 @@ class PolynomialFeatures(Transformer):
         return count_terms(self.n_features_in_, low, high, **self._flags()) + self.include_bias
 
     def transform(self, X: Any) -> Any:
+        """All wanted products of the columns of X, sparse if X is."""
         check_is_fitted(self)
         X = self._check_input(X)
         plan = make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
@@ -221,7 +223,7 @@ class PolynomialFeatures(Transformer):
         plan = make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
         return self._exponents()[self._wanted(plan)]
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The monomials: ``a^2``, ``a b``."""
         names = self._names_in(input_features)
         return np.array([monomial_name(row, names) for row in self.powers_], dtype=object)
@@ -259,7 +261,7 @@ def by_rows(X: Array, plan: Plan, keep: IntArray) -> Array:
     return out
 
 
-def monomial_name(powers: IntArray, names: Any) -> str:
+def monomial_name(powers: IntArray, names: Sequence[str]) -> str:
     """The name of a monomial.
 
     >>> monomial_name(np.array([2, 1]), ["a", "b"])
@@ -267,6 +269,6 @@ def monomial_name(powers: IntArray, names: Any) -> str:
     """
     parts = [
         str(names[j]) if powers[j] == 1 else f"{names[j]}^{powers[j]}"
-        for j in np.flatnonzero(powers)
+        for j in np.flatnonzero(powers).tolist()
     ]
     return " ".join(parts) or "1"

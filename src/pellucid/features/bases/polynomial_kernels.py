@@ -17,7 +17,7 @@ monomial of degree d that begins with f,
 """
 
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -326,7 +326,7 @@ def first_places(
     return places
 
 
-def too_large(size: int, what: str, most: Any) -> str:
+def too_large(size: int, what: str, most: int) -> str:
     """The sentence for an answer that would not fit.
 
     >>> too_large(2 * 10**9, "cells", 10**9)

@@ -11,14 +11,12 @@ spans the same functions.    O(n (d + K (d - c))), one write.
 References: ESL, section 5.2.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.compiled.counts.bases import shifted_power, truncated_powers
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.features.bases.basis import ColumnBasis
@@ -62,7 +60,7 @@ class TruncatedPowerBasis(ColumnBasis):
 
     def __init__(
         self,
-        knots: Any = 3,
+        knots: int | ArrayLike = 3,
         *,
         degree: int = 3,
         continuity: int | None = None,
@@ -111,7 +109,9 @@ class TruncatedPowerBasis(ColumnBasis):
             for d in starts
         ]
 
-    def region_coefficients(self, coef: Any, intercept: Any = 0.0, column: int = 0) -> Array:
+    def region_coefficients(
+        self, coef: ArrayLike, intercept: ArrayLike = 0.0, column: int = 0
+    ) -> Array:
         """The polynomial of each region, ascending powers: (regions, degree + 1).
 
         ``coef`` are the coefficients of all output columns of this basis, as a linear model

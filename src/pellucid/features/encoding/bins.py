@@ -232,7 +232,7 @@ class KBinsDiscretizer(Transformer):
 
     def _bins_wanted(self, p: int) -> Any:
         if np.ndim(self.n_bins) == 0:
-            return np.full(p, int(self.n_bins))
+            return np.full(p, self.n_bins).astype(int)
         wanted = np.asarray(self.n_bins)
         if wanted.shape != (p,):
             raise ValueError(

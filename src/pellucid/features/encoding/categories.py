@@ -16,16 +16,20 @@ None comes before NaN, and both after everything else.
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.utils._sparse import _align_api_if_sparse
 
 from pellucid.core.arrays.columns import Text
+from pellucid.core.arrays.typing import IntArray
 from pellucid.core.runtime.threads import map_threads
 from pellucid.features.encoding import category_kernels as compiled
 
+Column: TypeAlias = Any  # an array, or text and categories as Polars and pandas hold them
+Codes: TypeAlias = NDArray[np.int32]
 BLOCK_ROWS = 131_072
 MANY_OBJECTS = 16_384  # distinct objects in a block: addresses no longer stand for values
 
@@ -34,7 +38,7 @@ class Found(NamedTuple):
     """The distinct values of each column, in no particular order, and the code of every cell."""
 
     values: list[Any]  # p arrays (k_j,)
-    codes: Any  # (p, n) int32
+    codes: Codes  # (p, n) int32
 
     @property
     def n_rows(self) -> int:
@@ -79,7 +83,7 @@ class Keys(NamedTuple):
     limit: int
     owner: Any  # keeps the memory of borrowed addresses alive
 
-    def first(self, codes: Any, a: int, b: int) -> Any:
+    def first(self, codes: Codes, a: int, b: int) -> Any:
         """Local codes of rows a..b-1; where each distinct key first occurs, counted from a."""
         start = self.start + a * self.stride
         if self.width:
@@ -87,7 +91,7 @@ class Keys(NamedTuple):
         return compiled.distinct_keys(self.flat, start, self.stride, codes[a:b], self.limit)
 
 
-def _keys(column: Any) -> Keys | None:
+def _keys(column: Column) -> Keys | None:
     """Keys that are equal where the cells are; None where only Python can tell."""
     if not isinstance(column, np.ndarray):
         column = column.codes
@@ -114,7 +118,7 @@ def _keys(column: Any) -> Keys | None:
     return None
 
 
-def _flat(column: Any) -> tuple[Any, int, int]:
+def _flat(column: Column) -> tuple[Any, int, int]:
     """The memory of a column of 8-byte cells as int64 and its stride; None if it runs backward."""
     step = column.strides[0]
     if step <= 0 or step % 8 or len(column) == 0 or not column.flags.aligned:
@@ -125,7 +129,7 @@ def _flat(column: Any) -> tuple[Any, int, int]:
     return np.ctypeslib.as_array((ctypes.c_int64 * size).from_address(address)), 0, stride
 
 
-def _words(column: Any, width: int) -> tuple[Any, int, int]:
+def _words(column: Column, width: int) -> tuple[Any, int, int]:
     """The memory of a column of text of fixed width as 32-bit words."""
     if column.strides[0] <= 0 or column.strides[0] % 4:
         column = np.ascontiguousarray(column)
@@ -137,7 +141,13 @@ def _words(column: Any, width: int) -> tuple[Any, int, int]:
     return np.ctypeslib.as_array((ctypes.c_uint32 * size).from_address(address)), 0, stride
 
 
-def _merge(blocks: Any, column: Any, keys: Keys | None, firsts: Any, codes: Any) -> Any:
+def _merge(
+    blocks: list[tuple[int, int]],
+    column: Column,
+    keys: Keys | None,
+    firsts: list[IntArray],
+    codes: Codes,
+) -> Any:
     """Number the values of all blocks together; returns the distinct values of the column."""
     if keys is None:
         values, inverse = np.unique(column, return_inverse=True)
@@ -158,7 +168,7 @@ def _merge(blocks: Any, column: Any, keys: Keys | None, firsts: Any, codes: Any)
     return values
 
 
-def _first_of_all(column: Any, keys: Keys, places: Any) -> tuple[Any, Any]:
+def _first_of_all(column: Column, keys: Keys, places: IntArray) -> tuple[Any, Any]:
     """Of places found block by block, the first of each key, and the number of its key."""
     number = np.empty(len(places), np.int32)
     if keys.width:
@@ -170,7 +180,7 @@ def _first_of_all(column: Any, keys: Keys, places: Any) -> tuple[Any, Any]:
     return places[first], number
 
 
-def take(column: Any, places: Any) -> Any:
+def take(column: Column, places: IntArray) -> Any:
     """The cells at these places as an array."""
     if isinstance(column, np.ndarray):
         return column[places]
@@ -185,7 +195,7 @@ def take(column: Any, places: Any) -> Any:
     return cells
 
 
-def _many_objects(column: Any, codes: Any) -> Any:
+def _many_objects(column: Column, codes: Codes) -> Any:
     """Nearly every cell is an object of its own: compare all of them by value."""
     cells = column.tolist()
     if set(map(type, cells)) <= {str, type(None)}:
@@ -212,7 +222,7 @@ def distinct_objects(cells: list[Any]) -> tuple[Any, Any]:
     return object_array(list(table)), np.array(numbers, np.int32)
 
 
-def comparable(cell: Any) -> Any:
+def comparable(cell: object) -> Any:
     """The cell itself, and one NaN for every kind of NaN (pandas' NA too)."""
     if type(cell) is str or cell is None:
         return cell
@@ -228,7 +238,7 @@ def object_array(cells: list[Any]) -> Any:
     return array
 
 
-def _not_uniform(cells: Any) -> TypeError:
+def _not_uniform(cells: list[Any]) -> TypeError:
     kinds = sorted({type(cell).__qualname__ for cell in cells})
     return TypeError(
         f"the argument must be uniformly strings or numbers in each column, got {kinds}"
@@ -238,7 +248,7 @@ def _not_uniform(cells: Any) -> TypeError:
 class Physical(NamedTuple):
     """Text that Polars has numbered: codes (n,) int64, -1 where missing."""
 
-    codes: Any
+    codes: Codes
     series: Any
     missing: Any
 
@@ -268,7 +278,7 @@ def _physical(columns: Sequence[Any]) -> list[Any]:
     ]
 
 
-def sorted_values(values: Any) -> Any:
+def sorted_values(values: NDArray[Any]) -> Any:
     """Distinct values in order; None and NaN come last.
 
     >>> sorted_values(object_array(["b", None, "a"]))
@@ -285,7 +295,7 @@ def sorted_values(values: Any) -> Any:
         raise _not_uniform(present) from None
 
 
-def look_up(values: Any, categories: Any) -> Any:
+def look_up(values: NDArray[Any], categories: NDArray[Any]) -> Any:
     """The place of each value among the categories, -1 where it is not one of them.
 
     >>> look_up(np.array([3.0, 2.5, np.nan]), np.array([1.0, 3.0, np.nan]))
@@ -300,7 +310,7 @@ def look_up(values: Any, categories: Any) -> Any:
     return np.array([place.get(comparable(cell), -1) for cell in values.tolist()], np.int32)
 
 
-def is_missing(cell: Any) -> bool:
+def is_missing(cell: object) -> bool:
     """Whether a cell is NaN."""
     return comparable(cell) is np.nan
 
@@ -310,14 +320,14 @@ def row_blocks(n: int) -> list[tuple[int, int]]:
     return [(a, min(a + BLOCK_ROWS, n)) for a in range(0, n, BLOCK_ROWS)]
 
 
-def joined(maps: Sequence[Any], dtype: Any) -> tuple[Any, Any]:
+def joined(maps: Sequence[Any], dtype: DTypeLike) -> tuple[Any, Any]:
     """One array per column laid end to end, and where each begins."""
     lengths = [len(column) for column in maps]
     starts = np.concatenate([[0], np.cumsum(lengths[:-1], dtype=np.int64)]).astype(np.int64)
     return np.concatenate(maps).astype(dtype, copy=False), starts
 
 
-def indicator_matrix(found: Found, maps: Sequence[Any], n_columns: int, dtype: Any) -> Any:
+def indicator_matrix(found: Found, maps: Sequence[Any], n_columns: int, dtype: DTypeLike) -> Any:
     """The sparse 0/1 matrix with a one in column ``maps[j][code]``; -1 leaves the cell out."""
     p, n = found.codes.shape
     flat, starts = joined(maps, np.int32)
@@ -340,7 +350,7 @@ def indicator_matrix(found: Found, maps: Sequence[Any], n_columns: int, dtype: A
     return _align_api_if_sparse(matrix)
 
 
-def value_matrix(found: Found, maps: Sequence[Any], dtype: Any) -> Any:
+def value_matrix(found: Found, maps: Sequence[Any], dtype: DTypeLike) -> Any:
     """The dense matrix (n, p) of ``maps[j][code]``."""
     p, n = found.codes.shape
     flat, starts = joined(maps, dtype)

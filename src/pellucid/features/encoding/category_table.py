@@ -1,22 +1,23 @@
 """Tables for trees: numbers with missing cells, and categories by type, by number or by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays.columns import Coded, Text
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array
-from pellucid.features.encoding.categories import find_values, look_up, sorted_values
+from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.features.encoding.categories import Column, find_values, look_up, sorted_values
 
 
 def typed_categories(columns: list[Any]) -> Array:
     """Which columns of a frame are categories by their type."""
     import polars as pl
 
-    def is_category(column: Any) -> bool:
+    def is_category(column: Column) -> bool:
         if isinstance(column, Text):
             return column.series.dtype in (pl.Categorical, pl.Enum)
         return isinstance(column, Coded)
@@ -24,7 +25,9 @@ def typed_categories(columns: list[Any]) -> Array:
     return np.array([is_category(column) for column in columns], bool)
 
 
-def asked_categories(asked: Any, by_type: Array, names: Any, p: int) -> Array:
+def asked_categories(
+    asked: ArrayLike | None, by_type: Array, names: Sequence[str] | None, p: int
+) -> Array:
     """The columns that ``categorical_features`` means.
 
     >>> asked_categories([1], np.zeros(3, bool), None, 3)
@@ -141,7 +144,7 @@ def _open_columns(
     return out, found if mask.any() else None
 
 
-def refuse_words(estimator: Any, column: Any, j: int) -> None:
+def refuse_words(estimator: Any, column: Column, j: int) -> None:
     """A column that is not a category must hold numbers."""
     if isinstance(column, Text | Coded) or column.dtype.kind not in "iufb":
         raise ValueError(
@@ -150,20 +153,20 @@ def refuse_words(estimator: Any, column: Any, j: int) -> None:
         )
 
 
-def first_word(column: Any) -> str:
+def first_word(column: Column) -> str:
     """The first cell that is there, for a message."""
     cells = [v for v in find_values([column]).values[0].tolist() if v is not None and v == v]
     return repr(cells[0]) if cells else "nothing"
 
 
-def values_of(column: Any) -> Any:
+def values_of(column: Column) -> Any:
     """The distinct values of a column, sorted, as text or numbers; missing cells left out."""
     raw = find_values([column]).values[0]
     present = np.array([v for v in raw.tolist() if v is not None and v == v])
     return sorted_values(present) if len(present) else np.array([], dtype="U1")
 
 
-def codes_of(column: Any, known: Any) -> Array:
+def codes_of(column: Column, known: NDArray[Any] | None) -> Array:
     """The place of each cell in ``known``; NaN where it is missing or new."""
     found = find_values([column])
     raw = found.values[0]

@@ -15,7 +15,9 @@ def add_dummy_feature(X: Any, value: float = 1.0) -> Any:
     Parameters
     ----------
     X : array, frame or sparse matrix of shape (n, p)
+        The columns.
     value : float, default=1.0
+        The constant.
 
     Returns
     -------

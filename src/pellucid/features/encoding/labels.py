@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.encoding.categories import Found, find_values, look_up, sorted_values
@@ -72,6 +73,7 @@ class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):  # type: ignor
 
     @with_callbacks
     def fit(self, y: Any) -> Self:
+        """Learn the sorted distinct labels of y."""
         self._learn(y)
         return self
 
@@ -89,6 +91,7 @@ class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):  # type: ignor
         return found
 
     def transform(self, y: Any) -> Any:
+        """The code of every label of y."""
         check_is_fitted(self)
         y = column_or_1d(y, dtype=self.classes_.dtype, warn=True)
         return np.array([]) if len(y) == 0 else self._codes(find_labels(y))
@@ -112,6 +115,7 @@ class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):  # type: ignor
         return self.classes_[np.asarray(y).astype(np.intp)]
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             "a label is replaced by its place among the sorted labels",
@@ -177,6 +181,7 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
 
     @with_callbacks
     def fit(self, y: Any) -> Self:
+        """Learn the sorted distinct labels of y."""
         self._check_parameters()
         context = FitContext(self, y=y)
         if _num_samples(y) == 0:
@@ -197,6 +202,7 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
         return self.fit(y).transform(y)
 
     def transform(self, y: Any) -> Any:
+        """One column per class for every label of y (one in all for two classes)."""
         check_is_fitted(self)
         if not isinstance(y, list):
             y = check_array(y, input_name="y", accept_sparse="csr", ensure_2d=False, dtype=None)
@@ -241,7 +247,7 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
         on = (y.toarray() if issparse(y) else np.asarray(y)) != 0
         return np.where(on, self.pos_label, self.neg_label)
 
-    def inverse_transform(self, Y: Any, threshold: float | None = None) -> Any:
+    def inverse_transform(self, Y: Matrix, threshold: float | None = None) -> Any:
         """Labels of rows: the largest column, or the ``threshold`` where classes are two or many.
 
         ``threshold=None`` is half way between ``neg_label`` and ``pos_label``.
@@ -266,6 +272,7 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
         return _align_api_if_sparse(csr_array(labels)) if self.sparse_input_ else labels
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             "one column per class: pos_label for a row's own class, neg_label elsewhere",

@@ -7,7 +7,7 @@ one category out, which becomes the reference. Categories are found, and the CSR
 by compiled sweeps over codes (``categories.py``).    O(n p) after the values are numbered
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np

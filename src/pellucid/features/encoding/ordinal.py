@@ -10,11 +10,13 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.encoding.categories import (
@@ -81,12 +83,12 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
     def __init__(
         self,
         *,
-        categories: Any = "auto",
-        dtype: Any = np.float64,
+        categories: str | list[Any] = "auto",
+        dtype: DTypeLike = np.float64,
         handle_unknown: str = "error",
         unknown_value: Any = None,
-        encoded_missing_value: Any = np.nan,
-        min_frequency: Any = None,
+        encoded_missing_value: float = np.nan,
+        min_frequency: float | None = None,
         max_categories: int | None = None,
     ) -> None:
         self.categories = categories
@@ -104,6 +106,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the categories of every column."""
         self._learn(X)
         return self
 
@@ -113,6 +116,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
         return self._encode(self._learn(X))
 
     def transform(self, X: Any) -> Any:
+        """The code of every cell of X."""
         check_is_fitted(self)
         return self._encode(find_values(self._check_columns(X, reset=False)))
 
@@ -224,7 +228,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             out[:, j] = self._decode(X[:, j], j, grouping)
         return out
 
-    def _decode(self, codes: Any, j: int, grouping: Grouping) -> Any:
+    def _decode(self, codes: Array, j: int, grouping: Grouping) -> Any:
         known = self.categories_[j]
         k = len(grouping.place)
         shown = known[:k]
@@ -252,6 +256,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
         return shown[at]
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             "each category is replaced by its place in the order of its column",
@@ -264,11 +269,11 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
         )
 
 
-def _equals(codes: Any, value: Any) -> Any:
+def _equals(codes: Array, value: float | None) -> Any:
     return np.isnan(codes) if is_missing(value) else codes == value
 
 
-def _code(**values: Any) -> None:
+def _code(**values: object) -> None:
     for name, value in values.items():
         if not is_missing(value) and not isinstance(value, Integral):
             raise ValueError(f"{name} must be a whole number or NaN, got {value!r}")

@@ -9,8 +9,10 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike, IntArray
 from pellucid.features.encoding.categories import Found, is_missing, look_up, sorted_values
 
 RARE = "infrequent_sklearn"  # scikit-learn's name of the shared place, so that pipelines agree
@@ -24,7 +26,7 @@ class Grouping(NamedTuple):
 
 
 def learn_categories(
-    found: Found, given: Any, name: Callable[[int], str], *, refuse_unknown: bool
+    found: Found, given: str | list[Any], name: Callable[[int], str], *, refuse_unknown: bool
 ) -> list[Any]:
     """The categories of every column: found in the data, or as given."""
     p = len(found.values)
@@ -44,7 +46,7 @@ def learn_categories(
     return categories
 
 
-def given_categories(values: Any, listed: Any, name: str) -> Any:
+def given_categories(values: NDArray[Any], listed: ArrayLike, name: str) -> Any:
     """A list of categories in the type of the column, checked."""
     kind = object if values.dtype.kind in "U" else values.dtype
     known = np.array(listed, dtype=kind)
@@ -61,14 +63,14 @@ def given_categories(values: Any, listed: Any, name: str) -> Any:
     return known
 
 
-def unknown_sentence(values: Any, name: str, when: str) -> str:
+def unknown_sentence(values: NDArray[Any], name: str, when: str) -> str:
     """What to say of values that are not among the categories."""
     shown = ", ".join(repr(value) for value in values[:5].tolist())
     more = f" and {len(values) - 5} more" if len(values) > 5 else ""
     return f"Found unknown categories [{shown}]{more} in {name} during {when}"
 
 
-def check_rare(min_frequency: Any, max_categories: Any) -> bool:
+def check_rare(min_frequency: float | None, max_categories: int | None) -> bool:
     """Check both parameters; whether rare categories are grouped at all."""
     if max_categories is not None:
         check.whole(max_categories=max_categories)
@@ -81,7 +83,9 @@ def check_rare(min_frequency: Any, max_categories: Any) -> bool:
     return max_categories is not None or min_frequency is not None
 
 
-def rare_categories(counts: Any, n: int, min_frequency: Any, max_categories: Any) -> Any:
+def rare_categories(
+    counts: IntArray, n: int, min_frequency: float | None, max_categories: int | None
+) -> Any:
     """Indices of the rare categories, or None.
 
     >>> rare_categories(np.array([5, 20, 10, 3]), 38, None, 3)
@@ -96,7 +100,7 @@ def rare_categories(counts: Any, n: int, min_frequency: Any, max_categories: Any
     return indices if len(indices) else None
 
 
-def group(rare: Any, k: int) -> Grouping:
+def group(rare: IntArray | None, k: int) -> Grouping:
     """Frequent categories keep their order; the rare ones follow, together.
 
     >>> group(np.array([0, 3]), 4).place
@@ -111,7 +115,12 @@ def group(rare: Any, k: int) -> Grouping:
 
 
 def group_columns(
-    found: Found, categories: Sequence[Any], min_frequency: Any, max_categories: Any, *, spare: bool
+    found: Found,
+    categories: Sequence[Any],
+    min_frequency: float | None,
+    max_categories: int | None,
+    *,
+    spare: bool,
 ) -> list[Grouping]:
     """The grouping of every column; ``spare`` leaves the category NaN out of it."""
     groupings = []

@@ -17,6 +17,7 @@ from numbers import Number
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -30,7 +31,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pellucid.base import Transformer, check_labels, check_number_target, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -43,7 +44,7 @@ KINDS = ("continuous", "binary", "multiclass")
 SEED = 0  # of the folds when ``cv`` is a number: the same rows give the same encoding
 
 
-def category_means(codes: Any, y: Array, k: int, smooth: Any) -> Array:
+def category_means(codes: NDArray[np.int32], y: Array, k: int, smooth: str | float) -> Array:
     """The shrunk mean of y in each of k categories; codes below 0 are in none.
 
     >>> category_means(np.array([0, 0, 1], np.int32), np.array([1.0, 3.0, 5.0]), 2, 1.0)
@@ -51,7 +52,7 @@ def category_means(codes: Any, y: Array, k: int, smooth: Any) -> Array:
     """
     sums, counts, mean = np.zeros(k), np.zeros(k), float(y.mean())
     category_sums(codes, y, sums, counts)
-    if smooth != "auto":
+    if not isinstance(smooth, str):
         total = counts + smooth
         return np.where(total > 0, (sums + smooth * mean) / np.where(total > 0, total, 1.0), mean)
     means = sums / np.maximum(counts, 1.0)
@@ -64,7 +65,9 @@ def category_means(codes: Any, y: Array, k: int, smooth: Any) -> Array:
     return np.where(known, share * means + (1 - share) * mean, mean)
 
 
-def encode_means(codes: Any, Y: Array, sizes: list[int], smooth: Any) -> list[Array]:
+def encode_means(
+    codes: NDArray[np.int32], Y: Array, sizes: list[int], smooth: str | float
+) -> list[Array]:
     """The means of every column and target: column by column, targets inside."""
     jobs = [(j, t) for j in range(len(codes)) for t in range(Y.shape[1])]
     targets = [np.ascontiguousarray(Y[:, t]) for t in range(Y.shape[1])]
@@ -109,7 +112,11 @@ class TargetEncoder(Transformer):
     _accepts_nan = True
 
     def __init__(
-        self, categories: Any = "auto", target_type: str = "auto", smooth: Any = "auto", cv: Any = 5
+        self,
+        categories: str | list[Any] = "auto",
+        target_type: str = "auto",
+        smooth: str | float = "auto",
+        cv: Folds = 5,
     ) -> None:
         self.categories = categories
         self.target_type = target_type
@@ -124,6 +131,7 @@ class TargetEncoder(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Learn the mean of y in every category."""
         self._learn(X, y)
         return self
 
@@ -225,18 +233,20 @@ class TargetEncoder(Transformer):
         return folds
 
     def transform(self, X: Any) -> Any:
+        """The learned mean of every cell's category; for new rows, see ``fit_transform``."""
         check_is_fitted(self)
         codes = self._codes(find_values(self._check_columns(X, reset=False)))
         return self._encode(codes, self.encodings_, np.atleast_1d(self.target_mean_))
 
-    def _encode(self, codes: Any, encodings: list[Array], means: Array) -> Array:
+    def _encode(self, codes: NDArray[np.int32], encodings: list[Array], means: Array) -> Array:
         k = len(means)
         out = np.empty((codes.shape[1], len(encodings)))
         for e, encoding in enumerate(encodings):
             out[:, e] = np.append(encoding, means[e % k])[codes[e // k]]  # -1 reads the last
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """The names of the columns of ``transform``."""
         names = self._names_in(input_features)
         if self.target_type_ != "multiclass":
             return names
@@ -249,6 +259,7 @@ class TargetEncoder(Transformer):
         return MetadataRouter(owner=self).add(splitter=self.cv, method_mapping=mapping)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             "a category is replaced by the mean of the target in its rows, shrunk to the mean",

@@ -11,7 +11,8 @@ each missing cell keeps its k best in order, so no distance matrix is stored.   
 rows with gaps and m donors
 """
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -28,9 +29,10 @@ from pellucid.features.missing.kernels import nearest_donors
 from pellucid.features.missing.missing_indicator import check_marker, indicator_of, missing_cells
 
 ROWS = 64  # rows with gaps per task
+Weigh: TypeAlias = str | Callable[[Array], Array] | None  # how donors are weighed
 
 
-def donors_of(X: Array, F: Array, wanted: Any, k: int) -> tuple[Array, Any]:
+def donors_of(X: Array, F: Array, wanted: BoolArray, k: int) -> tuple[Array, Any]:
     """Distances and rows of the k nearest donors of every gap of X, row by row.
 
     X (r, p) and F (m, p) with NaN for missing; wanted (p,): columns to fill. Rows of the answer
@@ -53,7 +55,7 @@ def donors_of(X: Array, F: Array, wanted: Any, k: int) -> tuple[Array, Any]:
     return np.sqrt(distance * X.shape[1]), donor
 
 
-def donors_by_matrix(D: Array, gaps: Any, there: Any, k: int) -> tuple[Array, Any]:
+def donors_by_matrix(D: Array, gaps: BoolArray, there: BoolArray, k: int) -> tuple[Array, Any]:
     """The same from a matrix of distances (r, m); gaps (r, p) to fill, there (m, p) of donors."""
     cells = np.argwhere(gaps)
     distance = np.full((len(cells), k), np.inf)
@@ -67,7 +69,7 @@ def donors_by_matrix(D: Array, gaps: Any, there: Any, k: int) -> tuple[Array, An
     return distance, donor
 
 
-def donor_weights(distance: Array, rule: Any) -> Array:
+def donor_weights(distance: Array, rule: Weigh) -> Array:
     """Weights of the donors of each gap; 0 where there is none."""
     absent = ~np.isfinite(distance)
     if callable(rule):
@@ -121,10 +123,10 @@ class KNNImputer(Transformer):
     def __init__(
         self,
         *,
-        missing_values: Any = np.nan,
+        missing_values: float = np.nan,
         n_neighbors: int = 5,
-        weights: Any = "uniform",
-        metric: Any = "nan_euclidean",
+        weights: Weigh = "uniform",
+        metric: str | Callable[..., float] = "nan_euclidean",
         copy: bool = True,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
@@ -162,6 +164,7 @@ class KNNImputer(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the rows that later lend their cells."""
         self._check_parameters()
         X, mask, _ = self._open(X, reset=True)
         context = FitContext(self, X=X)
@@ -175,6 +178,7 @@ class KNNImputer(Transformer):
         return {"_fit_X": (len(self._fit_X), self.n_features_in_)}
 
     def transform(self, X: Any) -> Any:
+        """X with its missing cells filled."""
         check_is_fitted(self)
         X, mask, kind = self._open(X, reset=False)
         there = ~np.isnan(self._fit_X)
@@ -189,7 +193,7 @@ class KNNImputer(Transformer):
         X = np.ascontiguousarray(X, dtype=kind)
         return np.hstack([X, self.indicator_._pick(mask)]) if self.add_indicator else X
 
-    def _fill(self, X: Array, there: Any, valid: Any) -> Array:
+    def _fill(self, X: Array, there: BoolArray, valid: BoolArray) -> Array:
         """Rows with their gaps filled."""
         gaps = np.isnan(X) & valid
         k = min(self.n_neighbors, len(self._fit_X))
@@ -218,7 +222,8 @@ class KNNImputer(Transformer):
     def _marked(self, A: Array) -> Array:
         return A if self._accepts_nan else np.where(np.isnan(A), self.missing_values, A)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """The names of the columns that are kept, then those of the indicators."""
         names = self._names_in(input_features)
         kept = names if self.keep_empty_features else names[~np.isnan(self._fit_X).all(axis=0)]
         if not self.add_indicator:
@@ -226,6 +231,7 @@ class KNNImputer(Transformer):
         return np.concatenate([kept, self.indicator_.get_feature_names_out(names)])
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             f"a missing cell is the mean of its {self.n_neighbors} nearest rows that have it",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.encoding.categories import is_missing
@@ -22,7 +23,7 @@ from pellucid.features.encoding.categories import is_missing
 FEATURES = ("missing-only", "all")
 
 
-def missing_cells(X: Any, missing_values: Any) -> Any:
+def missing_cells(X: Any, missing_values: object) -> Any:
     """The truth value of ``x == missing_values`` for every cell (sparse for sparse X).
 
     >>> missing_cells(np.array([[1.0, np.nan]]), np.nan)
@@ -31,7 +32,7 @@ def missing_cells(X: Any, missing_values: Any) -> Any:
     return _get_mask(X, missing_values)
 
 
-def check_marker(X: Any, missing_values: Any) -> None:
+def check_marker(X: Any, missing_values: object) -> None:
     """Refuse cells and a mark of missing cells that do not go together."""
     if X.dtype.kind not in "iufO":
         raise ValueError(
@@ -78,9 +79,9 @@ class MissingIndicator(Transformer):
     def __init__(
         self,
         *,
-        missing_values: Any = np.nan,
+        missing_values: object = np.nan,
         features: str = "missing-only",
-        sparse: Any = "auto",
+        sparse: bool | str = "auto",
         error_on_new: bool = True,
     ) -> None:
         self.missing_values = missing_values
@@ -101,6 +102,7 @@ class MissingIndicator(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn which columns have missing cells."""
         self._learn(X)
         return self
 
@@ -120,7 +122,7 @@ class MissingIndicator(Transformer):
         context.end()
         return mask
 
-    def _keep(self, mask: Any) -> None:
+    def _keep(self, mask: Matrix) -> None:
         """Learn from a matrix of truth values; imputers that have one begin here."""
         with_missing = np.flatnonzero(np.asarray(mask.sum(axis=0)).ravel())
         self.n_features_in_ = mask.shape[1]
@@ -132,6 +134,7 @@ class MissingIndicator(Transformer):
         return missing_cells(X, self.missing_values)
 
     def transform(self, X: Any) -> Any:
+        """Which cells of X are missing, in the columns of ``features_``."""
         check_is_fitted(self)
         mask = self._mask(X, reset=False)
         if self.error_on_new and self.features == "missing-only":
@@ -144,7 +147,7 @@ class MissingIndicator(Transformer):
                 )
         return self._pick(mask)
 
-    def _pick(self, mask: Any) -> Any:
+    def _pick(self, mask: Matrix) -> Any:
         """The columns of the output, sparse or dense as asked."""
         if issparse(mask):
             mask = mask.tocsc()
@@ -155,11 +158,13 @@ class MissingIndicator(Transformer):
             return mask.toarray() if self.sparse is False else _align_api_if_sparse(mask)
         return _align_api_if_sparse(csc_array(mask)) if self.sparse is True else mask
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """``missingindicator_`` and the name of each column."""
         names = self._names_in(input_features)
         return np.array([f"missingindicator_{names[j]}" for j in self.features_], dtype=object)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             "one truth value for every cell that could be missing",
@@ -169,7 +174,7 @@ class MissingIndicator(Transformer):
         )
 
 
-def indicator_of(mask: Any, missing_values: Any) -> MissingIndicator:
+def indicator_of(mask: Matrix, missing_values: object) -> MissingIndicator:
     """The fitted indicator of an imputer, from its matrix of truth values."""
     indicator = MissingIndicator(missing_values=missing_values, error_on_new=False)
     indicator._keep(mask)

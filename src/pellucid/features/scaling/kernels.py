@@ -191,7 +191,7 @@ def writeable(X: Array) -> Array:
     return X if X.flags.writeable else X.copy()
 
 
-def chunked(kernel: Callable[..., Any], X: Array, *arguments: Any, out: Array) -> list[Any]:
+def chunked(kernel: Callable[..., Any], X: Array, *arguments: object, out: Array) -> list[Any]:
     """Call ``kernel(X chunk, *arguments, out chunk)`` on every chunk of rows, in threads."""
 
     def work(start: int) -> Any:

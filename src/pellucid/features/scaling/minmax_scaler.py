@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.loops.iterate import FitContext
@@ -32,7 +32,7 @@ from pellucid.features.scaling.kernels import (
 RANGES = Statistic(ranges, merge_ranges)
 
 
-class MinMaxScaler(ColumnScaler, BlockEstimator):
+class MinMaxScaler(ColumnScaler):
     """Map the smallest and the largest value of every column to the ends of an interval.
 
     NaN is left out and stays NaN. A constant column goes to the lower end, with a warning.
@@ -40,6 +40,7 @@ class MinMaxScaler(ColumnScaler, BlockEstimator):
     Parameters
     ----------
     feature_range : tuple (low, high), default=(0, 1)
+        The interval that the training rows fill.
     copy : bool, default=True
         False scales the given array in place where that is possible.
     clip : bool, default=False
@@ -58,6 +59,8 @@ class MinMaxScaler(ColumnScaler, BlockEstimator):
     >>> MinMaxScaler().fit_transform([[1.0], [2.0], [5.0]]).ravel()
     array([0.  , 0.25, 1.  ])
     """
+
+    fit_blocks = fit_blocks
 
     def __init__(
         self, feature_range: tuple[float, float] = (0, 1), *, copy: bool = True, clip: bool = False
@@ -81,6 +84,7 @@ class MinMaxScaler(ColumnScaler, BlockEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the range of every column."""
         self.__dict__.pop("n_samples_seen_", None)
         return self._learn(X)
 
@@ -132,6 +136,7 @@ class MinMaxScaler(ColumnScaler, BlockEstimator):
         return dict.fromkeys(names, (self.n_features_in_,))
 
     def transform(self, X: Any) -> Array:
+        """X with its columns stretched to ``feature_range``."""
         check_is_fitted(self)
         Z = self._check_matrix(X, reset=False, finite=not self.copy)
         low, high = self.feature_range if self.clip else (-np.inf, np.inf)

@@ -29,6 +29,7 @@ class Normalizer(OneToOneFeatureMixin, Transformer):
     Parameters
     ----------
     norm : {"l1", "l2", "max"}, default="l2"
+        Sum of absolute values, Euclidean length, or largest absolute value.
     copy : bool, default=True
         False scales the given array in place where that is possible.
 
@@ -53,6 +54,7 @@ class Normalizer(OneToOneFeatureMixin, Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Check X; nothing is learned."""
         self._check_parameters()
         X = self._check_training(X).X
         FitContext(self, X=X).end()
@@ -63,6 +65,7 @@ class Normalizer(OneToOneFeatureMixin, Transformer):
         check.boolean(copy=self.copy)
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """X with every row divided by its norm."""
         self._check_parameters()
         copy = self.copy if copy is None else copy
         reset = not hasattr(self, "n_features_in_")

@@ -93,6 +93,7 @@ class RobustScaler(ColumnScaler):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the median and the quantile range of every column."""
         low, high = self._check_parameters()
         if issparse(X) and self.with_centering:
             raise ValueError(
@@ -124,6 +125,7 @@ class RobustScaler(ColumnScaler):
         return self.scale_
 
     def transform(self, X: Any) -> Any:
+        """X with its columns centred and scaled."""
         return self._scale(X, self.copy)
 
     def inverse_transform(self, X: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, check_weights, with_callbacks
+from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Map
@@ -30,8 +30,10 @@ MOMENTS = Statistic(column_moments, merge_class_moments)
 SPARSE = "centring would fill a sparse matrix with numbers: use with_mean=False"
 
 
-class MomentScaler(ColumnScaler, BlockEstimator):
+class MomentScaler(ColumnScaler):
     """Base of the scalers whose statistic is the moments: fit, batches and blocks."""
+
+    fit_blocks = fit_blocks
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters."""
@@ -45,6 +47,7 @@ class MomentScaler(ColumnScaler, BlockEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the mean and the spread of every column."""
         self.__dict__.pop("_moments", None)
         return self._learn(X, sample_weight)
 
@@ -182,6 +185,7 @@ class StandardScaler(MomentScaler):
         return self.scale_
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """X with its columns centred and scaled."""
         self._refuse_sparse(X)
         return self._scale(X, self.copy if copy is None else copy)
 

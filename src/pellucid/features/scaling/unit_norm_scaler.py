@@ -57,6 +57,7 @@ class UnitNormScaler(MomentScaler):
         return self.scale_
 
     def transform(self, X: Any) -> Array:
+        """X with its columns centred and scaled to length 1."""
         return self._scale(X, copy=True)
 
     def inverse_transform(self, X: Any) -> Array:

@@ -1,1 +1,6 @@
-"""TODO src/pellucid/features/selection."""
+"""Choosing columns.
+
+Read ``select_k_best.py`` first (with ``scores.py``: each column judged alone). ``rfe.py``,
+``sequential.py`` and ``select_from_model.py`` ask a model, ``variance_threshold.py`` and
+``drop_collinear.py`` need no target. ``selector.py`` and ``supervised.py`` hold what they share.
+"""

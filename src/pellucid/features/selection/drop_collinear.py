@@ -19,11 +19,11 @@ import numpy as np
 from scipy.linalg import lapack
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.algebra.least_squares import finite, merge_triangles
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, BoolArray, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import (
     Moments,
@@ -61,7 +61,7 @@ def leaf_triangle(mean: Array, norm: Array, rows: Rows) -> Array:
     return triangle(Z if is_unit(rows.w) else Z * np.sqrt(rows.w)[:, None])
 
 
-def independent(total: Moments, live: Any, tol: float) -> bool:
+def independent(total: Moments, live: BoolArray, tol: float) -> bool:
     """Whether the correlations alone show that every column is far from the others."""
     norm = np.sqrt(np.diag(total.scatter)[live])
     C = total.scatter[np.ix_(live, live)] / np.outer(norm, norm)
@@ -107,7 +107,7 @@ def relation(
     return {"intercept": float(intercept), **{k: float(v) for k, v in found.items()}}
 
 
-class DropCollinear(Selector, BlockEstimator):
+class DropCollinear(Selector):
     """Drop every column that depends linearly on those before it, and say how.
 
     Parameters
@@ -134,11 +134,14 @@ class DropCollinear(Selector, BlockEstimator):
     ['x2 = 4 + x0 - 2 x1']
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(self, tol: float = 1e-7) -> None:
         self.tol = tol
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the columns that depend on those before them."""
         rows = self._check_training(X, None, sample_weight, defer_finite=True)
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)
         self._fit_rows(rows, map_threads)

@@ -25,7 +25,7 @@ from pellucid.base import encode_labels
 from pellucid.compiled.counts.moments import class_moments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -77,7 +77,7 @@ def _table(X: Any) -> Any:
 
 
 def r_regression(X: Any, y: Any, *, center: bool = True, force_finite: bool = True) -> Array:
-    """Pearson's correlation of every column with the target.
+    """Pearson's correlation of every column of ``X`` with the target ``y``.
 
     ``center=False``: about 0 instead of the means. ``force_finite``: a constant column or target
     has correlation 0 instead of NaN.
@@ -105,9 +105,10 @@ def r_regression(X: Any, y: Any, *, center: bool = True, force_finite: bool = Tr
 def f_regression(
     X: Any, y: Any, *, center: bool = True, force_finite: bool = True
 ) -> tuple[Array, Array]:
-    """F statistic and p-value of the regression of the target on each column alone.
+    """F statistic and p-value of the regression of ``y`` on each column of ``X`` alone.
 
-    ``force_finite``: a perfect relation has the largest number as F, a constant column F 0, p 1.
+    ``center=False``: without an intercept. ``force_finite``: a perfect relation has the largest
+    number as F, a constant column F 0, p 1.
 
     >>> F, p = f_regression([[1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 4.0])
     >>> F.round(4), p.round(4)
@@ -125,7 +126,7 @@ def f_regression(
 
 
 def f_classif(X: Any, y: Any) -> tuple[Array, Array]:
-    """F statistic and p-value of the equality of the class means, column by column.
+    """F and p-value of the equality of the means of the classes ``y``, for every column of ``X``.
 
     A constant column has F NaN: there is nothing to compare.
 
@@ -158,13 +159,13 @@ def mutual_info_regression(
     X: Any,
     y: Any,
     *,
-    discrete_features: Any = "auto",
+    discrete_features: str | bool | ArrayLike = "auto",
     n_neighbors: int = 3,
     copy: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Array:
-    """Mutual information (in nats) of every column with a continuous target, >= 0.
+    """Mutual information (in nats) of every column of ``X`` with a continuous target ``y``, >= 0.
 
     ``discrete_features``: "auto" (sparse columns), True, False, a mask or positions;
     ``n_neighbors``: k of the estimate; ``random_state`` of the noise of 1e-10 that breaks ties;
@@ -199,7 +200,7 @@ def mutual_info_regression(
     return np.array(list(map_threads(information, range(X.shape[1]))))
 
 
-def discrete_mask(discrete_features: Any, p: int, *, sparse: bool) -> BoolArray:
+def discrete_mask(discrete_features: str | bool | ArrayLike, p: int, *, sparse: bool) -> BoolArray:
     """Which columns are discrete."""
     if isinstance(discrete_features, str):
         check.one_of(("auto",), discrete_features=discrete_features)

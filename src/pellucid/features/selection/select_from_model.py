@@ -1,18 +1,19 @@
 """Keep the columns that a fitted model finds important, such as the non-zeros of a lasso."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.selection.supervised import ModelSelector, importances
@@ -30,7 +31,7 @@ def has_zeros(model: Any) -> bool:
     )
 
 
-def threshold_of(rule: Any, scores: Array, model: Any) -> float:
+def threshold_of(rule: str | float | None, scores: Array, model: Any) -> float:
     """A number, "mean", "median", or a multiple such as "1.25*mean".
 
     >>> threshold_of("2*median", np.array([1.0, 3.0, 8.0]), None)
@@ -85,13 +86,13 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        threshold: Any = None,
+        threshold: str | float | None = None,
         prefit: bool = False,
-        norm_order: Any = 1,
-        max_features: Any = None,
-        importance_getter: Any = "auto",
+        norm_order: float = 1,
+        max_features: int | Callable[[Any], int] | None = None,
+        importance_getter: str | Callable[[Any], Any] = "auto",
     ) -> None:
         self.estimator = estimator
         self.threshold = threshold
@@ -102,6 +103,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the model (or take the fitted one) and find the columns it needs."""
         self._sleep()
         rows = self._open(X, y)
         context = FitContext(self, X=rows.X, y=rows.y)
@@ -201,7 +203,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         self._wake()
         return super().get_support(indices)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The names of the kept columns."""
         self._wake()
         return super().get_feature_names_out(input_features)
@@ -230,6 +232,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         return mask
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         kept, scores = self.get_support(indices=True), self._scores()
         best = [self._feature_names()[j] for j in kept[np.argsort(-scores[kept])][:5]]
         return Card(

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.features.scaling.kernels import chunked, take_columns
 
 
@@ -27,6 +27,7 @@ class Selector(Transformer):
         return np.flatnonzero(mask) if indices else mask
 
     def transform(self, X: Any) -> Any:
+        """The kept columns of X."""
         X = self._check_input(X)
         kept = self.get_support(indices=True)
         if issparse(X):
@@ -51,6 +52,6 @@ class Selector(Transformer):
         out[:, kept] = X
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The names of the kept columns."""
         return self._names_in(input_features)[self.get_support()]

@@ -10,18 +10,19 @@ are cut once; candidates run in parallel and give the same numbers for any ``n_j
 References: Whitney (1971); Pudil, Novovicova & Kittler (1994) for the floating variant.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import BoolArray, IntArray
+from pellucid.core.arrays.typing import BoolArray, Folds, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.selection.supervised import ModelSelector
@@ -45,12 +46,14 @@ class Fold(NamedTuple):
     y_test: Any
 
 
-def folds_of(X: Any, y: Any, splits: Any) -> list[Fold]:
+def folds_of(X: Any, y: Any, splits: Iterable[tuple[IntArray, IntArray]]) -> list[Fold]:
     take = (lambda v, rows: None) if y is None else (lambda v, rows: v[rows])
     return [Fold(X[a], take(y, a), X[b], take(y, b)) for a, b in splits]
 
 
-def score_columns(estimator: Any, folds: list[Fold], columns: IntArray, scorer: Any) -> float:
+def score_columns(
+    estimator: Any, folds: list[Fold], columns: IntArray, scorer: Callable[..., float]
+) -> float:
     """Mean score over the folds of the estimator on these columns."""
     scores = []
     for fold in folds:
@@ -75,8 +78,11 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
     tol : float or None
         With "auto": stop when a step gains less.
     direction : {"forward", "backward", "both"}, default="forward"
+        Add columns, drop columns, or whichever helps more.
     scoring : str, callable or None
+        As for scikit-learn; None is the score of the estimator.
     cv : int, splitter or iterable, default=5
+        The folds on which every candidate is judged.
     n_jobs : int or None
         Candidates in parallel, by joblib.
     feature_groups : list of lists of positions or names, optional
@@ -102,15 +108,15 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        n_features_to_select: Any = "auto",
+        n_features_to_select: str | float = "auto",
         tol: float | None = None,
         direction: str = "forward",
-        scoring: Any = None,
-        cv: Any = 5,
+        scoring: str | Callable[..., float] | None = None,
+        cv: Folds = 5,
         n_jobs: int | None = None,
-        feature_groups: Any = None,
+        feature_groups: Sequence[Sequence[int | str]] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -123,6 +129,7 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Search for the columns that score best."""
         check.one_of(("forward", "backward", "both"), direction=self.direction)
         if isinstance(self.cv, Real):
             check.whole(at_least=2, cv=self.cv)
@@ -177,7 +184,12 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
         return int(n * wanted)
 
     def _search(
-        self, groups: list[IntArray], goal: int | None, folds: Any, scorer: Any, context: FitContext
+        self,
+        groups: list[IntArray],
+        goal: int | None,
+        folds: list[Fold],
+        scorer: Callable[..., float],
+        context: FitContext,
     ) -> None:
         chosen = np.full(len(groups), self.direction == "backward")
         self.steps_: list[SelectionStep] = []
@@ -241,6 +253,7 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
         return self.support_
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         names = self._feature_names()
         path = ", ".join(
             f"{'+' if step.move == 'add' else '-'}{' '.join(names[j] for j in step.features)}"

@@ -1,5 +1,6 @@
 """What selectors that look at a target share: the target's door and how important a column is."""
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -48,7 +49,7 @@ class ModelSelector(SupervisedSelector):
         return tags
 
 
-def importances(model: Any, getter: Any) -> Array:
+def importances(model: Any, getter: str | Callable[[Any], Any]) -> Array:
     """coef_ or feature_importances_ of a fitted model, an attribute by name, or a function."""
     if isinstance(getter, str):
         names = ("coef_", "feature_importances_") if getter == "auto" else (getter,)

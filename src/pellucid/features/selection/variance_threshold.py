@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Map
@@ -59,7 +59,7 @@ def column_variances(found: Spread, threshold: float) -> Array:
     return variance
 
 
-class VarianceThreshold(Selector, BlockEstimator):
+class VarianceThreshold(Selector):
     """Keep the columns whose variance exceeds a threshold.
 
     NaN is left out of the variance and stays.
@@ -84,11 +84,14 @@ class VarianceThreshold(Selector, BlockEstimator):
     _accepts_nan = True
     _accepts_sparse = True
 
+    fit_blocks = fit_blocks
+
     def __init__(self, threshold: float = 0.0) -> None:
         self.threshold = threshold
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the variance of every column."""
         rows = self._check_training(X, defer_finite=True)
         context = FitContext(self, X=rows.X)
         self._fit_rows(rows, map_threads)

@@ -1,8 +1,8 @@
 r"""From texts to numbered terms: tokens, stop words, n-grams.
 
 The words of all texts lie in one buffer and are numbered by compiled code
-(``compiled.counts.words``); Python touches each *distinct* term once, not each occurrence. The pattern
-``\b\w\w+\b`` (or ``\b\w+\b``) means maximal runs of word characters, found without regular
+(``compiled.counts.words``); Python touches each *distinct* term once, not each occurrence. The
+pattern ``\b\w\w+\b`` (or ``\b\w+\b``) means maximal runs of word characters, found without regular
 expressions; which characters count is asked of Python's own ``\w``. Any other pattern, tokenizer or
 analyzer runs as given, text by text.
 """

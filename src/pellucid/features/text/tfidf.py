@@ -69,6 +69,7 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
         )
 
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how rare each term is."""
         self._learn(X)
         return self
 
@@ -77,6 +78,7 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
         return self._weigh(self._learn(X))
 
     def transform(self, X: Any, copy: bool = True) -> Any:
+        """The weights of counts X; ``copy`` has no effect, X is never changed."""
         return self._weigh(csr_matrix(self._check_input(X)))
 
     @with_callbacks
@@ -109,6 +111,7 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
         return {"idf_": (self.n_features_in_,)} if self.use_idf else {}
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         smooth = "ln((1 + n)/(1 + n_t)) + 1" if self.smooth_idf else "ln(n/n_t) + 1"
         weight = f"count times {smooth}" if self.use_idf else "the count"
         return Card(
