@@ -1,4 +1,11 @@
-"""Linear models with their inference."""
+"""Linear models with their inference.
+
+``least_squares`` and ``ridge`` (start with ``least_squares.py`` and ``ridge.py``); ``lasso``,
+``lars``, ``penalties`` other penalties and paths; ``subsets``, ``components`` fewer columns or
+directions; ``bayes``, ``robust``, ``splines``; ``logistic``, ``perceptron`` classification;
+``stochastic`` gradient descent; ``diagnostics`` checks. ``linear_model.py`` is what the regressors
+share, ``solver_fit.py`` runs a solver object, ``budget.py`` bounds a penalty instead of pricing it.
+"""
 
 from pellucid._lazy import lazy_names
 

@@ -2,7 +2,7 @@
 
 The whole family is solved from one statistic, the moments of [X y]. ``_sums`` makes it from rows in
 memory or from blocks of a file; ``_compact`` goes on to the few rows that stand for all of them
-(``core.algebra.least_squares.Compact``), without squaring the condition where that would cost digits.
+(``core.algebra.least_squares.Compact``), without squaring the condition where digits would be lost.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.base import BlockEstimator, Regressor
+from pellucid.base import Regressor, fit_blocks
 from pellucid.core.algebra.least_squares import Compact, compact_rows, finite, joint_moments
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
@@ -19,7 +19,7 @@ from pellucid.core.runtime.threads import single_threaded_blas
 SPARSE_COLUMNS = 5000  # a leaf of a sparse X is made dense: 4096 x 5000 numbers are 160 MB
 
 
-class LinearModel(Regressor, BlockEstimator):
+class LinearModel(Regressor):
     """Base of the regressors with ``coef_`` and ``intercept_`` that are solved from sums."""
 
     _accepts_sparse = True
@@ -27,12 +27,15 @@ class LinearModel(Regressor, BlockEstimator):
     coef_: Array
     intercept_: Any
 
+    fit_blocks = fit_blocks
+
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k = np.shape(self.coef_)[:-1]
         shapes = {"coef_": (*k, self.n_features_in_)}
         return {**shapes, "intercept_": k} if isinstance(self.intercept_, np.ndarray) else shapes
 
     def predict(self, X: ArrayLike) -> Array:
+        """b + x'w of every row."""
         rows = self._check_input(X)
         return rows @ self.coef_.T + self.intercept_
 

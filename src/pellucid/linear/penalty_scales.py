@@ -47,7 +47,9 @@ def convert_penalty(
     Parameters
     ----------
     value : float, or (alpha, l1_ratio) for the elastic net in scikit-learn's scale
+        The strength to convert.
     penalty : {"l2", "l1", "elastic_net"}
+        Which penalty P it belongs to.
     n_samples : int
         Rows of the data (the sum of their weights).
     source, target : {"sklearn", "rss", "half_rss", "mse"}

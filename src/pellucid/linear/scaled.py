@@ -59,6 +59,7 @@ class ScaledRegressor(Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Scale the columns, fit the regressor, and convert its coefficients back."""
         rows = self._check_training(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
         scaler = StandardScaler() if self.scaler is None else clone(self.scaler)
@@ -107,10 +108,12 @@ class ScaledRegressor(Regressor):
         return mean, scale
 
     def predict(self, X: ArrayLike) -> Array:
+        """b + x'w of every row, in the units of X."""
         rows = self._check_input(X)
         return rows @ self.coef_.T + self.intercept_
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         inner = self.regressor_.card() if hasattr(self.regressor_, "card") else None
         name = type(self.regressor_).__name__

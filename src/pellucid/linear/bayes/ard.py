@@ -99,6 +99,7 @@ class ARDRegression(NormalPredictive):
     Parameters
     ----------
     max_iter : int, default=300
+        Largest number of updates.
     tol : float, default=1e-3
         Stop when the coefficients change by less in sum.
     alpha_1, alpha_2 : float, default=1e-6
@@ -110,6 +111,7 @@ class ARDRegression(NormalPredictive):
     threshold_lambda : float, default=1e4
         A column whose precision reaches it is dropped.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     verbose : bool, default=False
@@ -161,6 +163,7 @@ class ARDRegression(NormalPredictive):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the posterior and the precision of every column."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)
         return self
@@ -228,6 +231,7 @@ class ARDRegression(NormalPredictive):
         return {"coef_": (p,), "lambda_": (p,), "X_offset_": (p,), "sigma_": (k, k)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         live = self._live()
         names = [self._feature_names()[j] for j in live]

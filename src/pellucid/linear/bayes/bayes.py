@@ -77,6 +77,7 @@ class BayesianLinearRegression(LinearModel):
         Known, estimated, or unknown with a prior; with InverseGamma the prior covariance counts in
         units of the noise variance, and predictions are Student-t.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
 
     Attributes
     ----------
@@ -116,6 +117,7 @@ class BayesianLinearRegression(LinearModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Compute the posterior of the coefficients and the noise."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
@@ -338,6 +340,7 @@ class BayesianLinearRegression(LinearModel):
         return {"coef_": (self.n_features_in_,), "mean_": (q,), "_root": (q, q)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         known = isinstance(self.noise_variance, Real)
         searched = [

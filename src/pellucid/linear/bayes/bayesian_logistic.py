@@ -177,6 +177,7 @@ class BayesianLogisticRegression(Classifier):
     method : {"laplace", "map", "metropolis"}, default="laplace"
         Normal approximation at the mode; the mode alone; draws by random walks.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     n_draws, n_chains, n_burn : int, default=1000, 4, 1000
         Draws kept per chain (at least 4), chains, draws before those. With K > 2, "laplace"
         averages over ``n_draws`` points.
@@ -237,6 +238,7 @@ class BayesianLogisticRegression(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Find the posterior mode and its normal approximation."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -374,6 +376,7 @@ class BayesianLogisticRegression(Classifier):
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def predict(self, X: ArrayLike) -> Any:
+        """The more probable class of each row."""
         score = self.decision_function(X)
         return self.classes_[(score >= 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)]
 
@@ -581,14 +584,10 @@ class BayesianLogisticRegression(Classifier):
                 "largest R-hat": float(self.rhat_.max()),
                 "least effective draws": float(self.ess_.min()),
             }
-        scales = (
-            ()
-            if isinstance(self.prior, tuple) or not binary
-            else (
-                f"the mode is that of logistic regression with C = {self.prior:g} and the intercept "
-                "penalised too",
-            )
-        )
+        scales: tuple[str, ...] = ()
+        if binary and not isinstance(self.prior, tuple):
+            mode = f"the mode is that of logistic regression with C = {self.prior:g}"
+            scales = (f"{mode} and the intercept penalised too",)
         return Card(
             representation=f"P(y | x) = E {link} over the posterior of the coefficients",
             evaluation=f"posterior of all coefficients, intercept included; prior {given}",

@@ -130,6 +130,7 @@ class BayesianRidge(NormalPredictive):
     Parameters
     ----------
     max_iter : int, default=300
+        Largest number of updates.
     tol : float, default=1e-3
         Stop when the coefficients change by less in sum.
     alpha_1, alpha_2 : float, default=1e-6
@@ -141,6 +142,7 @@ class BayesianRidge(NormalPredictive):
     compute_score : bool, default=False
         Keep the log marginal likelihood of every step in ``scores_``.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     verbose : bool, default=False
@@ -194,6 +196,7 @@ class BayesianRidge(NormalPredictive):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the posterior and the two precisions that maximise the evidence."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)
         return self
@@ -256,6 +259,7 @@ class BayesianRidge(NormalPredictive):
         return {"coef_": (p,), "sigma_": (p, p), "X_offset_": (p,)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         ratio = self.lambda_ / self.alpha_
         return Card(

@@ -1,1 +1,3 @@
-"""TODO src/pellucid/linear/components."""
+"""Regression on derived directions: ``pcr.py`` uses principal components, ``pls.py`` partial
+least squares.
+"""

@@ -117,6 +117,7 @@ class PrincipalComponentRegression(LinearSmoother):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Regress on the principal components of X."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
@@ -210,6 +211,7 @@ class PrincipalComponentRegression(LinearSmoother):
         return np.asarray(self._y_mean)[:, None] + np.einsum("np,kpm->nkm", rows, path)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         total = float((self.singular_**2).sum())
         kept = float((self.singular_[: self.n_components_] ** 2).sum())
         share = kept / total if total > 0 else 1.0

@@ -6,8 +6,8 @@ Algorithm    for m = 1..M on standardised X, y (both centred):
                  z_m = X u_m,  p_m = X'z_m/(z_m'z_m),  q_m = Y'z_m/(z_m'z_m)
                  X <- X - z_m p_m',   Y <- Y - z_m q_m'
              z_m = X_original r_m with r_m = u_m - sum_(j < m) (p_j'u_m) r_j,  w_M = sum r_m q_m'
-             on the few rows that stand for all (``core.algebra.least_squares.Compact``), so one pass over
-             the data is enough; M = rank gives least squares.     O(n p^2 + M p^2)
+             on the few rows that stand for all (``core.algebra.least_squares.Compact``), so one
+             pass over the data is enough; M = rank gives least squares.     O(n p^2 + M p^2)
 
 NIPALS iterates towards u_m; here it is computed exactly, so ``n_iter_`` is 1 for every component.
 
@@ -141,6 +141,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the components one after the other and regress on them."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
@@ -258,6 +259,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         )
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         notes = []
         if self._used < self.n_components:
             notes.append(

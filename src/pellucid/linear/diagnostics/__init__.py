@@ -1,1 +1,3 @@
-"""TODO src/pellucid/linear/diagnostics."""
+"""Checks of a linear fit: ``residuals.py`` looks at the residuals, ``collinear.py`` at
+correlated columns.
+"""

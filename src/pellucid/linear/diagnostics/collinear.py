@@ -49,6 +49,7 @@ def collinearity(X: Any, *, fit_intercept: bool = True, tol: float | None = None
     Parameters
     ----------
     X : array, frame or sparse matrix of shape (n, p)
+        The columns to look at.
     fit_intercept : bool, default=True
         Look at the columns about their means.
     tol : float, optional
@@ -127,8 +128,8 @@ def least_squares_report(X: Any, y: Any, *, fit_intercept: bool = True) -> Least
 
     Parameters
     ----------
-    X : array, frame or sparse matrix of shape (n, p)
-    y : array-like of shape (n,) or (n, k)
+    X, y : table of shape (n, p) and target(s) of shape (n,) or (n, k)
+        The data of the fit.
     fit_intercept : bool, default=True
         D = [1 X] instead of X.
 

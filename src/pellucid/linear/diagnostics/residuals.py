@@ -104,8 +104,10 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
 
     Parameters
     ----------
-    model : a fitted linear smoother (LinearRegression, Ridge, RidgeCV, ...), one target
-    X, y : the training data
+    model : a fitted linear smoother (LinearRegression, Ridge, RidgeCV, ...)
+        Of one target.
+    X, y : table of shape (n, p) and target of shape (n,)
+        The training data.
     alpha : float, default=0.05
         Level of each test.
 

@@ -1,6 +1,6 @@
 r"""Least angle regression (Lars) and the lasso by its walk (LassoLars).
 
-The path itself is ``linear.lars.least_angle``; here are the estimators. X and y are centred for the
+The path itself is ``least_angle.py``; here are the estimators. X and y are centred for the
 intercept and not scaled (``ScaledRegressor`` with ``UnitNormScaler`` gives the textbook's unit
 norm). Several targets are walked one after the other.
 
@@ -10,7 +10,7 @@ norm). Several targets are walked one after the other.
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
@@ -171,6 +171,7 @@ class Lars(LeastAngle):
     Parameters
     ----------
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     n_nonzero_coefs : int, default=500
         Steps, and so active columns, at most; ``np.inf`` for no limit. All of them: least squares.
     eps : float
@@ -181,6 +182,7 @@ class Lars(LeastAngle):
     jitter : float, optional
         Uniform noise up to this is added to y (from ``random_state``), to break ties.
     random_state : int, RandomState or Generator, optional
+        Draws the noise of ``jitter``.
     verbose, precompute, copy_X
         Accepted for scikit-learn's sake; nothing is printed or overwritten, and the
         cross-products are used where they cost no digits.
@@ -209,14 +211,14 @@ class Lars(LeastAngle):
         self,
         *,
         fit_intercept: bool = True,
-        verbose: Any = False,
-        precompute: Any = "auto",
+        verbose: int = False,
+        precompute: bool | Literal["auto"] | ArrayLike = "auto",
         n_nonzero_coefs: float = 500,
         eps: float = EPS,
         copy_X: bool = True,
         fit_path: bool = True,
         jitter: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.verbose = verbose
@@ -235,6 +237,7 @@ class Lars(LeastAngle):
         return Rule(False, False, 0.0, self.n_nonzero_coefs, self.eps)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         done = np.ndim(self.coef_) == 1 and self.alphas_[-1] == 0
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
@@ -256,6 +259,7 @@ class LassoLars(LeastAngle):
     alpha : float, default=1.0
         Penalty: minimises RSS/(2n) + alpha |w|_1; 0 walks down to least squares.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=500
         Steps at most (entries and exits); a path cut short ends at a larger alpha.
     eps : float
@@ -268,6 +272,7 @@ class LassoLars(LeastAngle):
     jitter : float, optional
         Uniform noise up to this is added to y (from ``random_state``), to break ties.
     random_state : int, RandomState or Generator, optional
+        Draws the noise of ``jitter``.
     verbose, precompute, copy_X
         Accepted for scikit-learn's sake; nothing is printed or overwritten, and the
         cross-products are used where they cost no digits.
@@ -296,15 +301,15 @@ class LassoLars(LeastAngle):
         alpha: float = 1.0,
         *,
         fit_intercept: bool = True,
-        verbose: Any = False,
-        precompute: Any = "auto",
+        verbose: int = False,
+        precompute: bool | Literal["auto"] | ArrayLike = "auto",
         max_iter: float = 500,
         eps: float = EPS,
         copy_X: bool = True,
         fit_path: bool = True,
         positive: bool = False,
         jitter: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -327,6 +332,7 @@ class LassoLars(LeastAngle):
         return Rule(True, self.positive, float(self.alpha), self.max_iter, self.eps)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, float(self.alpha)
         above = (
             ""

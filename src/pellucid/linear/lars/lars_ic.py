@@ -1,6 +1,6 @@
 r"""The lasso whose penalty is chosen by an information criterion along its exact path.
 
-At every knot of the path (``linear.lars.least_angle``) with k non-zero coefficients and residual sum of
+At every knot of the path (``least_angle.py``) with k non-zero coefficients and residual sum of
 squares RSS, sigma2 the noise variance of the full model,
 
     aic   n ln(2 pi sigma2) + RSS/sigma2 + 2 k          bic   the same with k ln n
@@ -100,7 +100,9 @@ class LassoLarsIC(LinearModel):
     Parameters
     ----------
     criterion : {"aic", "bic", "cp", "gcv"}, default="aic"
+        What the chosen point of the path minimises.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=500
         Steps of the path at most.
     eps : float
@@ -255,6 +257,7 @@ class LassoLarsIC(LinearModel):
         return interpolate(self.alphas_, self.coef_path_, alpha)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         formulas = {
             "aic": "n ln(2 pi sigma2) + RSS/sigma2 + 2 k",
             "bic": "n ln(2 pi sigma2) + RSS/sigma2 + k ln n",

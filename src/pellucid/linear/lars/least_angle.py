@@ -217,8 +217,8 @@ def lars_path(
 
     Parameters
     ----------
-    X : array of shape (n, p)
-    y : array of shape (n,)
+    X, y : arrays of shape (n, p) and (n,)
+        The rows and their target.
     Xy : array of shape (p,), optional
         X'y, read together with a ``Gram`` that is an array.
     Gram : None, "auto", bool or array of shape (p, p)
@@ -228,6 +228,7 @@ def lars_path(
     alpha_min : float, default=0
         The path ends where alpha = max_j |x_j'r| / n has fallen to this.
     method : {"lar", "lasso"}
+        With "lasso" a coefficient that reaches 0 leaves the active set.
     eps : float
         A column nearer than this (relative to its length) to the span of the active ones is
         skipped; at least max(n, p) times the precision of float64.

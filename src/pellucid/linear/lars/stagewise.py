@@ -163,6 +163,7 @@ class StagewiseRegression(LinearModel):
         None: each move adds the whole simple-regression coefficient of its column. A number: each
         move adds this much with the sign of the correlation (incremental, FS_epsilon).
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=10000
         Moves at most; a ConvergenceWarning says when they did not suffice.
     tol : float, default=1e-10
@@ -203,6 +204,7 @@ class StagewiseRegression(LinearModel):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Walk the path in small steps."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         context = FitContext.of_rows(self, rows, sample_weight, self.max_iter)
@@ -271,6 +273,7 @@ class StagewiseRegression(LinearModel):
         return np.cumsum(path, axis=1)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         whole = "<x_j, r>/|x_j|^2" if self.epsilon is None else f"{self.epsilon:g} sign <x_j, r>"
         end = "ended" if self._ended else "cut short by max_iter or a callback"
         return Card(

@@ -13,10 +13,12 @@ more than n coefficients may differ from zero.
 References: Zou & Hastie (2005); Friedman, Hastie & Tibshirani (2010).
 """
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import ArrayLike, Seed
 from pellucid.core.records import Card
 from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.paths import enet_path
@@ -34,6 +36,7 @@ class ElasticNet(PenalisedModel):
     l1_ratio : float, default=0.5
         Share r of the L1 penalty, from 0 (ridge) to 1 (lasso).
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     precompute : bool or array of shape (n_features, n_features), default=False
         Accepted for scikit-learn's sake; cross-products are made where they pay.
     max_iter : int, default=1000
@@ -73,19 +76,19 @@ class ElasticNet(PenalisedModel):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Budget = 1.0,
         *,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
-        precompute: Any = False,
+        precompute: bool | Literal["auto"] | ArrayLike = False,
         max_iter: int | None = 1000,
         copy_X: bool = True,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
-        solver: Any = "auto",
+        solver: str | BaseEstimator = "auto",
         shrink_intercept: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -108,6 +111,7 @@ class ElasticNet(PenalisedModel):
         return self.l1_ratio
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         n, alpha, r = self.n_observations_, self.alpha_, self.l1_ratio_
         absolute = "(|b| + sum |w|)" if self.shrink_intercept else "sum |w|"
         square = "(b^2 + sum w^2)" if self.shrink_intercept else "sum w^2"

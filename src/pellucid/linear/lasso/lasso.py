@@ -13,10 +13,12 @@ References: Tibshirani (1996); Friedman, Hastie & Tibshirani (2010); Massias, Gr
 (2018); Tibshirani (2013), The lasso problem and uniqueness.
 """
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import ArrayLike, Seed
 from pellucid.core.records import Card
 from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.paths import lasso_path
@@ -31,6 +33,7 @@ class Lasso(PenalisedModel):
     alpha : float or Budget, default=1.0
         Penalty strength, >= 0, in RSS/(2n) + alpha sum |w|; or the size sum |w| may have.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     precompute : bool or array of shape (n_features, n_features), default=False
         Accepted for scikit-learn's sake; cross-products are made where they pay.
     copy_X : bool, default=True
@@ -69,18 +72,18 @@ class Lasso(PenalisedModel):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Budget = 1.0,
         *,
         fit_intercept: bool = True,
-        precompute: Any = False,
+        precompute: bool | Literal["auto"] | ArrayLike = False,
         copy_X: bool = True,
         max_iter: int | None = 1000,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
-        solver: Any = "auto",
+        solver: str | BaseEstimator = "auto",
         shrink_intercept: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -102,6 +105,7 @@ class Lasso(PenalisedModel):
         return 1.0
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, self.alpha_
         one = np.ndim(alpha) == 0
         text = f"{alpha:.6g}" if one else "alpha"

@@ -7,8 +7,9 @@ References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import KFold, check_cv
@@ -17,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import finite
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Map, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
 from pellucid.core.records import Card
@@ -140,13 +141,12 @@ class PenalisedCV(LinearModel):
             weights = [part.weight if isinstance(part, Moments) else part.w.sum() for part in fold]
             if not min(weights) > 0:
                 raise ValueError("every fold of the cross-validation needs rows of positive weight")
-        context = FitContext(
+        context = FitContext.of_rows(
             self,
-            X=getattr(rows, "X", None),
-            y=getattr(rows, "y", None),
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=lambda state: so_far(whole, [], state, True) if state else {},
+            rows,
+            sample_weight,
+            self.max_iter,
+            lambda state: so_far(whole, [], state, True) if state else {},
         )
         ratios, asked = self._ratios(), check_alphas(self.alphas)
         found = cross_validate(
@@ -203,6 +203,7 @@ class PenalisedCV(LinearModel):
         return router.add(splitter=check_cv(self.cv), method_mapping=mapping)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         k = self.mse_path_.shape[-1]
         how = {
             "best": "the smallest mean",
@@ -239,6 +240,7 @@ class LassoCV(PenalisedCV):
     alphas : int or array, default=100
         How many alphas, or the alphas themselves.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     precompute, copy_X, selection, random_state, verbose, n_jobs
         Accepted for scikit-learn's sake; cross-products are made where they pay, X is never
         changed, the minimum does not depend on the order, and all cores are used.
@@ -277,17 +279,17 @@ class LassoCV(PenalisedCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | Sequence[float] | Array = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | Literal["auto"] | ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
         copy_X: bool = True,
-        cv: Any = None,
-        verbose: Any = False,
+        cv: Folds = None,
+        verbose: int = False,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
         rule: str = "best",
     ) -> None:
@@ -324,6 +326,7 @@ class ElasticNetCV(PenalisedCV):
     alphas : int or array, default=100
         How many alphas for each l1_ratio, or the alphas themselves.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     precompute, copy_X, selection, random_state, verbose, n_jobs
         Accepted for scikit-learn's sake; cross-products are made where they pay, X is never
         changed, the minimum does not depend on the order, and all cores are used.
@@ -361,19 +364,19 @@ class ElasticNetCV(PenalisedCV):
     def __init__(
         self,
         *,
-        l1_ratio: Any = 0.5,
+        l1_ratio: float | Sequence[float] = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | Sequence[float] | Array = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | Literal["auto"] | ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
-        cv: Any = None,
+        cv: Folds = None,
         copy_X: bool = True,
-        verbose: Any = 0,
+        verbose: int = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
         rule: str = "best",
     ) -> None:

@@ -146,14 +146,23 @@ def enet_path(
     X : array or sparse matrix of shape (n, p), or ``pellucid.data.blocks(..., target=...)``
         Blocks are read once, whatever the number of alphas; y is then their target.
     y : array of shape (n,) or (n, k)
-    l1_ratio : share of the L1 penalty, 0 to 1
-    eps : alpha_min / alpha_max of the grid
-    alphas : number of alphas, or the alphas themselves (used in falling order)
-    coef_init : coefficients (p,) or (k, p) to start from
-    return_n_iter : also return the coordinate sweeps at each alpha
-    positive : coefficients >= 0
-    tol : each duality gap may be at most tol y'y
-    max_iter : limit of the work at each alpha, in units of 100 sweeps
+        The target or targets.
+    l1_ratio : float, default=0.5
+        Share of the L1 penalty, 0 to 1.
+    eps : float, default=1e-3
+        alpha_min / alpha_max of the grid.
+    alphas : int or array, default=100
+        Number of alphas, or the alphas themselves (used in falling order).
+    coef_init : array of shape (p,) or (k, p), default=None
+        Coefficients to start from.
+    return_n_iter : bool, default=False
+        Also return the coordinate sweeps at each alpha.
+    positive : bool, default=False
+        Coefficients >= 0.
+    tol : float, default=1e-4
+        Each duality gap may be at most tol y'y.
+    max_iter : int, default=1000
+        Limit of the work at each alpha, in units of 100 sweeps.
     precompute, Xy, copy_X, verbose, check_input, selection, random_state
         Accepted for scikit-learn's sake, without effect.
 
@@ -193,17 +202,10 @@ def enet_path(
         grids = [alpha_grid(problem, t, l1_ratio, eps, alphas) for t in range(count)]
         alphas = max(grids, key=lambda grid: grid[0])  # one grid for all targets
     first = np.zeros((count, problem.p)) if coef_init is None else np.atleast_2d(coef_init)
+    starts = [np.array(first[t], dtype=np.float64) for t in range(count)]
     fits = [
-        solve_path(
-            problem,
-            t,
-            alphas,
-            l1_ratio,
-            tol=tol,
-            max_iter=max_iter,
-            start=np.array(first[t], dtype=np.float64),
-        )
-        for t in range(count)
+        solve_path(problem, t, alphas, l1_ratio, tol=tol, max_iter=max_iter, start=start)
+        for t, start in enumerate(starts)
     ]
     coefs = np.array([fit.coefs.T for fit in fits])  # (k, p, L)
     gaps = np.array([fit.gaps for fit in fits]) / problem.n
@@ -218,7 +220,8 @@ def lasso_path(
 ) -> Any:
     """Lasso coefficients for a grid of alphas, without an intercept: ``enet_path`` with r = 1.
 
-    Returns scikit-learn's (alphas, coefs, dual_gaps); ``options`` are those of ``enet_path``.
+    Returns scikit-learn's (alphas, coefs, dual_gaps); ``X``, ``y``, ``eps``, ``alphas`` and the
+    other ``options`` are those of ``enet_path``.
 
     Examples
     --------

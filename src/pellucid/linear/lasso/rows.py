@@ -1,10 +1,10 @@
 r"""The lasso and the elastic net from the rows: working sets, certified over all columns.
 
 When p is large, most coefficients are zero and G = X'X is never needed whole. A working set of
-columns is solved on its own cross-products (``compiled.epochs.coordinate``); then one product X'r over all
-columns tells which of them break their condition |x_j'r| <= l1_j, and the duality gap of the WHOLE
-problem. Breaking columns join the working set; the answer is accepted only by its gap, so the
-guess of the working set costs time when it is wrong, never correctness.
+columns is solved on its own cross-products (``compiled.epochs.coordinate``); then one product X'r
+over all columns tells which of them break their condition |x_j'r| <= l1_j, and the duality gap of
+the WHOLE problem. Breaking columns join the working set; the answer is accepted only by its gap, so
+the guess of the working set costs time when it is wrong, never correctness.
 
 Along a path the guess is in the spirit of the sequential strong rule (Tibshirani et al. 2012), by
 which columns with |x_j'r| >= l1_new - (l1_old - l1_new) are nearly always enough; REACH is the

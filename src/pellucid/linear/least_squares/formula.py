@@ -94,6 +94,7 @@ class FormulaDesign(Transformer):
         return np.asarray(self.terms_, dtype=object)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             representation=f"{len(self.terms_)} columns of the formula {self.formula}",
             evaluation="nothing is minimised: levels and knots are those of the training rows",
@@ -109,7 +110,8 @@ def from_formula(
 
     ``formula`` is ``target ~ terms``: ``+ : * ** -1``, ``C(g)`` for categories, ``poly``, ``bs``
     and the other transforms of formulaic, NumPy functions as ``np.log(x)``, and ``ns(x, df)``.
-    Without a constant (``- 1``) the estimator is fitted without an intercept.
+    Without a constant (``- 1``) the estimator is fitted without an intercept. ``frame`` holds the
+    columns, ``estimator`` is cloned and fitted with ``sample_weight`` where that is given.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"y": [1.0, 3.0, 2.0, 4.0], "x": [0.0, 1.0, 0.0, 1.0],

@@ -33,9 +33,11 @@ def linear_estimator(X: Any, C: Any, *, noise_variance: float = 1.0) -> LinearEs
     Parameters
     ----------
     X : array-like of shape (n, p)
+        The rows of the design.
     C : array-like of shape (p + 1, n), or (p, n)
         With p + 1 rows the parameters are (intercept, slopes) and D = [1 X]; with p rows D = X.
     noise_variance : float, default=1.0
+        The variance s^2 of the noise.
 
     Examples
     --------

@@ -126,6 +126,7 @@ class LeastSquaresClassifier(LinearClassifier):
     alpha : float, default=0.0
         Penalty ``alpha |W|^2`` on the slopes; the intercept is free.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     class_weight : None, "balanced" or dict, default=None
         What a row of each class counts; "balanced" is N/(K n_k).
 
@@ -169,6 +170,7 @@ class LeastSquaresClassifier(LinearClassifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Regress the indicators of the classes on X."""
         deferred = sample_weight is None and not issparse(X)  # NaN and inf show in the sums
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
         if deferred and rows.X.shape[0] <= rows.X.shape[1]:
@@ -269,6 +271,7 @@ class LeastSquaresClassifier(LinearClassifier):
         return {**super()._state_shapes(), "indicator_coef_": shape}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         K, masked = len(self.classes_), self.masked_classes_.tolist()
         signed = self.coding == "signed"

@@ -133,12 +133,13 @@ class LinearRegression(LinearInference):
     Parameters
     ----------
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     tol : float, default=1e-6
         Accepted for scikit-learn's sake; the solution is exact.
     n_jobs : int or None, default=None
-        Accepted for scikit-learn's sake; all cores are used (see ``pellucid.core.runtime.threads``).
+        Accepted for scikit-learn's sake; all cores are used.
     positive : bool, default=False
         Coefficients >= 0 (the intercept is free); no inference then.
     solver : {"auto", "normal", "qr", "gram_schmidt", "svd", "pinv"} or object, default="auto"
@@ -186,6 +187,7 @@ class LinearRegression(LinearInference):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: Any = None) -> Self:
+        """Solve the least-squares problem; ``noise_covariance`` (n, n) of correlated noise."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         self.__dict__.pop("history_", None)
@@ -250,13 +252,8 @@ class LinearRegression(LinearInference):
         self.history_, self.n_iter_, self._iterative = found.history, found.n_iter, found.sentence
         if not found.converged:
             self._unconverged = f"the solver ended before it converged ({found.reason})"
-        return fit._replace(
-            coef=found.coef,
-            intercept=found.intercept,
-            rss=found.rss,
-            gradient=found.gradient,
-            route=ROUTE,
-        )
+        point = {name: getattr(found, name) for name in ("coef", "intercept", "rss", "gradient")}
+        return fit._replace(**point, route=ROUTE)
 
     def _total_squares(self, rows: Source, fit: LinearFit, unknowns: str, total: Any) -> Array:
         """Squares of y about its mean (about 0 without an intercept)."""
@@ -372,6 +369,7 @@ class LinearRegression(LinearInference):
         return np.append(found, np.zeros(max(0, size - len(found))))
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         constant = self._constant_names()
         notes = [f"constant columns have coefficient 0: {', '.join(constant)}"] if constant else []
         if self._dependent:

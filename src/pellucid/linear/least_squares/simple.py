@@ -55,6 +55,7 @@ def simple_regression(
     Parameters
     ----------
     x, y : array-like of shape (n,)
+        The input and the target.
     slope, intercept : float, optional
         At most one of them: it is kept, and the other fitted.
 

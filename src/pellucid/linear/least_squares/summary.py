@@ -4,8 +4,8 @@ r"""What a least-squares fit says of its coefficients and of new rows.
     mean of y at x:       x'b +- t s sqrt(h(x)),       h(x) = |x'T|^2
     a new y at x:         x'b +- t s sqrt(1 + h(x))
 
-Errors for unequal or clustered noise are in ``linear.least_squares.sandwich``; the numbers (tails, quantiles, F)
-are in ``linear.least_squares.inference``.
+Errors for unequal or clustered noise are in ``sandwich.py``; the numbers (tails, quantiles, F)
+are in ``inference.py``.
 """
 
 from typing import Any

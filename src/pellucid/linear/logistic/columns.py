@@ -5,8 +5,8 @@ Three products are all it needs, for a chosen set A of columns and for all of th
     X_A d,      X_A'r,      X_A' diag(h) X_A,
 
 with h the curvature of the rows. Dense rows with few columns keep X as it is and take the weighted
-cross-products from ``core.algebra.gram``; otherwise chosen columns are copied once, each as a row of a
-buffer that only grows; sparse columns stay sparse. Sums over rows are taken in blocks of fixed
+cross-products from ``core.algebra.gram``; otherwise chosen columns are copied once, each as a row
+of a buffer that only grows; sparse columns stay sparse. Sums over rows are taken in blocks of fixed
 size, in order, so that the bits do not depend on the number of threads.
 """
 

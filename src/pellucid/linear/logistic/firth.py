@@ -204,11 +204,13 @@ class FirthLogisticRegression(LinearClassifier):
     Parameters
     ----------
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     class_weight : None, "balanced" or dict, default=None
         What a row of each class counts.
     tol : float, default=1e-8
         Length of the step to come, in standard errors.
     max_iter : int, default=100
+        Largest number of steps.
 
     Attributes
     ----------
@@ -245,6 +247,7 @@ class FirthLogisticRegression(LinearClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Maximise the penalised likelihood."""
         check.boolean(fit_intercept=self.fit_intercept)
         check.positive(tol=self.tol)
         check.whole(max_iter=self.max_iter)
@@ -394,6 +397,7 @@ class FirthLogisticRegression(LinearClassifier):
         )
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         score = "b + x'w" if self.fit_intercept else "x'w"
         notes = () if self._converged else ("the iteration did not converge",)

@@ -61,6 +61,7 @@ class FoldRule(LogisticRule):
         return self
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card("log-odds linear in x", "log-loss", "a point of a path")
 
 

@@ -91,6 +91,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         Newton ends when the step to come moves the log-odds by at most tol/100 (root mean square;
         tol/10,000 for C=inf) and takes it; L-BFGS at tol; L1 at a duality gap of tol^2.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     intercept_scaling : float, default=1
         With solver="liblinear" only: the penalty counts (intercept/intercept_scaling).
     class_weight : None, "balanced" or dict, default=None
@@ -102,6 +103,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         on Newton, "liblinear" penalises the intercept. An object (``GradientDescent``, ``Newton``,
         ``SubgradientDescent``, ``ProximalGradient``) shows its own steps on the mean loss.
     max_iter : int, default=100
+        Largest number of iterations of the solver.
     verbose : int, default=0
         Accepted for scikit-learn's sake; use callbacks.
     warm_start : bool, default=False
@@ -216,6 +218,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         coef_init: Any = None,
         intercept_init: Any = None,
     ) -> Self:
+        """Maximise the penalised likelihood."""
         self._check_parameters()
         last = self._last() if self.warm_start else None
         deferred = sample_weight is None and not issparse(X)  # NaN shows in the loss
@@ -600,5 +603,6 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             raise ValueError(f"{what} is for 2 classes, this model has {len(self.classes_)}")
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         return logistic_card(self, *self._strength(), self._intercept_price())

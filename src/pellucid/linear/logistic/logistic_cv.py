@@ -71,6 +71,7 @@ class LogisticRegressionCV(LogisticRule):
         Shares of the L1 penalty to try. None is (0.0,) without a dimension for them in
         ``scores_``, ``coefs_paths_`` and ``n_iter_``.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     cv : int, splitter or list of splits, default=None
         None means 5 stratified folds.
     scoring : str, callable or None, default=None
@@ -81,6 +82,7 @@ class LogisticRegressionCV(LogisticRule):
     max_iter : int, default=100
         Most rounds at each C.
     class_weight : dict, "balanced" or None, default=None
+        What a row of each class counts; "balanced": inversely to its weight in the data.
     refit : bool, default=True
         Fit all rows at the chosen C; False averages the best coefficients of the folds.
     use_legacy_attributes : bool, default=True
@@ -428,6 +430,7 @@ class LogisticRegressionCV(LogisticRule):
         return router.add(scorer=self._scorer(), method_mapping=scores)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         C, r = self._chosen
         how = {
             "best": "the best mean",

@@ -220,9 +220,11 @@ class OrdinalLogisticRegression(Classifier):
     C : float, default=inf
         Inverse strength of the ridge penalty sum w^2/(2C); inf is maximum likelihood.
     link : {"logit", "probit", "cloglog"}, default="logit"
+        Distribution function that turns a score into a cumulative probability.
     tol : float, default=1e-6
         Newton's gap at which it has converged: the root mean square by which scores still move.
     max_iter : int, default=100
+        Largest number of Newton steps.
 
     Attributes
     ----------
@@ -261,6 +263,7 @@ class OrdinalLogisticRegression(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Find the slopes and the thresholds between the ordered classes."""
         check.positive(C=self.C, tol=self.tol)
         check.whole(max_iter=self.max_iter)
         check.one_of(LINKS, link=self.link)
@@ -416,6 +419,7 @@ class OrdinalLogisticRegression(Classifier):
         return {"coef_": (self.n_features_in_,), "thresholds_": (len(self.classes_) - 1,)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         F = {"logit": "1/(1 + exp(-z))", "probit": "Phi(z)", "cloglog": "1 - exp(-exp(z))"}
         penalty = "" if np.isinf(self.C) else f" + {0.5 / self.C:.6g} sum w^2"
         return Card(

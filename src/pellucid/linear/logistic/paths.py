@@ -164,16 +164,22 @@ def logistic_path(
 
     Parameters
     ----------
-    X : array, frame or sparse matrix of shape (n, p)
-    y : labels (n,), two or more classes
+    X, y : table of shape (n, p) and labels (n,)
+        The rows, dense or sparse, and their two or more classes.
     Cs : number of values (None: 100), or the values themselves (used in rising order)
         A number of them starts where the first weight enters.
-    l1_ratio : share of the L1 penalty, 0 to 1
-    eps : C_first / C_last of the grid
-    fit_intercept, shrink_intercept : whether there is an intercept, and whether it is penalised
-    sample_weight : weights (n,), None for 1
-    tol : the duality gap is at most tol^2 times the objective without any weight
-    max_iter : most rounds at each C
+    l1_ratio : float, default=0.0
+        Share of the L1 penalty, 0 to 1.
+    eps : float, default=1e-3
+        C_first / C_last of the grid.
+    fit_intercept, shrink_intercept : bool, default=True and False
+        Whether there is an intercept, and whether it is penalised.
+    sample_weight : array of shape (n,), default=None
+        Weights of the rows; None: 1 each.
+    tol : float, default=1e-4
+        The duality gap is at most tol^2 times the objective without any weight.
+    max_iter : int, default=100
+        Most rounds at each C.
 
     Returns
     -------

@@ -7,9 +7,9 @@ Objective    F(t) = (1/N) sum_i w_i loss_i + sum_jk r_j t_kj^2 / 2,      N = sum
     slope_k       (1/N) sum w (p_k - [y = k]) d + r t_k
     curvature_kl  (1/N) sum w (p_k [k = l] - p_k p_l) d d' + diag(r) [k = l]
 
-All of it is ``core.loops.statistics.reduce_rows`` of one leaf function, so arrays, files and any number
-of threads give the same bits. Columns are shifted by a typical row, which changes the intercept
-only and keeps the curvature well conditioned.
+All of it is ``core.loops.statistics.reduce_rows`` of one leaf function, so arrays, files and any
+number of threads give the same bits. Columns are shifted by a typical row, which changes the
+intercept only and keeps the curvature well conditioned.
 """
 
 from collections.abc import Iterator, Sequence

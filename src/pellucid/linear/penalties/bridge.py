@@ -4,7 +4,7 @@ Estimator    form "power": min RSS/(2n) + alpha sum |w_j|^q
              form "norm":  min RSS/(2n) + alpha (sum |w_j|^q)^(1/q)
              q = 1 is the lasso of this alpha, q = 2 (power) ridge with penalty 2 n alpha
 Algorithm    coordinate descent on the cross-products, every coefficient to its own minimum
-             (``linear.penalties.bridge_kernels``). q >= 1: convex, one start. q < 1: local minima; several starts
+             (``bridge_kernels.py``). q >= 1: convex, one start. q < 1: local minima; several starts
              (least squares, ridge, zero, random), the best kept, all of them listed.
 Norm form    for q > 1 its solutions are those of the power form along alpha': stationarity asks
              alpha = alpha' q |w(alpha')|_q^(q-1), which rises with alpha', so a root is found. It
@@ -190,6 +190,7 @@ class BridgeRegression(LinearModel):
     form : {"power", "norm"}, default="power"
         sum |w|^q, or its root (sum |w|^q)^(1/q).
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=1000
         Sweeps per start.
     tol : float, default=1e-8
@@ -197,6 +198,7 @@ class BridgeRegression(LinearModel):
     n_starts : int, default=5
         Starts when q < 1.
     random_state : int, Generator or None
+        Draws the random starts where q < 1.
 
     Attributes
     ----------
@@ -255,6 +257,7 @@ class BridgeRegression(LinearModel):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Minimise the penalised squares."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)
         return self
@@ -320,16 +323,12 @@ class BridgeRegression(LinearModel):
         return FitContext(self, X=X, y=y, max_steps=n_starts, attributes=attributes)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         total = f"sum |w|^{self.q:g}"
         total = total if self.form == "power" else f"({total})^(1/{self.q:g})"
-        convex = (
-            "convex: the optimum"
-            if self.q >= 1
-            else (
-                f"local: the best of {len(self.local_minima_)} distinct minima found, no proof that "
-                "there is no better one"
-            )
-        )
+        found = f"the best of {len(self.local_minima_)} distinct minima found"
+        local = f"local: {found}, no proof that there is no better one"
+        convex = "convex: the optimum" if self.q >= 1 else local
         return Card(
             representation="y = b + x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} {total}",

@@ -86,6 +86,7 @@ class DantzigSelector(LinearModel):
     alpha : float, default=1.0
         Bound on every abs(x_j'(y - Xw))/n, > 0: the scale of the lasso's alpha.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
 
     Attributes
     ----------
@@ -107,6 +108,7 @@ class DantzigSelector(LinearModel):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Solve the linear programme."""
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
         self._fit_rows(rows, map_threads)
@@ -137,6 +139,7 @@ class DantzigSelector(LinearModel):
             )
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             representation="y = b + x'w",
             evaluation=f"sum |w_j| subject to |x_j'(y - b - Xw)|/n <= {self.alpha:.6g} for all j; "

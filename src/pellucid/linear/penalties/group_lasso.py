@@ -3,12 +3,13 @@ r"""Group lasso: whole groups of columns enter or leave together.
 Estimator    min RSS/(2n) + alpha sum_l weight_l |w_l|_2,    weight_l = sqrt(p_l) by default
 Optimal iff  X_l'r/n = alpha weight_l w_l/|w_l| for an active group,
              |X_l'r/n| <= alpha weight_l for one that is zero
-Algorithm    block coordinate descent on a working set of groups, ``linear.penalties.group_blocks``
+Algorithm    block coordinate descent on a working set of groups, ``group_blocks.py``
 
 Reference: Yuan & Lin (2006), Model selection and estimation in regression with grouped variables.
 """
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -50,6 +51,7 @@ class GroupLasso(LinearModel):
     group_weights : {"sqrt", "none"} or array, default="sqrt"
         sqrt(size), 1, or one number > 0 per group in order of first appearance.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=1000
         Rounds of the working set.
     tol : float, default=1e-6
@@ -79,8 +81,8 @@ class GroupLasso(LinearModel):
         self,
         alpha: float = 1.0,
         *,
-        groups: Any = None,
-        group_weights: Any = "sqrt",
+        groups: Sequence[Any] | None = None,
+        group_weights: Literal["sqrt", "none"] | Sequence[float] | Array = "sqrt",
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -100,6 +102,7 @@ class GroupLasso(LinearModel):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Minimise the squares with a penalty on groups of columns."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         self._fit_rows(rows, map_threads)
@@ -132,13 +135,7 @@ class GroupLasso(LinearModel):
                 "active_groups_": tuple(problem.groups.labels[i] for i in active),
             }
 
-        context = FitContext(
-            self,
-            X=getattr(rows, "X", None),
-            y=getattr(rows, "y", None),
-            max_steps=self.max_iter,
-            attributes=attributes,
-        )
+        context = FitContext.of_rows(self, rows, max_steps=self.max_iter, attributes=attributes)
         run = self._iterate(
             problem.step(self.tol),
             problem.start(),
@@ -157,6 +154,7 @@ class GroupLasso(LinearModel):
         self._n_groups = len(problem.groups.labels)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         return Card(
             representation="y = b + x'w, the columns in groups",
             evaluation=f"RSS/(2n) + {self.alpha:.6g} sum over groups of weight |w_l|; a group is "

@@ -1,7 +1,7 @@
 r"""Multi-task lasso: several targets select their columns together.
 
 Estimator    min |Y - 1 b' - X W|_F^2/(2n) + alpha sum_j |W_j|_2,    W_j the row of column j
-Algorithm    block coordinate descent on a working set of columns, ``linear.penalties.group_blocks``
+Algorithm    block coordinate descent on a working set of columns, ``group_blocks.py``
 
 A column is zero for all targets or used by all. Reference: Obozinski, Taskar & Jordan (2010).
 """
@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from pellucid.base import check_number_target, with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
@@ -32,6 +32,7 @@ class MultiTaskLasso(LinearModel):
     alpha : float, default=1.0
         Penalty strength, > 0, in |Y - XW|^2/(2n) + alpha sum_j |W_j|.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     max_iter : int, default=1000
@@ -67,7 +68,7 @@ class MultiTaskLasso(LinearModel):
         max_iter: int | None = 1000,
         tol: float = 1e-4,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -106,6 +107,7 @@ class MultiTaskLasso(LinearModel):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Minimise the squares of all targets with a penalty on rows of coefficients."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)
         return self
@@ -129,13 +131,7 @@ class MultiTaskLasso(LinearModel):
             b = small.intercept(coef) if self.fit_intercept else np.zeros(coef.shape[1])
             return {"coef_": coef.T.copy(), "intercept_": b, "dual_gap_": state.gap / n}
 
-        context = FitContext(
-            self,
-            X=getattr(rows, "X", None),
-            y=getattr(rows, "y", None),
-            max_steps=limit,
-            attributes=attributes,
-        )
+        context = FitContext.of_rows(self, rows, max_steps=limit, attributes=attributes)
         before = None
         if self.warm_start and np.shape(getattr(self, "coef_", ())) == (
             problem.c.shape[1],
@@ -163,6 +159,7 @@ class MultiTaskLasso(LinearModel):
         return csr_array(self.coef_)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         used = np.flatnonzero(self.coef_.any(axis=0))
         return Card(
             representation="y = b + W'x for several targets with one set of columns",

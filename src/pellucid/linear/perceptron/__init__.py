@@ -1,1 +1,3 @@
-"""TODO src/pellucid/linear/perceptron."""
+"""The perceptron (``perceptron.py``), and whether two classes can be separated by a plane
+(``separability.py``).
+"""

@@ -246,6 +246,7 @@ class Perceptron(StochasticClassifier):
     l1_ratio : float, default=0.15
         Share of L1 in "elasticnet".
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=1000
         Largest number of epochs.
     tol : float or None, default=1e-3
@@ -260,11 +261,13 @@ class Perceptron(StochasticClassifier):
     n_jobs : int or None
         Accepted for scikit-learn's sake; the classes always run in threads.
     random_state : None, int, RandomState or Generator, default=0
+        Shuffles the rows and draws those held out.
     early_stopping : bool, default=False
         Judge progress by the accuracy on rows held out.
     validation_fraction : float, default=0.1
         How many to hold out.
     n_iter_no_change : int, default=5
+        Epochs without progress after which to stop.
     class_weight : None, "balanced" or dict, default=None
         What multiplies the steps of a class.
     warm_start : bool, default=False
@@ -356,6 +359,7 @@ class Perceptron(StochasticClassifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
+        """Pass over the rows until no row is misclassified, or ``max_iter`` is reached."""
         self.n_updates_ = 0
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
@@ -485,6 +489,7 @@ class Perceptron(StochasticClassifier):
         return self._mistake_bound
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         K = len(self.classes_)
         several = f", one for each of {K} classes against the rest, the largest wins"

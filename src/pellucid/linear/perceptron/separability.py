@@ -186,9 +186,8 @@ def linear_separability(X: Any, y: Any) -> Separability:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, p)
-    y : array-like of shape (n,)
-        Labels of at least two classes.
+    X, y : table of shape (n, p), dense or sparse, and labels (n,)
+        The rows and their classes, at least two.
 
     Returns
     -------

@@ -3,7 +3,7 @@ r"""Ridge coefficients for a whole range of penalties, from one decomposition.
     w(alpha) = V diag(d/(d^2 + alpha)) U'y,    df = 1 + sum d^2/(d^2 + alpha),
     RSS(alpha) = RSS(0) + sum_j (alpha/(d_j^2 + alpha) beta_j)^2
 
-As alpha grows, |w|^2 falls and RSS rises. Leave-one-out and gcv: ``linear.ridge.leave_one_out``.
+As alpha grows, |w|^2 falls and RSS rises. Leave-one-out and gcv: ``leave_one_out.py``.
 """
 
 from typing import Any, NamedTuple
@@ -43,11 +43,13 @@ def ridge_path(
 
     Parameters
     ----------
-    X, y : rows and target(s)
+    X, y : arrays of shape (n, p) and (n,) or (n, k)
+        The rows and their target or targets.
     alphas : array-like, optional
         Penalties >= 0, kept in the order given (0 only where the columns are independent).
         Default: 100 of them over the squared singular values.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     shrink_intercept : bool, default=False
         Penalise the intercept too.
     sample_weight : array-like, optional

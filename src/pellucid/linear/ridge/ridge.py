@@ -29,7 +29,7 @@ from pellucid.core.algebra.least_squares import (
 )
 from pellucid.core.algebra.linalg import EPS, Solved, solve_cholesky, solve_svd, triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.arrays.typing import Array, IntArray, Map, Numbers, Seed
 from pellucid.core.functions.penalties import L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
@@ -211,6 +211,7 @@ class Ridge(RidgeModel):
     alpha : float, array of shape (n_targets,) or Budget, default=1.0
         Penalty strength, >= 0; one per target; or the size the coefficients may have.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     max_iter, tol, random_state
@@ -244,7 +245,7 @@ class Ridge(RidgeModel):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: Numbers | Budget = 1.0,
         *,
         fit_intercept: bool = True,
         copy_X: bool = True,
@@ -252,7 +253,7 @@ class Ridge(RidgeModel):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         shrink_intercept: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -267,6 +268,7 @@ class Ridge(RidgeModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, penalty_weights: Any = None) -> Self:
+        """Solve for the coefficients; ``penalty_weights`` (p,) multiply the columns' penalties."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         weights = check_penalty_weights(penalty_weights, self.n_features_in_)

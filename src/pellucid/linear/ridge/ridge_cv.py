@@ -1,14 +1,15 @@
 r"""Ridge regression that chooses its own penalty.
 
 Leave one out (``cv=None``), generalised cross-validation (``cv="gcv"``) or k folds, for all alphas
-from one decomposition per training set (``linear.ridge.leave_one_out``, ``linear.ridge.folds``), then the
+from one decomposition per training set (``leave_one_out.py``, ``folds.py``), then the
 exact fit of ``Ridge`` at the chosen alpha.
 
 ``rule="best"`` takes the smallest criterion, ``"one_standard_error"`` the LARGEST alpha whose
 criterion is within one standard error of the smallest: the simplest that is not clearly worse.
 """
 
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -18,7 +19,7 @@ from sklearn.model_selection import check_cv
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, Wide, gather, wide_system
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.arrays.typing import Array, Folds, IntArray, Map, Numbers
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
@@ -183,6 +184,7 @@ class RidgeCV(RidgeModel):
         Penalties to try, >= 0 (0 only where the columns are independent). None: 100 of them, from
         a hundredth of the smallest squared singular value to a hundred times the largest.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     scoring : str, callable or None, default=None
         A scikit-learn scorer. None: mean squared error in leave-one-out, R^2 in folds.
     cv : None, "gcv", int, splitter or iterable of (train, test), default=None
@@ -216,11 +218,11 @@ class RidgeCV(RidgeModel):
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: Numbers | None = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: Folds | Literal["gcv"] = None,
         gcv_mode: str | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
@@ -237,6 +239,7 @@ class RidgeCV(RidgeModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the penalty by cross-validation and fit all rows with it."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
@@ -385,6 +388,7 @@ class RidgeCV(RidgeModel):
         self._set(problem.rows, fit, problem.unknowns, shared=not each)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         card = super().card()
         how = {None: "leave-one-out", "gcv": "generalised cross-validation"}
         name = "cross-validation in folds" if self._in_folds() else how[self.cv]

@@ -182,6 +182,7 @@ class RidgeModel(LinearSmoother):
         )
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, self.alpha_
         squares = "sum v_j w_j^2" if self._weighted else "|w|^2"
         shrunk = f"b^2 + {squares}" if self.shrink_intercept else squares

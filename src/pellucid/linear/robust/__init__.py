@@ -1,1 +1,3 @@
-"""TODO src/pellucid/linear/robust."""
+"""Regression that outliers do not govern: ``huber.py`` and ``quantile.py`` (with the linear
+programme in ``quantile_programme.py`` and standard errors in ``quantile_errors.py``).
+"""

@@ -253,11 +253,13 @@ class HuberRegressor(Regressor):
         Residuals beyond ``epsilon`` times the scale are outliers, >= 1. With 1.35 the estimate is
         95 % as efficient as least squares when there are none.
     max_iter : int, default=100
+        Largest number of steps.
     alpha : float, default=0.0001
         Penalty ``alpha |w|^2``, >= 0.
     warm_start : bool, default=False
         Start from the last fit.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     tol : float, default=1e-5
         Stop when the decrease that a Newton step promises is below ``2 tol^2`` of the objective.
 
@@ -301,6 +303,7 @@ class HuberRegressor(Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients and the scale of the noise."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         start = self._last() if self.warm_start and hasattr(self, "coef_") else None
@@ -364,10 +367,12 @@ class HuberRegressor(Regressor):
         return {"coef_": w, "intercept_": b, "scale_": float(scale), "outliers_": ~state.inlier}
 
     def predict(self, X: ArrayLike) -> Array:
+        """b + x'w of every row."""
         rows = self._check_input(X)
         return rows @ self.coef_ + self.intercept_
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         many = int(self.outliers_.sum())
         notes = () if self._converged else ("the iteration did not converge",)

@@ -5,7 +5,7 @@ Model        the tau-quantile of y given x is b + x'w; tau = 1/2 is the conditio
 Estimator    argmin (1/n) sum rho(y_i - b - x_i'w) + alpha sum |w_j|,
              rho(r) = tau r for r > 0, (tau - 1) r for r < 0              (alpha = 0: no penalty)
 Dual         max y'a  subject to  D'a = 0,  tau - 1 <= a_i <= tau: the gap certifies the answer
-Algorithm    simplex from vertex to vertex with exact line searches (``linear.robust.quantile_kernels``).
+Algorithm    simplex from vertex to vertex with exact line searches (``quantile_kernels.py``).
              A vertex fits as many rows exactly as there are parameters; alpha |w_j| is one more
              row with y = 0. Far rows keep their side: they enter as a linear term, a lower bound of
              their loss, and only rows near the fit are pivoted on. First a sample, then eight times
@@ -59,6 +59,7 @@ class QuantileRegressor(Regressor):
     alpha : float, default=1.0
         Weight of the L1 penalty against the mean pinball loss; 0 for none.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     solver : {"highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex"}
         Accepted for scikit-learn's sake, default "highs"; the solution is exact for each.
     solver_options : dict or None, default=None
@@ -115,6 +116,7 @@ class QuantileRegressor(Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve the linear programme of the quantile."""
         self._check_parameters()
         X, y, w = self._check_training(X, y, sample_weight)
         X = X.toarray() if issparse(X) else X
@@ -231,6 +233,7 @@ class QuantileRegressor(Regressor):
         return ""
 
     def predict(self, X: ArrayLike) -> Array:
+        """The estimated quantile of every row."""
         rows = self._check_input(X)
         return rows @ self.coef_ + self.intercept_
 
@@ -278,6 +281,7 @@ class QuantileRegressor(Regressor):
         return {"coef_": (self.n_features_in_,)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         tau = self.quantile
         loss = "|y - f(x)|/2" if tau == 0.5 else f"({tau:g} (y - f)_+ + {1 - tau:g} (f - y)_+)"

@@ -5,7 +5,7 @@ r"""Quantile regression as a linear programme: samples that grow, rows that keep
 A row far from the fit is held: psi_i r_i, with psi_i = up_i or -lo_i by its side, is a lower bound
 of its loss and linear in theta. The optimum with rows held is therefore a lower bound of the
 optimum; when no held row has changed sides the two are equal. The simplex of
-``linear.robust.quantile_kernels`` runs on the other rows only. The fit of a sample tells which rows of
+``quantile_kernels.py`` runs on the other rows only. The fit of a sample tells which rows of
 the next sample, eight times larger, are near.
 
 References: Portnoy & Koenker (1997), The Gaussian hare and the Laplacian tortoise.

@@ -1,1 +1,3 @@
-"""TODO src/pellucid/linear/splines."""
+"""Smoothing splines: ``smoothing_spline.py`` is the estimator, ``spline_fit.py`` the banded
+solver.
+"""

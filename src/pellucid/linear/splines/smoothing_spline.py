@@ -5,7 +5,7 @@ Estimator    f = argmin sum w_i (y_i - f(x_i))^2 + alpha int f''(x)^2 dx over al
 Bayes        f'' white noise, a flat prior on the line: f is the posterior mean, and its variance
              is s^2 h(x), at a row the diagonal of H with yhat = H y       (Wahba 1978)
 Algorithm    a filter from the left and one from the right meet at every knot
-             (``linear.splines.kernels``): f, f', f'', tr H, leverages and leave-one-out residuals
+             (``kernels.py``): f, f', f'', tr H, leverages and leave-one-out residuals
              in O(n), stable for every spacing of x and every alpha from 0 to infinity
 alpha        "gcv" minimises (RSS/n) / (1 - tr H/n)^2, "loo" the mean squared leave-one-out
              residual: log alpha is scanned from the line (df = 2) to interpolation and every dip
@@ -96,6 +96,7 @@ class SmoothingSpline(Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the spline, choosing its smoothness if asked to."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
@@ -267,6 +268,7 @@ class SmoothingSpline(Regressor):
         return dict.fromkeys(("knots_", "values_", "slopes_", "curvatures_", "_weight"), shape)
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         m, n = len(self.knots_), self.n_observations_
         how = "two O(n) filters that meet at every knot; strictly convex: the only minimiser"

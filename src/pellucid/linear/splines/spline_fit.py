@@ -2,7 +2,7 @@ r"""Cores of the smoothing spline: pooling, one fit, the search for alpha, evalu
 
 x is measured in mean gaps, where alpha becomes alpha / unit^3; rows with the same x are pooled into
 one knot of their total weight, whose scatter only adds to RSS. The kernels are those of
-``linear.splines.kernels``.
+``kernels.py``.
 """
 
 from collections.abc import Callable

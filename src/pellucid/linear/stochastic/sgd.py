@@ -6,8 +6,8 @@ r"""Linear regression by stochastic gradient descent, one row at a time.
 
 Each noise model has its loss: normal noise squared_error, Laplace noise absolute, a mixture huber;
 epsilon_insensitive ignores small errors. The order of the visits is decided by the contents of the
-rows and the seed (``compiled.epochs.visits``), so weights are repetitions and the order of the table does
-not matter. Rates, stopping and averaging have scikit-learn's meaning.
+rows and the seed (``compiled.epochs.visits``), so weights are repetitions and the order of the
+table does not matter. Rates, stopping and averaging have scikit-learn's meaning.
 
 Cost: O(p) per visit; the epochs are compiled.
 
@@ -18,10 +18,11 @@ Juditsky (1992) for averaging; Crammer et al. (2006) for pa1 and pa2.
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, check_weights, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -45,11 +46,13 @@ class SGDRegressor(Regressor, StochasticModel):
         squared_error ((y - f)^2 / 2), absolute, huber, epsilon_insensitive or
         squared_epsilon_insensitive.
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
+        sum w^2/2, sum |w|, a mixture by ``l1_ratio``, or none.
     alpha : float, default=0.0001
         Strength of the penalty.
     l1_ratio : float, default=0.15
         Share of L1 in "elasticnet".
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=1000
         Largest number of epochs.
     tol : float or None, default=1e-3
@@ -61,15 +64,18 @@ class SGDRegressor(Regressor, StochasticModel):
     epsilon : float, default=0.1
         The e of huber and the epsilon-insensitive losses.
     random_state : None, int, RandomState or Generator
+        Shuffles the rows and draws those held out.
     learning_rate : str, default="invscaling"
         constant, invscaling (eta0 / t^power_t), optimal, adaptive (eta0, divided by 5 when there is
         no progress), pa1 or pa2 (passive-aggressive, for epsilon_insensitive).
     eta0, power_t : float, default=0.01, 0.25
+        First rate, and the exponent of invscaling.
     early_stopping : bool, default=False
         Judge progress by R^2 on rows held out.
     validation_fraction : float, default=0.1
         How many to hold out.
     n_iter_no_change : int, default=5
+        Epochs without progress after which to stop.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     average : bool or int, default=False
@@ -113,7 +119,7 @@ class SGDRegressor(Regressor, StochasticModel):
         shuffle: bool = True,
         verbose: int = 0,
         epsilon: float = 0.1,
-        random_state: Any = None,
+        random_state: Seed = None,
         learning_rate: str = "invscaling",
         eta0: float = 0.01,
         power_t: float = 0.25,
@@ -122,7 +128,7 @@ class SGDRegressor(Regressor, StochasticModel):
         n_iter_no_change: int = 5,
         warm_start: bool = False,
         average: bool | int = False,
-        solver: Any = None,
+        solver: BaseEstimator | None = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -154,18 +160,12 @@ class SGDRegressor(Regressor, StochasticModel):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
+        """Run epochs of stochastic gradient steps."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         rows = rows._replace(X=canonical(rows.X))
         start = self._start(1, rows.X.shape[1], coef_init, intercept_init)
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self._limit(),
-            attributes=self._attributes,
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self._limit(), self._attributes)
         targets = Targets([rows.y], [np.empty(0)], None)
         if self.solver is not None:
             self._fit_by_solver(rows, targets, start, context)
@@ -194,6 +194,7 @@ class SGDRegressor(Regressor, StochasticModel):
         return {"coef_": coef[0], "intercept_": intercept}
 
     def predict(self, X: ArrayLike) -> Array:
+        """b + x'w of every row."""
         rows = self._check_input(X)
         return rows @ self.coef_ + self.intercept_[0]
 
@@ -201,6 +202,7 @@ class SGDRegressor(Regressor, StochasticModel):
         return {"coef_": (self.n_features_in_,), "intercept_": (1,)}
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",

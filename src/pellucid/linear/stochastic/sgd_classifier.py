@@ -11,7 +11,7 @@ With ``solver=GradientDescent(batch_size=1, learning_rate=InverseScaling(1/alpha
 is 1/(alpha t) and a step of the hinge loss is -eta (alpha w - [y w.x < 1] y x): Pegasos, the
 large-scale support vector machine (with ``fit_intercept=False``).
 
-The order of the visits, weights as repetitions, rates, stopping and averaging: ``linear.stochastic.sgd``.
+The order of the visits, weights as repetitions, rates, stopping and averaging: ``sgd.py``.
 Classes descend side by side in threads; rows in CSR form are never made dense.
 
 Cost: O(p) per visit and rule, or the numbers stored in a sparse row; the epochs are compiled.
@@ -24,12 +24,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_expit, logsumexp
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -90,14 +91,7 @@ class StochasticClassifier(LinearClassifier, StochasticModel):
         self._need_two_classes(rows.n_rows)
         K = len(self.classes_)
         start = self._start(K if K > 2 else 1, rows.X.shape[1], coef_init, intercept_init)
-        context = FitContext(
-            self,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=self._limit(),
-            attributes=self._attributes,
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self._limit(), self._attributes)
         totals = np.bincount(rows.y, weights=rows.w, minlength=K).astype(np.float64)
         targets = self._targets(rows.y, totals)
         if self.solver is not None:
@@ -202,11 +196,13 @@ class SGDClassifier(StochasticClassifier):
         modified_huber, or squared_error, huber, epsilon_insensitive, squared_epsilon_insensitive
         on the signs of the classes.
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
+        sum w^2/2, sum |w|, a mixture by ``l1_ratio``, or none.
     alpha : float, default=0.0001
         Strength of the penalty, alpha/2 |w|^2 beside the mean loss.
     l1_ratio : float, default=0.15
         Share of L1 in "elasticnet".
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     max_iter : int, default=1000
         Largest number of epochs.
     tol : float or None, default=1e-3
@@ -220,15 +216,18 @@ class SGDClassifier(StochasticClassifier):
     n_jobs : int or None
         Accepted for scikit-learn's sake; the classes always run in threads.
     random_state : None, int, RandomState or Generator
+        Shuffles the rows and draws those held out.
     learning_rate : str, default="optimal"
         optimal (1/(alpha (t0 + t))), constant, invscaling (eta0 / t^power_t), adaptive (eta0,
         divided by 5 when there is no progress), pa1 or pa2 (passive-aggressive, for hinge).
     eta0, power_t : float, default=0.01, 0.5
+        First rate, and the exponent of invscaling.
     early_stopping : bool, default=False
         Judge progress by the accuracy on rows held out, the same share of every class.
     validation_fraction : float, default=0.1
         How many to hold out.
     n_iter_no_change : int, default=5
+        Epochs without progress after which to stop.
     class_weight : None, "balanced" or dict, default=None
         What multiplies the steps of a class.
     warm_start : bool, default=False
@@ -272,17 +271,17 @@ class SGDClassifier(StochasticClassifier):
         verbose: int = 0,
         epsilon: float = 0.1,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
         power_t: float = 0.5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
         average: bool | int = False,
-        solver: Any = None,
+        solver: BaseEstimator | None = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -316,6 +315,7 @@ class SGDClassifier(StochasticClassifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
+        """Run epochs of stochastic gradient steps."""
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
     @available_if(_has_probabilities)
@@ -336,6 +336,7 @@ class SGDClassifier(StochasticClassifier):
             return np.log(clipped_probabilities(scores))
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         K = len(self.classes_)
         rule = "f(x) = b + x'w" if self.fit_intercept else "f(x) = x'w"

@@ -1,7 +1,7 @@
 r"""The shell that the linear models fitted by stochastic gradient descent share.
 
 A leaf says which losses it has and what its targets are: one column of numbers, or a column of
-signs for each class. The targets descend side by side (``linear.stochastic.epochs``), each with its own
+signs for each class. The targets descend side by side (``epochs.py``), each with its own
 stopping; ``solver=`` objects minimise the same objective in the place of the keywords.
 """
 

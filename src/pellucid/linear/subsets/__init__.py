@@ -1,1 +1,5 @@
-"""TODO src/pellucid/linear/subsets."""
+"""Choosing a subset of the columns.
+
+``subsets.py`` finds the best subset of each size, ``stepwise.py`` and ``stepwise_logistic.py`` add
+and drop one column at a time, ``stability.py`` counts how often a column is chosen.
+"""

@@ -270,6 +270,7 @@ class StepwiseRegression(SelectedRegression):
         Positions, names or a mask of the columns to start from. None: all for "backward", else
         none.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
 
     Attributes
     ----------
@@ -305,6 +306,7 @@ class StepwiseRegression(SelectedRegression):
         self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add and drop columns while the criterion improves."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)
         return self
@@ -409,6 +411,7 @@ class StepwiseRegression(SelectedRegression):
             )
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         moves = [s for s in self.steps_ if s.move != "start"]
         added = sum(s.move == "add" for s in moves)
         names = [self._feature_names()[j] for j in np.flatnonzero(self.support_)]

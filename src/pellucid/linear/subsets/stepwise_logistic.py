@@ -288,6 +288,7 @@ class StepwiseLogisticRegression(LogisticRule):
     alpha_in, alpha_out : float, default=0.05 and 0.10
         Of criterion "p"; alpha_in must not exceed alpha_out.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
     C : float, default=inf
         Inverse strength of a ridge penalty sum w^2/(2C), for columns that separate the classes;
         it is then part of the criterion.
@@ -336,6 +337,7 @@ class StepwiseLogisticRegression(LogisticRule):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Add and drop columns while the criterion improves."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         self._need_two_classes(rows.n_rows)
@@ -542,6 +544,7 @@ class StepwiseLogisticRegression(LogisticRule):
         return tuple(blocks), T.ravel()
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         moves = [step.move for step in self.steps_]
         rule = {
             "aic": "AIC = 2 loss + 2 k",

@@ -6,7 +6,7 @@ Evaluation   RSS for each size; a criterion (AIC, BIC, Cp, adjusted R^2, cross-v
              Cp = RSS/sigma2_full - n + 2k,    k = size + 1
 Algorithm    the rows are replaced by their triangle; forward selection gives a first subset of
              every size; branch and bound proves them best or finds better ones
-             (``linear.subsets.kernels``). Exact: every subset is looked at or ruled out by a bound.
+             (``kernels.py``). Exact: every subset is looked at or ruled out by a bound.
              O(n p^2) and then far fewer than 2^p nodes (some thousands for p = 30).
 
 Best subsets of different sizes need not be nested: the best pair may hold neither of the columns
@@ -223,6 +223,7 @@ class BestSubsetRegression(SelectedRegression):
     max_features : int or None, default=None
         The largest size looked for.
     fit_intercept : bool, default=True
+        Whether to fit an intercept.
 
     Attributes
     ----------
@@ -253,6 +254,7 @@ class BestSubsetRegression(SelectedRegression):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the best subset of every size."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
@@ -310,6 +312,7 @@ class BestSubsetRegression(SelectedRegression):
         return int(np.nanargmin(values))
 
     def card(self) -> Card:
+        """What is minimised and how, with the numbers of this fit."""
         names = [self._feature_names()[j] for j in np.flatnonzero(self.support_)]
         size = len(names)
         how = {
