@@ -206,10 +206,15 @@ _HOME = {
     "VarianceThreshold": "features.selection.variance_threshold",
     "VotingClassifier": "ensemble.committees.voting",
     "VotingRegressor": "ensemble.committees.voting",
+    "compare_candidates": "study.tables.comparison",
+    "find_anomalies": "study.tables.anomalies",
+    "group_table": "study.tables.groups",
     "learn": "study.learning",
     "load": "persist",
     "predict_only": "persist",
+    "reduce_table": "study.tables.reduction",
     "save": "persist",
+    "sweep_parameter": "study.tables.parameter_sweep",
 }
 
 _PACKAGES = (

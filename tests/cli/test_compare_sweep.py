@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pellucid.cli.shared.options import Code
-from pellucid.cli.sweep import read_values
+from pellucid.study.tables.parameter_sweep import read_values
 
 
 @pytest.fixture(name="pellucid")

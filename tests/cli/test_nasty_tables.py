@@ -16,7 +16,7 @@ from pellucid.study import Plan, Study, TableFeatures, TaskError, audit, detect_
 from pellucid.study.checks.data import is_identifier
 from pellucid.study.reading.profiles import read_column
 from pellucid.study.tables.anomalies import describe, expected_in_gaps, find_unusual
-from pellucid.study.tables.numbers import open_inputs
+from pellucid.study.tables.inputs import open_inputs
 
 SECRET = "timeout=91"  # an option of the driver stands for all that must not be written down
 ADDRESS = f"sqlite:///shop.db?{SECRET}"

@@ -11,10 +11,11 @@ from sklearn.metrics import adjusted_rand_score
 import pellucid as library
 from pellucid.cli.shared.options import Code
 from pellucid.study.errors import OptionError
-from pellucid.study.tables.anomalies import METHODS, describe, find_unusual
-from pellucid.study.tables.groups import EUCLIDEAN, read_counts
-from pellucid.study.tables.groups import METHODS as GROUPINGS
-from pellucid.study.tables.numbers import open_inputs
+from pellucid.study.tables.anomalies import DETECTORS, describe, find_unusual
+from pellucid.study.tables.grouping_methods import EUCLIDEAN
+from pellucid.study.tables.grouping_methods import METHODS as GROUPINGS
+from pellucid.study.tables.groups import read_counts
+from pellucid.study.tables.inputs import open_inputs
 from pellucid.study.tables.reduction import read_components, reduce_rows
 
 
@@ -127,7 +128,7 @@ def test_dense_parts_of_one_cloud(pellucid, tmp_path):
     assert "do not form groups" in record["verdict"][0]
 
 
-@pytest.mark.parametrize("method", list(METHODS))
+@pytest.mark.parametrize("method", list(DETECTORS))
 def test_every_detector_by_its_name(pellucid, tmp_path, method):
     rows = np.random.default_rng(0).normal(size=(60, 3))
     rows[7] += 9.0
@@ -256,7 +257,7 @@ def test_a_fifth_of_odd_rows_does_not_hide_itself():
     assert set(found.flagged) == set(range(40))
 
 
-@pytest.mark.parametrize("method", list(METHODS))
+@pytest.mark.parametrize("method", list(DETECTORS))
 def test_every_detector_finds_a_row_far_from_all(method):
     Z = np.random.default_rng(3).normal(size=(150, 2))
     Z[80] = [9, -9]

@@ -46,35 +46,21 @@ def anomalies(
 
     Leaves a folder with report.html, report.json and anomalies.csv (every row with its score).
     """
-    from pellucid.cli.shared.outputs import check_files, command_line, default_folder, write_folder
+    from pellucid.cli.shared.outputs import check_files, default_folder, with_command, write_folder
 
     folder = out if out is not None else default_folder(data, "anomalies")
     check_files(folder, FILES, overwrite)
-    from pellucid.study.tables.anomalies import find_detector, find_unusual
+    from pellucid.study.tables.anomalies import find_anomalies, find_detector
 
     find_detector(method)
     frame = read_table(data, sql)
     check_columns(frame, drop)
-    from pellucid.report.tables.anomaly_page import anomaly_page, row_reasons, verdict
-    from pellucid.report.tables.pages import render_page
-    from pellucid.study.tables.numbers import about, open_inputs
+    from pellucid.report.tables.anomaly_page import with_reasons
 
-    inputs = open_inputs(frame, drop=drop, reference=True)
-    found = find_unusual(inputs, method, share, seed)
-    numeric = dict(zip(inputs.names, inputs.is_number, strict=True))
-    record = {"schema": "pellucid-anomalies/1", "verdict": []} | found.to_dict(numeric)
-    record |= about(data, inputs, seed) | {"command": command_line(data)}
-    record["verdict"] = list(verdict(record))
-    why = {row: words for row, _, words in row_reasons(record)}
-    n = len(found.scores)
-    columns = {
-        "row": list(range(n)),
-        "score": found.scores.round(6),
-        "flagged": [i in why for i in range(n)],
-        "why": [why.get(i, "") for i in range(n)],
-    }
-    page = render_page(anomaly_page(record))
-    paths = write_folder(folder, page, record, {"anomalies.csv": columns}, None)
+    found = find_anomalies(frame, share, method=method, drop=drop, random_state=seed)
+    record = with_command(found.to_dict(), data)
+    table = with_reasons(found.to_frame(), record)
+    paths = write_folder(folder, record, {"anomalies.csv": table}, None)
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:

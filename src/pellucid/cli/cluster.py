@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.shared.options import Code, Stop, common, console, grid, print_json
+from pellucid.cli.shared.options import common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_table
 
 FILES = ("report.html", "report.json", "clusters.csv", "model.pellucid")
@@ -59,57 +59,33 @@ def cluster(
 
     Leaves a folder with report.html, report.json, clusters.csv and model.pellucid.
     """
-    from pellucid.cli.shared.outputs import check_files, command_line, default_folder, write_folder
+    from pellucid.cli.shared.outputs import check_files, default_folder, with_command, write_folder
 
     folder = out if out is not None else default_folder(data, "clusters")
     check_files(folder, FILES, overwrite)
-    from pellucid.study.tables.groups import (
-        describe,
-        find_method,
-        group_rows,
-        memberships,
-        read_counts,
-    )
+    from pellucid.study.tables.groups import check_count, group_table
 
-    if find_method(method).dense is not None and counts != "auto":
-        raise Stop(Code.USAGE, f"{method} finds the number of groups itself; leave out --k")
+    check_count(method, counts)
     frame = read_table(data, sql)
     check_columns(frame, drop)
-    from pellucid.study.tables.numbers import about, open_inputs
-
-    inputs = open_inputs(frame, drop=drop, scale=not no_scale)
-    listed = read_counts(counts, len(inputs.Z))
-    other = inputs.plain if not no_scale else open_inputs(frame, drop=drop).Z
     with progress(quiet or as_json) as say:
-        found = group_rows(
-            inputs,
-            other,
-            listed,
-            name=method,
+        found = group_table(
+            frame,
+            counts,
+            method=method,
             distance=distance,
+            scale=not no_scale,
             restarts=restarts,
-            seed=seed,
-            free=len(listed) > 1,
-            say=say,
+            drop=drop,
+            random_state=seed,
+            progress=say,
         )
-    from sklearn.pipeline import Pipeline
-
-    from pellucid.report.tables.cluster_page import cluster_page, verdict
-    from pellucid.report.tables.pages import render_page
-
-    labels = found.chosen.labels
-    sure = memberships(found.chosen.model, inputs.Z, labels)
-    record = {"schema": "pellucid-clusters/1", "verdict": []} | found.to_dict()
-    record |= about(data, inputs, seed) | {"command": command_line(data)} | describe(found, inputs)
-    record["verdict"] = list(verdict(record))
-    page = render_page(cluster_page(record))
-    model = Pipeline([("features", inputs.features), ("model", found.chosen.model)])
-    columns = {"row": list(range(len(labels))), "cluster": labels, "membership": sure.round(4)}
-    paths = write_folder(folder, page, record, {"clusters.csv": columns}, model)
+    record = with_command(found.to_dict(), data)
+    paths = write_folder(folder, record, {"clusters.csv": found.to_frame()}, found.model)
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:
-        show(record, found.findings, paths)
+        show(record, found.grouping.findings, paths)
 
 
 def progress(silent: bool) -> Any:

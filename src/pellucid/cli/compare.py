@@ -2,13 +2,11 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pellucid.cli.shared.options import (
-    Code,
-    Stop,
     check_json,
     check_output,
     common,
@@ -16,7 +14,12 @@ from pellucid.cli.shared.options import (
     grid,
     print_json,
 )
+from pellucid.cli.shared.outputs import keep_json, with_command
 from pellucid.cli.shared.tables import check_columns, read_table
+
+if TYPE_CHECKING:
+    from pellucid.evaluation import Comparison
+    from pellucid.study.tables.comparison import ComparedCandidates
 
 TESTS = ("corrected_t", "paired_t", "5x2cv", "mcnemar")
 CORRECTIONS = ("holm", "bonferroni", "sidak", "benjamini_hochberg")
@@ -82,126 +85,44 @@ def compare(
     if out is not None:
         check_json(out)
         check_output(out, overwrite)
-    names = None if models is None else [n.strip() for n in models.split(",") if n.strip()]
-    if names is not None and len(set(names)) < 2:
-        raise Stop(Code.USAGE, f"--models needs at least two names, got {models!r}")
+    from pellucid.study.tables.comparison import compare_candidates, model_list
+
+    names = model_list(models)
     frame = read_table(data, sql)
     check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
-    from pellucid.study.tables.contestants import contestants, open_table
-
-    table = open_table(
+    found = compare_candidates(
         frame,
         target,
+        names,
         task=task,
         metric=metric,
-        drop=drop,
-        seed=seed,
-        groups=groups,
         time=time_column,
+        groups=groups,
+        drop=drop,
+        cv=cv,
+        repeats=repeats,
+        test=test,
+        correction=correction,
+        rope=rope,
+        alpha=alpha,
+        random_state=seed,
     )
-    chosen = contestants(table, names)
-    record, ropes = judge(table, chosen, cv, repeats, test, correction, alpha, rope, seed)
-    answer = (
-        {"schema": "pellucid-comparison/1"}
-        | record.to_dict()
-        | {
-            "rope": ropes,
-            "left_out": table.left_out,
-            "rows": len(table.y),
-            "folds": cv,
-            "repeats": repeats,
-            "seed": seed,
-            "split": split_words(table),
-        }
-        | about(data, target)
-    )
-    if out is not None:
-        from pellucid.report.writing import dump, write_text
-
-        write_text(out, dump(answer))
+    record = with_command(found.to_dict(), data)
+    keep_json(record, out)
     if as_json:
-        print_json(answer)
+        print_json(record)
     elif not quiet:
-        show(record, ropes, rope, table)
+        show(found, rope)
 
 
-def judge(
-    table: Any,
-    chosen: dict[str, Any],
-    cv: int,
-    repeats: int,
-    test: str,
-    correction: str,
-    alpha: float,
-    rope: float | None,
-    seed: int,
-) -> tuple[Any, list[dict[str, Any]]]:
-    """The comparison, and where asked the probabilities that a difference matters."""
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-
-    from pellucid.evaluation import compare as compare_models
-
-    if test == "5x2cv" and not table.free:
-        text = f"--test 5x2cv halves the rows at random, but: {table.arrangement.reason}"
-        raise Stop(Code.USAGE, text)
-    folds = table.folds(cv, repeats)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of values that tuning only tries
-        record = compare_models(
-            chosen,
-            table.X,
-            table.y,
-            metric=table.task.metric,
-            cv=folds,
-            test=test,
-            correction=correction,
-            random_state=seed,
-            alpha=alpha,
-        )
-    return record, [] if rope is None else practical(record, rope)
-
-
-def split_words(table: Any) -> dict[str, str]:
-    """How the rows were divided, for the record."""
-    found = table.arrangement
-    return {"kind": found.kind, "reason": found.reason}
-
-
-def about(data: str, target: str) -> dict[str, Any]:
-    """What a record says of its table and its command."""
-    from pellucid.cli.shared.outputs import command_line
-
-    source = data if "://" not in data else "a database"
-    return {"source": source, "target": target, "command": command_line(data)}
-
-
-def practical(record: Any, rope: float) -> list[dict[str, Any]]:
-    """The best model against each other one: worse, practically equal, better."""
-    from pellucid.evaluation import bayesian_comparison
-
-    sign = 1 if record.greater_is_better else -1
-    best = max(range(len(record.names)), key=lambda i: sign * record.summaries[i].mean)
-    ratio = 1.0 if record.test == "5x2cv" else record.summaries[best].test_ratio
-    found = []
-    for i, name in enumerate(record.names):
-        if i != best:
-            difference = sign * (record.scores[best] - record.scores[i])
-            parts = bayesian_comparison(difference, test_ratio=ratio, rope=rope)
-            row = {"model": record.names[best], "against": name, "rope": rope}
-            found.append(row | dict(zip(("worse", "equal", "better"), parts, strict=True)))
-    return found
-
-
-def show(record: Any, ropes: list[dict[str, Any]], rope: float | None, table: Any) -> None:
+def show(found: "ComparedCandidates", rope: float | None) -> None:
     """Sentence, scores, matrix, practical differences."""
     from rich.text import Text
 
     from pellucid.report.words import fixed, places_for
     from pellucid.study.judging.measure import BOUNDS
 
-    screen = console()
+    screen, record, ropes, table = console(), found.comparison, found.rope, found.table
     screen.print(Text(record.sentence, style="bold"))
     screen.print()
     sign = 1 if record.greater_is_better else -1
@@ -235,7 +156,7 @@ def show(record: Any, ropes: list[dict[str, Any]], rope: float | None, table: An
             screen.print(Text(f"left out: {name}: {why}", style="dim"))
 
 
-def matrix(record: Any, order: list[int]) -> Any:
+def matrix(record: "Comparison", order: list[int]) -> Any:
     """Adjusted p-values; bold where the model of the row is significantly better."""
     from rich.text import Text
 

@@ -42,50 +42,24 @@ def reduce(
 
     Leaves a folder with report.html, report.json, scores.csv, loadings.csv and model.pellucid.
     """
-    from pellucid.cli.shared.outputs import check_files, command_line, default_folder, write_folder
+    from pellucid.cli.shared.outputs import check_files, default_folder, with_command, write_folder
 
     folder = out if out is not None else default_folder(data, "components")
     check_files(folder, FILES, overwrite)
-    from pellucid.study.tables.reduction import find_method, read_components, reduce_rows
+    from pellucid.study.tables.reduction import find_method, reduce_table
 
     find_method(method)
     frame = read_table(data, sql)
     check_columns(frame, drop)
-    from sklearn.pipeline import Pipeline
-
-    from pellucid.report.tables.pages import render_page
-    from pellucid.report.tables.reduce_page import reduce_page, verdict
-    from pellucid.study.tables.numbers import about, open_inputs
-
-    inputs = open_inputs(frame, drop=drop, scale=not no_scale)
-    wanted = read_components(components, min(inputs.Z.shape))
-    found = reduce_rows(inputs, wanted, method, seed)
-    record = {"schema": "pellucid-components/1", "verdict": []} | found.to_dict()
-    record |= about(data, inputs, seed) | {"command": command_line(data)}
-    record["verdict"] = list(verdict(record))
-    page = render_page(reduce_page(record))
-    paths = write_folder(
-        folder,
-        page,
-        record,
-        tables(found, inputs),
-        Pipeline([("features", inputs.features), ("model", found.model)]),
-    )
+    asked = {"method": method, "scale": not no_scale, "drop": drop, "random_state": seed}
+    found = reduce_table(frame, components, **asked)
+    record = with_command(found.to_dict(), data)
+    tables = {"scores.csv": found.to_frame(), "loadings.csv": found.loadings_frame()}
+    paths = write_folder(folder, record, tables, found.model)
     if as_json:
         print_json(record | {"files": [str(path) for path in paths]})
     elif not quiet:
         show(record, paths)
-
-
-def tables(found: Any, inputs: Any) -> dict[str, Any]:
-    """scores.csv with one line per row, loadings.csv with one per feature."""
-    names = [f"component_{k + 1}" for k in range(found.model.n_components_)]
-    errors = found.model.reconstruction_errors(inputs.Z)
-    scores = {"row": list(range(len(found.scores)))}
-    scores |= dict(zip(names, found.scores.T, strict=True)) | {"squared_error": errors}
-    loadings = {"feature": list(inputs.names)}
-    loadings |= dict(zip(names, found.model.loadings_.T, strict=True))
-    return {"scores.csv": scores, "loadings.csv": loadings}
 
 
 def show(record: dict[str, Any], paths: list[Path]) -> None:

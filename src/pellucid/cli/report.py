@@ -1,7 +1,6 @@
 """``pellucid report FILE.json``: the page again, from its data alone."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +8,6 @@ import click
 
 from pellucid.cli.shared.options import Code, Stop, check_output, common, print_json
 
-STUDY = "pellucid-report/1"
-PAGES = {  # schema -> the function that makes a page of the record
-    "pellucid-clusters/1": "cluster_page:cluster_page",
-    "pellucid-components/1": "reduce_page:reduce_page",
-    "pellucid-anomalies/1": "anomaly_page:anomaly_page",
-    "pellucid-comparison/1": "judged_pages:comparison_page",
-    "pellucid-sweep/1": "judged_pages:sweep_page",
-}
 # what a record that is not whole makes a page run into
 BROKEN = (KeyError, TypeError, AttributeError, IndexError, StopIteration, ValueError)
 
@@ -34,6 +25,7 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
     target = out if out is not None else file.with_suffix(".html")
     check_output(target, overwrite)
 
+    from pellucid.report.tables.pages import render_record
     from pellucid.report.writing import write_text
 
     try:
@@ -48,25 +40,15 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
         click.echo(target)
 
 
-def render_record(data: dict[str, Any]) -> str:
-    """The page of a record, whatever command it is of."""
-    if data["schema"] == STUDY:
-        from pellucid.report import render
-
-        return render(data)
-    from pellucid.report.tables.pages import render_page
-
-    module, function = PAGES[data["schema"]].split(":")
-    return render_page(getattr(import_module(f"pellucid.report.tables.{module}"), function)(data))
-
-
 def read_report(file: Path) -> dict[str, Any]:
     """The JSON of a report, or one sentence about why it is none."""
+    from pellucid.report.tables.pages import PAGES
+
     try:
         data = json.loads(file.read_text("utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise Stop(Code.DATA, f"{file} is not JSON: {error}") from error
-    if not isinstance(data, dict) or data.get("schema") not in (STUDY, *PAGES):
+    if not isinstance(data, dict) or data.get("schema") not in tuple(PAGES):
         commands = "learn, cluster, reduce, anomalies, compare or sweep"
         raise Stop(Code.DATA, f"{file} is not a record of `pellucid {commands}`")
     return data

@@ -22,7 +22,8 @@ from pellucid.report.sentences import (
     sides,
     words,
 )
-from pellucid.report.words import fixed, listed, p_value
+from pellucid.report.words import fixed, p_value
+from pellucid.study.wording import listed
 
 SCHEMA = "pellucid-report/1"
 SECTIONS = (

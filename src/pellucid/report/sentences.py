@@ -5,7 +5,8 @@ from typing import Any
 from markupsafe import Markup
 
 from pellucid.report import charts
-from pellucid.report.words import fixed, listed, number, places_for
+from pellucid.report.words import fixed, number, places_for
+from pellucid.study.wording import listed
 
 KIND_WORDS = {
     "binary": "tell two classes apart",

@@ -8,10 +8,9 @@ at the target sees learning rows only. The test rows are used once, at the end. 
 effort give the same record, seconds apart.
 """
 
-import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -49,6 +48,7 @@ from pellucid.study.records import (
 from pellucid.study.splits.split import make_split
 from pellucid.study.verdict.conclusion import Ground, conclude
 from pellucid.study.verdict.verdict import Case, reach_verdict
+from pellucid.study.wording import source_name
 
 Progress = Callable[[str, int, int, str], None]
 STAGES = ("formalise", "split", "audit", "features", "train", "evaluate", "verdict")
@@ -100,13 +100,13 @@ class Study:
     def __init__(
         self,
         data: Any,
-        target: Any = None,
+        target: str | Sequence[str] | None = None,
         *,
         task: str = "auto",
         metric: str = "auto",
         plan: Plan | None = None,
         effort: str = "standard",
-        ignore: Any = (),
+        ignore: Sequence[str] = (),
         random_state: int = 0,
         progress: Progress | None = None,
     ) -> None:
@@ -490,7 +490,7 @@ class Study:
         packages = ("numpy", "scipy", "scikit-learn", "numba", "polars")
         task, metric = self._asked
         return {
-            "source": _source(self._data),
+            "source": source_name(self._data),
             "digest": done["audit"][0].digest,
             "rows": self.frame.height,
             "columns": self.frame.width,
@@ -521,10 +521,6 @@ def advice(n: int, p: int, rank: int | None) -> str:
     if rank is not None and rank < p:
         return f"{text}: enough rows, but only {rank} of them are independent."
     return f"{text}: enough rows."
-
-
-def _source(data: Any) -> str:
-    return os.fspath(data) if isinstance(data, str | os.PathLike) else "a table in memory"
 
 
 def learn(

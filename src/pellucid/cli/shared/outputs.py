@@ -30,13 +30,15 @@ def check_files(folder: Path, names: Sequence[str], overwrite: bool) -> None:
 
 
 def write_folder(
-    folder: Path, page: str, record: dict[str, Any], tables: dict[str, Any], model: Any
+    folder: Path, record: dict[str, Any], tables: dict[str, Any], model: Any
 ) -> list[Path]:
     """report.html, report.json, the CSV files and the model."""
     import pellucid
     from pellucid.data import write_csv
+    from pellucid.report.tables.pages import render_record
     from pellucid.report.writing import dump, write_text
 
+    page = render_record(record)
     folder.mkdir(parents=True, exist_ok=True)
     written = [
         write_text(folder / "report.html", page),
@@ -49,6 +51,20 @@ def write_folder(
         pellucid.save(model, folder / "model.pellucid")
         written.append(folder / "model.pellucid")
     return written
+
+
+def with_command(record: dict[str, Any], data: str) -> dict[str, Any]:
+    """A record with the table and the command as they were typed."""
+    source = data if "://" not in data else "a database"
+    return record | {"source": source, "command": command_line(data)}
+
+
+def keep_json(record: dict[str, Any], out: Path | None) -> None:
+    """Write the record where --out asks for it."""
+    if out is not None:
+        from pellucid.report.writing import dump, write_text
+
+        write_text(out, dump(record))
 
 
 def command_line(data: str) -> str:

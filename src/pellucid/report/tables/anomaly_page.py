@@ -1,41 +1,16 @@
 """Words and pictures of ``pellucid anomalies``, each from the plain data of its report.json."""
 
-from collections import Counter
 from typing import Any
+
+import polars as pl
 
 from pellucid.report.charts import Frame, circle, limits
 from pellucid.report.pictures import Picture
 from pellucid.report.tables.pages import Page, Section, row_words
-from pellucid.report.words import listed, number
+from pellucid.report.words import number
+from pellucid.study.tables.anomalies import odd_columns
 
-FAR = 3.0  # times the median distance
 LISTED = 200  # rows in the page
-
-
-def verdict(r: dict[str, Any]) -> tuple[str, ...]:
-    """How odd the oddest rows are, and by which columns."""
-    n, flagged = r["rows"], r["flagged"]
-    top = flagged[0]["score"]
-    clear = sum(row["score"] > FAR for row in flagged)
-    if r["method"] == "normal" and clear == 0:
-        first = f"No row stands far out: the oddest is {top:.1f} times as far as the median row."
-    else:
-        first = f"Row {flagged[0]['row']} is the oddest of {n:,}: {top:.1f} times the median score."
-    lines = [first]
-    if r["method"] == "normal" and clear:
-        what = "row is" if clear == 1 else "rows are"
-        lines.append(f"{clear:,} {what} more than {FAR:g} times as far out as the median row.")
-    common = [name for name, _ in odd_columns(r).most_common(3)]
-    lines.append(
-        f"The {len(flagged):,} oddest ({r['share']:.1%}) are listed; most often by "
-        f"{listed(common)}. Odd is not wrong: look before you delete."
-    )
-    return tuple(lines)
-
-
-def odd_columns(r: dict[str, Any]) -> Counter[str]:
-    """How often each feature is a reason."""
-    return Counter(why["feature"] for row in r["flagged"] for why in row["reasons"])
 
 
 def reason_words(why: dict[str, Any]) -> str:
@@ -63,7 +38,14 @@ def row_reasons(r: dict[str, Any]) -> list[tuple[int, float, str]]:
     ]
 
 
+def with_reasons(scores: pl.DataFrame, r: dict[str, Any]) -> pl.DataFrame:
+    """The ``scores`` of the rows with the reasons of those that are flagged."""
+    why = {row: words for row, _, words in row_reasons(r)}
+    return scores.with_columns(why=pl.Series([why.get(row, "") for row in scores["row"]]))
+
+
 def anomaly_page(r: dict[str, Any]) -> Page:
+    """The oddest rows with their reasons, and the scores of all."""
     rows, n = row_reasons(r), r["rows"]
     facts = (
         (f"{len(rows):,}", "rows listed", f"{r['share']:.1%} of {n:,}"),

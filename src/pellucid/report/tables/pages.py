@@ -4,6 +4,7 @@ The look is that of ``pellucid.report`` (its style sheet, charts and number form
 remote resource, every user string escaped by Jinja.
 """
 
+from importlib import import_module
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from markupsafe import Markup
 from pellucid import __version__
 from pellucid.report.pictures import Picture
 from pellucid.report.sentences import cell, evidence_words, sides
-from pellucid.report.words import listed
+from pellucid.study.wording import listed
 
 TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -79,6 +80,14 @@ svg .g6 { fill: #b0568f; } svg .g7 { fill: #3f78b5; }
 svg .dot.see { opacity: .72; }
 """
 TONES = 8
+PAGES = {  # schema -> the function that makes a page of the record
+    "pellucid-report/1": "",  # of a study, which has a page of its own
+    "pellucid-clusters/1": "cluster_page:cluster_page",
+    "pellucid-components/1": "reduce_page:reduce_page",
+    "pellucid-anomalies/1": "anomaly_page:anomaly_page",
+    "pellucid-comparison/1": "judged_pages:comparison_page",
+    "pellucid-sweep/1": "judged_pages:sweep_page",
+}
 
 
 class Section(NamedTuple):
@@ -126,6 +135,16 @@ def render_page(page: Page) -> str:
     style = Markup(files("pellucid.report").joinpath("style.css").read_text("utf-8"))
     template = environment.from_string(TEMPLATE)
     return template.render(page=page, style=style, more=Markup(GROUPS), version=__version__)
+
+
+def render_record(record: dict[str, Any]) -> str:
+    """The page of a ``record``, the plain data of whatever command, as HTML."""
+    if not PAGES[record["schema"]]:
+        from pellucid.report import render
+
+        return render(record)
+    module, function = PAGES[record["schema"]].split(":")
+    return render_page(getattr(import_module(f"pellucid.report.tables.{module}"), function)(record))
 
 
 def row_words(n: int, left_out: dict[str, str]) -> tuple[tuple[str, str], ...]:

@@ -6,42 +6,8 @@ from typing import Any
 from pellucid.report.charts import Frame, circle, limits, rect, short
 from pellucid.report.pictures import Picture
 from pellucid.report.tables.pages import Page, Section, row_words
-from pellucid.report.words import listed
-from pellucid.study.tables.reduction import SHUFFLES
 
 ARROWS, BARS, COLUMNS = 8, 20, 8
-STRONG = 0.5  # a correlation worth a word
-
-
-def verdict(r: dict[str, Any]) -> tuple[str, ...]:
-    """What the first directions are, and how many count."""
-    d, suggested = r["components"], r["suggested"]
-    what = "direction holds" if d == 1 else "directions hold"
-    lines = [f"{d} {what} {sum(r['share']):.0%} of what varies in {len(r['features'])} features."]
-    if suggested == 0:
-        return (
-            "The columns do not hang together: no direction stands out.",
-            "Shuffled columns give eigenvalues as large as these: a table of independent columns "
-            "would look the same.",
-        )
-    more = "component stands" if suggested == 1 else "components stand"
-    lines.append(
-        f"{suggested} {more} out of what shuffled columns give (parallel analysis with "
-        f"{SHUFFLES} shuffles)."
-    )
-    return (*lines, *(f"Component {k + 1}: {component_words(r, k)}." for k in range(min(d, 2))))
-
-
-def component_words(r: dict[str, Any], k: int) -> str:
-    """The columns that go with a component and those that go against it."""
-    names, values = r["features"], [row[k] for row in r["loadings"]]
-    order = sorted(range(len(values)), key=lambda j: -abs(values[j]))
-    strong = [j for j in order[:5] if abs(values[j]) >= STRONG] or order[:1]
-    up = [names[j] for j in strong if values[j] > 0]
-    down = [names[j] for j in strong if values[j] <= 0]
-    words = [f"high {listed(up)}"] if up else []
-    words += [f"low {listed(down)}"] if down else []
-    return " with ".join(words)
 
 
 def reduce_page(r: dict[str, Any]) -> Page:

@@ -14,17 +14,21 @@ columns is x_j - g_j / Q_jj with variance 1 / Q_jj, so
 Other detectors of the library may rate the rows instead; the reasons are found the same way.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 import pellucid
+from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.records import plain
 from pellucid.study.candidates.candidates import public
-from pellucid.study.errors import OptionError
-from pellucid.study.tables.numbers import Inputs
+from pellucid.study.tables.inputs import Inputs, known_method, load_table, open_inputs
+from pellucid.study.wording import listed, source_name
 
 BULK = 0.75  # share of the rows that describe the others
 STEPS = 50
@@ -32,38 +36,26 @@ FLOOR = 1e-6  # of a variance, so that dependent columns do no harm
 SURPRISE = 3.0  # standard deviations worth a word
 REASONS, SMEAR = 3, 0.5
 SHOWN_ROWS = 3000  # in the picture of the scores
+FAR = 3.0  # times the median distance
 
 
-class Detector(NamedTuple):
-    """A way to rate rows: its class (None: the normal description here) and how it is made."""
-
-    needs: str | None
-    make: Callable[[int], Any] | None
-
-
-METHODS = {
-    "normal": Detector(None, None),
-    "isolation": Detector(
-        "IsolationForest", lambda seed: public("IsolationForest")(random_state=seed)
-    ),
-    "neighbours": Detector("LocalOutlierFactor", lambda seed: public("LocalOutlierFactor")()),
-    "envelope": Detector(
-        "EllipticEnvelope", lambda seed: public("EllipticEnvelope")(random_state=seed)
-    ),
-    "density": Detector(
+DETECTORS: dict[str, tuple[str, Callable[[int], Any] | None]] = {  # class, how it is made by a seed
+    "normal": ("", None),  # the description above
+    "isolation": ("IsolationForest", lambda seed: public("IsolationForest")(random_state=seed)),
+    "neighbours": ("LocalOutlierFactor", lambda seed: public("LocalOutlierFactor")()),
+    "envelope": ("EllipticEnvelope", lambda seed: public("EllipticEnvelope")(random_state=seed)),
+    "density": (
         "DensityOutlier",
         lambda seed: public("DensityOutlier")(public("GaussianMixture")(random_state=seed)),
     ),
-    "svm": Detector("OneClassSVM", lambda seed: public("OneClassSVM")(nu=0.1)),
+    "svm": ("OneClassSVM", lambda seed: public("OneClassSVM")(nu=0.1)),
 }
 
 
-def find_detector(name: str) -> Detector:
-    ready = [k for k, d in METHODS.items() if d.needs is None or d.needs in pellucid._HOME]
-    if name not in ready:
-        text = f"the method {name!r} is not in this version of Pellucid; there are: "
-        raise OptionError(text + ", ".join(ready))
-    return METHODS[name]
+def find_detector(name: str) -> Callable[[int], Any] | None:
+    """What makes the detector called ``name``; None for the normal description of this file."""
+    ready = [key for key, (needs, _) in DETECTORS.items() if not needs or needs in pellucid._HOME]
+    return DETECTORS[known_method(name, ready)][1]
 
 
 class Bulk(NamedTuple):
@@ -94,40 +86,125 @@ class Unusual(NamedTuple):
     share: float
     bulk: Bulk
 
-    def to_dict(self, numeric: dict[str, bool]) -> dict[str, Any]:
-        """Plain data; ``numeric`` says which features are numbers in units of their own."""
+
+@dataclass(frozen=True, eq=False)
+class Anomalies:
+    """The answer of ``find_anomalies``; ``print`` gives it in a few sentences.
+
+    Attributes
+    ----------
+    unusual : Unusual
+        Scores of all rows, the flagged ones (oddest first) and why each is odd.
+    inputs : Inputs
+        The columns used, as numbers.
+    source : str
+        Where the table came from.
+    random_state : int
+        The seed.
+    """
+
+    unusual: Unusual
+    inputs: Inputs
+    source: str
+    random_state: int
+
+    def to_frame(self) -> pl.DataFrame:
+        """Row, score and whether it is flagged, one line per row."""
+        rows = np.arange(len(self.unusual.scores))
+        flags = np.isin(rows, self.unusual.flagged)
+        return pl.DataFrame({"row": rows, "score": self.unusual.scores.round(6), "flagged": flags})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report.json of ``pellucid anomalies``; the command line is left empty."""
+        found, numeric = (
+            self.unusual,
+            dict(zip(self.inputs.names, self.inputs.is_number, strict=True)),
+        )
         rows = [
             {
                 "row": int(i),
-                "score": float(self.scores[i]),
+                "score": float(found.scores[i]),
                 "reasons": [r._asdict() | {"is_number": numeric[r.feature]} for r in why],
             }
-            for i, why in zip(self.flagged, self.reasons, strict=True)
+            for i, why in zip(found.flagged, found.reasons, strict=True)
         ]
-        some = np.sort(np.random.default_rng(0).permutation(len(self.scores))[:SHOWN_ROWS])
-        return plain(
+        some = np.sort(np.random.default_rng(0).permutation(len(found.scores))[:SHOWN_ROWS])
+        record = plain(
             {
-                "method": self.method,
-                "share": self.share,
-                "threshold": self.threshold,
+                "schema": "pellucid-anomalies/1",
+                "verdict": [],
+                "method": found.method,
+                "share": found.share,
+                "threshold": found.threshold,
                 "flagged": rows,
-                "bulk_rows": self.bulk.rows,
-                "some_rows": {"row": some, "score": self.scores[some].round(6)},
+                "bulk_rows": found.bulk.rows,
+                "some_rows": {"row": some, "score": found.scores[some].round(6)},
             }
         )
+        record |= self.inputs.about(self.source, self.random_state)
+        return record | {"verdict": list(verdict(record))}
+
+    def __str__(self) -> str:
+        return " ".join(self.to_dict()["verdict"])
+
+
+def find_anomalies(
+    data: Any,
+    share: float = 0.01,
+    *,
+    method: str = "normal",
+    drop: Sequence[str] = (),
+    random_state: int = 0,
+) -> Anomalies:
+    """Find the rows of a table that are unlike the others, with the cells that make them so.
+
+    Parameters
+    ----------
+    data : anything ``pellucid.data.load`` reads
+        A path, a frame, a dict of columns ...
+    share : float, default=0.01
+        Share of the rows to list, between 0 and 1.
+    method : {"normal", "isolation", "neighbours", "envelope", "density", "svm"}, default="normal"
+        What rates the rows; the reasons are always those of the normal description.
+    drop : sequence of str
+        Columns to leave out.
+    random_state : int, default=0
+        The seed.
+
+    Returns
+    -------
+    Anomalies
+        Scores, flagged rows and reasons; ``to_dict()`` is the command's report.json.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pellucid
+    >>> x = np.random.default_rng(0).normal(size=100)
+    >>> y = 2 * x
+    >>> y[7] += 3.0
+    >>> found = pellucid.find_anomalies({"x": x, "y": y}).unusual
+    >>> found.flagged.tolist(), [reason.feature for reason in found.reasons[0]]
+    ([7], ['y', 'x'])
+    """
+    check.fraction(share=share)
+    find_detector(method)
+    inputs = open_inputs(load_table(data, drop), drop=drop, reference=True)
+    found = find_unusual(inputs, method, share, random_state)
+    return Anomalies(found, inputs, source_name(data), random_state)
 
 
 def find_unusual(inputs: Inputs, name: str, share: float, seed: int) -> Unusual:
     """Rate the rows and explain the share of them that is oddest."""
-    detector = find_detector(name)
+    make = find_detector(name)
     indicator = ~np.array(inputs.is_number) & is_zero_one(inputs.plain)
     bulk = describe(inputs.Z, indicator)
     Z = expected_in_gaps(inputs.Z, inputs.gaps, bulk)
-    if detector.make is None:
+    if make is None:
         scores = distances(Z, bulk)
         scores = scores / (np.median(scores) or 1.0)
     else:
-        model = detector.make(seed).fit(inputs.Z)
+        model = make(seed).fit(inputs.Z)
         rated = getattr(model, "negative_outlier_factor_", None)
         rated = model.score_samples(inputs.Z) if rated is None else rated
         scores = ratings(rated)
@@ -243,3 +320,29 @@ def in_units(inputs: Inputs, j: int, value: float) -> float:
     if z[a] == z[b]:
         return float(x[a])
     return float(x[a] + (value - z[a]) * (x[b] - x[a]) / (z[b] - z[a]))
+
+
+def verdict(r: dict[str, Any]) -> tuple[str, ...]:
+    """How odd the oddest rows are, and by which columns."""
+    n, flagged = r["rows"], r["flagged"]
+    top = flagged[0]["score"]
+    clear = sum(row["score"] > FAR for row in flagged)
+    if r["method"] == "normal" and clear == 0:
+        first = f"No row stands far out: the oddest is {top:.1f} times as far as the median row."
+    else:
+        first = f"Row {flagged[0]['row']} is the oddest of {n:,}: {top:.1f} times the median score."
+    lines = [first]
+    if r["method"] == "normal" and clear:
+        what = "row is" if clear == 1 else "rows are"
+        lines.append(f"{clear:,} {what} more than {FAR:g} times as far out as the median row.")
+    common = [name for name, _ in odd_columns(r).most_common(3)]
+    lines.append(
+        f"The {len(flagged):,} oddest ({r['share']:.1%}) are listed; most often by "
+        f"{listed(common)}. Odd is not wrong: look before you delete."
+    )
+    return tuple(lines)
+
+
+def odd_columns(r: dict[str, Any]) -> Counter[str]:
+    """How often each feature is a reason."""
+    return Counter(why["feature"] for row in r["flagged"] for why in row["reasons"])

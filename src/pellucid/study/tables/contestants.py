@@ -4,7 +4,7 @@ A model is named by its key in the study's registry (``ridge``, ``tree``) or by 
 (``LinearRegression``). Either way it becomes a pipeline that turns the raw columns into numbers
 and then fits, so that whatever is learned is learned from the training rows of a fold alone.
 Rows that are grouped or ordered in time are divided accordingly, outside and inside
-(``arranging``).
+(``fold_plan``).
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ from pellucid.study import Plan, Study, TableFeatures
 from pellucid.study.candidates.candidates import REGISTRY, Tried, public
 from pellucid.study.errors import OptionError, TaskError, nearest
 from pellucid.study.reading.targets import labelled_rows
+from pellucid.study.records import Task
 from pellucid.study.tables.fold_plan import UNIT, Arrangement, UnitFolds, arrange, make_folds
 
 CLASSES = ("binary", "multiclass")
@@ -39,17 +40,28 @@ class Table(NamedTuple):
     arrangement: Arrangement
 
     @property
-    def task(self) -> Any:
+    def task(self) -> Task:
+        """The kind of task, its target and its measure."""
         return self.study.task
 
     @property
+    def target(self) -> str:
+        """The column to predict."""
+        return self.task.target[0]
+
+    @property
     def classifies(self) -> bool:
+        """Whether the models are classifiers."""
         return self.task.kind in CLASSES
 
     @property
     def free(self) -> bool:
         """Whether nothing orders or groups the rows."""
         return self.arrangement.kind == "free"
+
+    def split_words(self) -> dict[str, str]:
+        """How the rows were divided, and why."""
+        return {"kind": self.arrangement.kind, "reason": self.arrangement.reason}
 
     def folds(self, cv: int, repeats: int = 1) -> Any:
         """What judges the models: a number of folds, a splitter or a list of splits."""
@@ -68,7 +80,7 @@ class Table(NamedTuple):
 
 
 def open_table(
-    frame: Any,
+    data: Any,
     target: str,
     *,
     task: str,
@@ -80,13 +92,13 @@ def open_table(
 ) -> Table:
     """Read the task off the target and leave out what the audit leaves out."""
     plan = Plan(drop=tuple(drop), groups=groups, time=time)
-    study = Study(frame, target, task=task, metric=metric, plan=plan, random_state=seed)
+    study = Study(data, target, task=task, metric=metric, plan=plan, random_state=seed)
     kind = study.task.kind
     if kind not in KINDS:
         raise TaskError(
             f"the task is {kind}; this command works for {', '.join(KINDS)} (see --task)"
         )
-    found = arrange(study, np.flatnonzero(labelled_rows(frame, study.task)))
+    found = arrange(study, np.flatnonzero(labelled_rows(study.frame, study.task)))
     X, y = study.take(found.rows)
     if kind == "binary":
         y = (y == study.task.positive).astype(np.intp)

@@ -1,482 +1,178 @@
-r"""Do the rows form groups, and how many?
+"""``group_table``: the groups of a table's rows, what sets each apart, a model for new rows."""
 
-For every k: the within-cluster error J, the mean silhouette, Calinski and Harabasz's ratio, and
-the stability (adjusted Rand index of the groups with those of subsamples). Each criterion has a
-favourite k; the most votes win, the smaller k on ties. Whether there are groups at all is asked
-of the gap statistic: log J(k) of the rows against rows spread evenly over the box of their
-principal axes. One group there, and the answer is "none"; an elbow at several k on which the
-criteria do not agree, and the answer is "several".
-
-    elbow   drop_k = J(k-1) - J(k) >= 2 drop_(k+1)  and  >= 5 % of J(1) - J(K)
-    gap     smallest k with gap(k) >= gap(k+1) - s(k+1),  s = sd sqrt(1 + 1/B)
-
-Methods that look for dense parts (dbscan, hdbscan) find k themselves and leave rows out (label -1);
-they are judged by the rows they keep, and fewer than two dense parts is the answer "none".
-
-References: Tibshirani, Walther & Hastie (2001); Rousseeuw (1987); Ben-Hur et al. (2002).
-"""
-
-import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
+import polars as pl
+from sklearn.pipeline import Pipeline
 
-import pellucid
-from pellucid.cluster.choosing.elbow_rule import ElbowResult, elbow
-from pellucid.cluster.choosing.measures import silhouette_score
-from pellucid.cluster.density.dbscan import k_distances
+from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.core.functions.distances import unit_rows
-from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.records import plain
 from pellucid.decomposition import PCA
-from pellucid.evaluation.metrics.silhouette import calinski_harabasz_index, mean_silhouette
-from pellucid.study.candidates.candidates import public
-from pellucid.study.checks.findings import finding
-from pellucid.study.errors import OptionError, TaskError
-from pellucid.study.records import Finding
-from pellucid.study.tables.numbers import Inputs
+from pellucid.study.errors import OptionError
+from pellucid.study.tables.group_count import Grouping, group_rows
+from pellucid.study.tables.group_words import verdict
+from pellucid.study.tables.grouping_methods import find_method
+from pellucid.study.tables.inputs import Inputs, load_table, open_inputs
+from pellucid.study.wording import source_name
 
-SILHOUETTE_ROWS = 4000  # silhouettes are means over pairs: a sample of the rows is enough
-GAP_ROWS, REFERENCES = 1500, 10
-SUBSAMPLES, SHARE = 10, 0.8
-UNSTABLE, SAME = 0.75, 0.8  # adjusted Rand indices
-AS_STABLE = 0.02
-TINY = 0.01  # share of the rows
-LEAST_GROUP = 0.05  # share of the rows that hdbscan calls a group
-RADII, SEARCHED_ROWS = 25, 5000  # that are tried for dbscan
+DISTANCES = ("euclidean", "manhattan", "cosine")
 MAP_ROWS = 1500  # dots on the map
+WEAK = 0.3  # standard deviations below which a difference is not worth a word
 
 
-class Method(NamedTuple):
-    """A way to group rows: its class and how it is made for k groups."""
+@dataclass(frozen=True, eq=False)
+class GroupedTable:
+    """The answer of ``group_table``; ``print`` gives it in a few sentences.
 
-    needs: str  # public class
-    make: Callable[[int, str, int, int], Any]  # (k, distance, restarts, seed)
-    dense: Callable[[Array, str], Any] | None = None  # (Z, distance): finds k itself
-
-
-def _kmeans(k: int, distance: str, restarts: int, seed: int) -> Any:
-    return public("KMeans")(k, metric=distance, n_init=restarts, random_state=seed)
-
-
-def _mixture(k: int, distance: str, restarts: int, seed: int) -> Any:
-    return public("GaussianMixture")(k, n_init=restarts, random_state=seed)
-
-
-def _merging(k: int, distance: str, restarts: int, seed: int) -> Any:
-    linkage = "ward" if distance == "euclidean" else "average"
-    return public("AgglomerativeClustering")(k, metric=distance, linkage=linkage)
-
-
-def _dividing(k: int, distance: str, restarts: int, seed: int) -> Any:
-    return public("DivisiveClustering")(k, metric=distance)
-
-
-def _spectral(k: int, distance: str, restarts: int, seed: int) -> Any:
-    return public("SpectralClustering")(k, n_init=restarts, random_state=seed)
-
-
-def _bisecting(k: int, distance: str, restarts: int, seed: int) -> Any:
-    return public("BisectingKMeans")(k, n_init=restarts, random_state=seed)
-
-
-def _fuzzy(k: int, distance: str, restarts: int, seed: int) -> Any:
-    return public("FuzzyCMeans")(k, n_init=restarts, random_state=seed)
-
-
-def _no_count(k: int, distance: str, restarts: int, seed: int) -> Any:
-    raise NotImplementedError("the method finds the number of groups itself")
-
-
-def dense_rows(n: int, p: int) -> int:
-    """Rows that make a neighbourhood dense: twice the features, but no more than the rows allow.
-
-    >>> dense_rows(1000, 3), dense_rows(60, 20), dense_rows(1000, 100)
-    (6, 4, 50)
+    Attributes
+    ----------
+    grouping : Grouping
+        The answer ("groups", "none" or "several"), every number of groups tried, the findings.
+    inputs : Inputs
+        The columns used, as numbers.
+    source : str
+        Where the table came from.
+    random_state : int
+        The seed.
     """
-    return max(4, min(2 * p, n // 20))
+
+    grouping: Grouping
+    inputs: Inputs
+    source: str
+    random_state: int
+
+    @property
+    def labels(self) -> IntArray:
+        """The group of every row, -1 where it is in none."""
+        return self.grouping.chosen.labels
+
+    @cached_property
+    def memberships(self) -> Array:
+        """How clearly each row belongs to its group, from 0 to 1."""
+        return memberships(self.grouping.chosen.model, self.inputs.Z, self.labels)
+
+    @property
+    def model(self) -> Pipeline:
+        """Features and fitted model; ``model.predict`` groups new rows where the method can."""
+        return Pipeline([("features", self.inputs.features), ("model", self.grouping.chosen.model)])
+
+    def to_frame(self) -> pl.DataFrame:
+        """Row, group and membership, one line per row: the clusters.csv of the command."""
+        columns = {"cluster": self.labels, "membership": self.memberships.round(4)}
+        return pl.DataFrame({"row": np.arange(len(self.labels)), **columns})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report.json of ``pellucid cluster``; the command line is left empty."""
+        record = {"schema": "pellucid-clusters/1", "verdict": []} | self.grouping.to_dict()
+        record |= self.inputs.about(self.source, self.random_state)
+        record |= describe(self.grouping, self.inputs)
+        return record | {"verdict": list(verdict(record))}
+
+    def __str__(self) -> str:
+        return " ".join(self.to_dict()["verdict"])
 
 
-def _dbscan(Z: Array, distance: str) -> Any:
-    """DBSCAN with the radius in the middle of those that give the same number of groups longest.
+def group_table(
+    data: Any,
+    k: str | int | Sequence[int] = "auto",
+    *,
+    method: str = "kmeans",
+    distance: str = "euclidean",
+    scale: bool = True,
+    restarts: int = 10,
+    drop: Sequence[str] = (),
+    random_state: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> GroupedTable:
+    """Group the rows of a table, if they form groups.
 
-    The radii rise by equal factors from a small distance to the m-th neighbour to thrice a large
-    one; many rows are searched in a sample, with m in proportion.
+    Parameters
+    ----------
+    data : anything ``pellucid.data.load`` reads
+        A path, a frame, a dict of columns ...
+    k : "auto", int, sequence of int or str, default="auto"
+        The numbers of groups to try; "auto" is 2 to 10, "2..5" and "2,4,8" work too.
+    method : str, default="kmeans"
+        kmeans, bisecting, fuzzy, gmm, agglomerative, divisive or spectral; dbscan and hdbscan find
+        the number themselves.
+    distance : {"euclidean", "manhattan", "cosine"}, default="euclidean"
+        How far two rows are apart.
+    scale : bool, default=True
+        Give every column the same spread; False takes them in their own units.
+    restarts : int, default=10
+        Starts for every number of groups.
+    drop : sequence of str
+        Columns to leave out.
+    random_state : int, default=0
+        The seed.
+    progress : callable (text), optional
+        Told what is being done.
+
+    Returns
+    -------
+    GroupedTable
+        Labels, findings and the fitted model; ``to_dict()`` is the command's report.json.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pellucid
+    >>> x = np.repeat([0.0, 5.0, 10.0], 20) + np.tile(np.linspace(0, 1, 20), 3)
+    >>> found = pellucid.group_table({"x": x, "y": x**2}, k="2..5", restarts=2)
+    >>> found.grouping.answer, np.bincount(found.labels).tolist()
+    ('groups', [20, 20, 20])
     """
-    m = dense_rows(*Z.shape)
-    rows = np.random.default_rng(0).permutation(len(Z))[:SEARCHED_ROWS]
-    some = Z if len(rows) == len(Z) else np.ascontiguousarray(Z[np.sort(rows)])
-    least = max(4, round(m * len(some) / len(Z)))
-    near = k_distances(some, least - 1, metric=distance)
-    near = near[near > 0]
-    low, high = np.quantile(near, (0.1, 0.95)) if len(near) else (1.0, 1.0)
-    radii = np.geomspace(low, 3 * high, RADII)
-    counts = [
-        public("DBSCAN")(eps=r, min_samples=least, metric=distance).fit(some).labels_.max() + 1
-        for r in radii
-    ]
-    eps = float(radii[longest_run(counts)])
-    return public("DBSCAN")(eps=eps, min_samples=m, metric=distance)
+    check.one_of(DISTANCES, distance=distance)
+    check_count(method, k)
+    frame = load_table(data, drop)
+    inputs = open_inputs(frame, drop=drop, scale=scale)
+    counts = read_counts(k, len(inputs.Z))
+    found = group_rows(
+        inputs,
+        inputs.plain if scale else open_inputs(frame, drop=drop).Z,
+        counts,
+        name=method,
+        distance=distance,
+        restarts=restarts,
+        seed=random_state,
+        free=len(counts) > 1,
+        say=progress or (lambda text: None),
+    )
+    return GroupedTable(found, inputs, source_name(data), random_state)
 
 
-def longest_run(counts: Sequence[int]) -> int:
-    """The middle of the longest run of one count; a count of none does not count.
-
-    >>> longest_run([0, 7, 4, 3, 3, 3, 1, 1]), longest_run([0, 0])
-    (4, 1)
-    """
-    runs, start = [], 0
-    for i in range(1, len(counts) + 1):
-        if i == len(counts) or counts[i] != counts[start]:
-            if counts[start] > 0:
-                runs.append((start - i, start, i))
-            start = i
-    if not runs:
-        return len(counts) - 1
-    _, first, end = min(runs)
-    return (first + end - 1) // 2
+def check_count(method: str, k: str | int | Sequence[int]) -> None:
+    """Refuse an unknown ``method``, and a number ``k`` for one that finds it itself."""
+    if find_method(method).dense is not None and k != "auto":
+        raise OptionError(f"{method} finds the number of groups itself; leave out --k")
 
 
-def _hdbscan(Z: Array, distance: str) -> Any:
-    size = max(8, round(LEAST_GROUP * len(Z)))
-    return public("HDBSCAN")(size, min_samples=dense_rows(*Z.shape), metric=distance)
+def read_counts(k: str | int | Sequence[int], n: int) -> list[int]:
+    """The numbers of groups to try among ``n`` rows.
 
-
-METHODS = {
-    "kmeans": Method("KMeans", _kmeans),
-    "bisecting": Method("BisectingKMeans", _bisecting),
-    "fuzzy": Method("FuzzyCMeans", _fuzzy),
-    "gmm": Method("GaussianMixture", _mixture),
-    "agglomerative": Method("AgglomerativeClustering", _merging),
-    "divisive": Method("DivisiveClustering", _dividing),
-    "spectral": Method("SpectralClustering", _spectral),
-    "dbscan": Method("DBSCAN", _no_count, _dbscan),
-    "hdbscan": Method("HDBSCAN", _no_count, _hdbscan),
-}
-EUCLIDEAN = ("bisecting", "fuzzy", "gmm", "spectral")  # these know no other distance
-
-
-def find_method(name: str) -> Method:
-    """The method of a name, or one sentence about which there are."""
-    ready = [key for key, method in METHODS.items() if method.needs in pellucid._HOME]
-    if name not in ready:
-        raise OptionError(
-            f"the method {name!r} is not in this version of Pellucid; there are: "
-            f"{', '.join(ready)}",
-        )
-    return METHODS[name]
-
-
-def read_counts(text: str, n: int) -> list[int]:
-    """The numbers of groups to try.
-
-    >>> read_counts("2..5", 100), read_counts("3", 100), read_counts("auto", 5)
-    ([2, 3, 4, 5], [3], [2, 3, 4])
+    >>> read_counts("2..5", 100), read_counts(3, 100), read_counts("auto", 5), read_counts([4], 9)
+    ([2, 3, 4, 5], [3], [2, 3, 4], [4])
     """
     most = n - 1
-    if text == "auto":
+    if k == "auto":
         return list(range(2, min(10, most) + 1))
+    parts = k.split(",") if isinstance(k, str) else np.atleast_1d(k).astype(str).tolist()
     try:
         found: list[int] = []
-        for part in text.split(","):
+        for part in parts:
             low, _, high = part.partition("..")
             found += range(int(low), int(high or low) + 1)
     except ValueError as error:
-        raise OptionError(f"--k must be auto, 3, 2..10 or 2,4,8, got {text!r}") from error
+        raise OptionError(f"--k must be auto, 3, 2..10 or 2,4,8, got {k!r}") from error
     found = sorted(set(found))
     if not found or found[0] < 2 or found[-1] > most:
-        raise OptionError(f"--k must lie between 2 and {most} (rows - 1), got {text!r}")
+        raise OptionError(f"--k must lie between 2 and {most} (rows - 1), got {k!r}")
     return found
-
-
-class Measures(NamedTuple):
-    """One k: its labels and how good they are."""
-
-    k: int
-    error: float
-    silhouette: float
-    calinski_harabasz: float
-    stability: float
-    starts: float  # share of the restarts that reached the best error
-    labels: IntArray
-    model: Any
-
-
-class Grouping(NamedTuple):
-    """The answer, and all that led to it."""
-
-    answer: str  # "groups", "none", "several"
-    chosen: Measures
-    tried: list[Measures]
-    single: float  # the error of one group
-    elbow: ElbowResult
-    gap: dict[str, list[float]]
-    choices: dict[str, int | None]  # criterion -> k
-    findings: tuple[Finding, ...]
-    other_scale: float  # adjusted Rand index with the other scaling
-    method: str
-    distance: str
-
-    def to_dict(self) -> dict[str, Any]:
-        keep = ("k", "error", "silhouette", "calinski_harabasz", "stability", "starts")
-        rows = [{key: getattr(m, key) for key in keep} for m in self.tried]
-        labels = self.chosen.labels
-        dense = METHODS[self.method].dense is not None
-        return plain(
-            {
-                "answer": self.answer,
-                "k": self.chosen.k,
-                "method": self.method,
-                "distance": self.distance,
-                "tried": rows,
-                "error_of_one_group": self.single,
-                "elbow": self.elbow._asdict(),
-                "gap": self.gap,
-                "choices": self.choices,
-                "agreement_with_other_scaling": self.other_scale,
-                "sizes": np.bincount(labels[labels >= 0], minlength=self.chosen.k).tolist(),
-                "noise": int((labels < 0).sum()) if dense else None,
-                "findings": [f.to_dict() for f in self.findings],
-            }
-        )
-
-
-class Space(NamedTuple):
-    """How to group these rows: method, distance, restarts and seed in one place."""
-
-    method: Method
-    distance: str
-    restarts: int
-    seed: int
-
-    def fit(self, Z: Array, k: int, seed: int | None = None) -> tuple[Any, IntArray]:
-        """A fitted model and the labels of the rows."""
-        if self.method.dense is not None:
-            model = self.method.dense(Z, self.distance)
-        else:
-            model = self.method.make(k, self.distance, self.restarts, self.seed + (seed or 0))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            labels = np.asarray(model.fit_predict(Z))
-        return model, labels
-
-    def error(self, model: Any, Z: Array, labels: IntArray) -> float:
-        """J of a model that has one, else the squares within the groups."""
-        return float(model.inertia_) if hasattr(model, "inertia_") else squares_within(Z, labels)
-
-    def view(self, Z: Array) -> Array:
-        """The rows as the distance sees them."""
-        return unit_rows(Z) if self.distance == "cosine" else Z
-
-
-def squares_within(Z: Array, labels: IntArray) -> float:
-    """Squared distances to the middles of the groups, over the rows that are in one."""
-    means = [Z[labels == g].mean(axis=0) for g in range(labels.max() + 1)]
-    inside = labels >= 0
-    return float(((Z[inside] - np.array(means)[labels[inside]]) ** 2).sum()) if means else 0.0
-
-
-def group_rows(
-    inputs: Inputs,
-    other: Array,
-    counts: list[int],
-    *,
-    name: str,
-    distance: str,
-    restarts: int,
-    seed: int,
-    free: bool,
-    say: Callable[[str], None],
-) -> Grouping:
-    """Try every k and answer; ``free`` when the number was left open, ``other`` scales otherwise.
-
-    ``say(text)`` is told what is being done.
-    """
-    Z, space = inputs.Z, Space(find_method(name), distance, restarts, seed)
-    if distance == "cosine" and not (np.abs(Z).sum(axis=1) > 0).all():
-        raise TaskError("a row is zero in every column: it has no direction for cosine")
-    if distance != "euclidean" and name in EUCLIDEAN:
-        raise OptionError(f"the method {name} takes --distance euclidean, got {distance}")
-    if space.method.dense is not None:
-        return dense_parts(inputs, other, space, name, say)
-    rng = np.random.default_rng(seed)
-    tried = []
-    for k in counts:
-        say(f"{k} groups")
-        tried.append(measure(space, Z, k, rng))
-    one, labels = space.fit(Z, 1) if name == "kmeans" else (None, np.zeros(len(Z), np.intp))
-    single = space.error(one, Z, labels)
-    whole = counts == list(range(2, counts[-1] + 1)) and len(counts) >= 3
-    bend = ElbowResult(None, (), "none")
-    if whole:
-        bend = elbow([single, *(m.error for m in tried)], [1, *counts])
-    say("rows without groups")
-    gap = gap_statistic(space, Z, counts[-1], rng) if free and whole else {}
-    choices = favourites(tried, bend if whole else None, gap)
-    chosen = elect(tried, choices)
-    answer = "groups"
-    if free and choices.get("gap") == 1:
-        answer = "none"
-    elif free and bend.kind == "several" and not agreed(choices, chosen.k):
-        answer = "several"
-    say("other scaling")
-    agreement = float(adjusted_rand_score(chosen.labels, space.fit(other, chosen.k)[1]))
-    found = judge(chosen, bend if whole else None, choices, agreement, inputs, free)
-    return Grouping(
-        answer, chosen, tried, single, bend, gap, choices, found, agreement, name, distance
-    )
-
-
-def dense_parts(
-    inputs: Inputs, other: Array, space: Space, name: str, say: Callable[[str], None]
-) -> Grouping:
-    """The parts that a method finds by density, judged by the rows they hold."""
-    say("dense parts")
-    found = measure(space, inputs.Z, 0, np.random.default_rng(space.seed))
-    kept = np.where(found.labels >= 0, 0, -1)
-    say("other scaling")
-    agreement = float(adjusted_rand_score(found.labels, space.fit(other, 0)[1]))
-    findings = judge(found, None, {}, agreement, inputs, False) if found.k > 1 else ()
-    answer = "groups" if found.k > 1 else "none"
-    return Grouping(
-        answer,
-        found,
-        [found],
-        squares_within(inputs.Z, kept),
-        ElbowResult(None, (), "none"),
-        {},
-        {},
-        findings,
-        agreement,
-        name,
-        space.distance,
-    )
-
-
-def measure(space: Space, Z: Array, k: int, rng: np.random.Generator) -> Measures:
-    """Fit k groups (0: as many as the method finds) and judge them."""
-    model, labels = space.fit(Z, k)
-    k = k or int(labels.max()) + 1
-    pick = rng.permutation(len(Z))[:SILHOUETTE_ROWS]
-    pick = pick[labels[pick] >= 0]
-    view, some = space.view(Z), labels[pick]
-    codes = np.unique(some, return_inverse=True)[1]
-    if not 2 <= len(np.unique(codes)) < len(codes):
-        silhouette = float("nan")
-    elif space.distance == "manhattan":
-        silhouette = silhouette_score(view[pick], codes, metric="manhattan")
-    else:
-        silhouette = mean_silhouette(view[pick], codes)
-    agreement = []
-    for run in range(SUBSAMPLES):
-        rows = np.sort(rng.choice(len(Z), max(k + 1, int(SHARE * len(Z))), replace=False))
-        agreement.append(adjusted_rand_score(labels[rows], space.fit(Z[rows], k, run + 1)[1]))
-    runs = np.asarray(getattr(model, "runs_", [1.0]))
-    best = float((runs <= runs.min() * (1 + 1e-6)).mean())
-    inside = labels >= 0
-    ratio = float("nan")
-    if k > 1:
-        codes = np.unique(labels[inside], return_inverse=True)[1]
-        ratio = calinski_harabasz_index(view[inside], codes)
-    error = space.error(model, Z, labels)
-    return Measures(k, error, silhouette, ratio, float(np.mean(agreement)), best, labels, model)
-
-
-def gap_statistic(
-    space: Space, Z: Array, most: int, rng: np.random.Generator
-) -> dict[str, list[float]]:
-    """log J of even rows minus log J of these rows, for k = 1..most, with its error."""
-    X = Z[rng.permutation(len(Z))[:GAP_ROWS]]
-    centred = X - X.mean(axis=0)
-    V = np.linalg.svd(centred, full_matrices=False)[2]
-    turned = centred @ V.T
-    low, high = turned.min(axis=0), turned.max(axis=0)
-    quick = space._replace(restarts=min(space.restarts, 3))
-
-    def logs(rows: Array) -> list[float]:
-        found = []
-        for k in range(1, most + 1):
-            labels = quick.fit(rows, k)[1] if k > 1 else np.zeros(len(rows), np.intp)
-            means = np.array([rows[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
-            found.append(np.log(max(((rows - means[labels]) ** 2).sum(), 1e-300)))
-        return found
-
-    own = np.array(logs(X))
-    even = np.array(
-        [logs(rng.uniform(low, high, turned.shape) @ V + X.mean(axis=0)) for _ in range(REFERENCES)]
-    )
-    spread = even.std(axis=0) * np.sqrt(1 + 1 / REFERENCES)
-    return {"gap": (even.mean(axis=0) - own).tolist(), "error": spread.tolist()}
-
-
-def favourites(
-    tried: list[Measures], bend: ElbowResult | None, gap: dict[str, list[float]]
-) -> dict[str, int | None]:
-    """The k each criterion would choose; None where it has none."""
-    choices: dict[str, int | None] = {}
-    if bend is not None:
-        choices["elbow"] = bend.n_clusters
-    for name in ("silhouette", "calinski_harabasz"):
-        values = [round(getattr(m, name), 3) for m in tried]
-        finite = [v if v == v else -np.inf for v in values]
-        choices[name] = tried[int(np.argmax(finite))].k if len(tried) > 1 else None
-    if len(tried) > 1:  # few groups are always stable: the most that are as stable as any
-        most = max(m.stability for m in tried)
-        stable = [m.k for m in tried if m.stability >= most - AS_STABLE]
-        choices["stability"] = max(stable) if most >= UNSTABLE else None
-    if gap:
-        g, s = gap["gap"], gap["error"]
-        good = [k for k in range(1, len(g)) if g[k - 1] >= g[k] - s[k]]
-        choices["gap"] = good[0] if good else len(g)
-    return choices
-
-
-def elect(tried: list[Measures], choices: dict[str, int | None]) -> Measures:
-    """The k of most votes, the smaller one on ties."""
-    votes = Counter(k for k in choices.values() if k is not None and k >= 2)
-    if not votes:
-        return tried[0]
-    best = min(votes, key=lambda k: (-votes[k], k))
-    return next(m for m in tried if m.k == best)
-
-
-def agreed(choices: dict[str, int | None], k: int) -> bool:
-    """Whether all criteria but one favour k."""
-    picked = [c for c in choices.values() if c is not None]
-    return picked.count(k) >= len(picked) - 1
-
-
-def judge(
-    chosen: Measures,
-    bend: ElbowResult | None,
-    choices: dict[str, int | None],
-    agreement: float,
-    inputs: Inputs,
-    free: bool,
-) -> tuple[Finding, ...]:
-    """The findings PEL601 to PEL606."""
-    found = []
-    if free and bend is not None and bend.kind == "none":
-        found.append(finding("PEL601"))
-    if free and bend is not None and bend.kind == "several":
-        found.append(finding("PEL602", elbows=list(bend.candidates)))
-    picked: dict[str, Any] = {name: k for name, k in choices.items() if k is not None}
-    if free and len(set(picked.values())) > 1:
-        found.append(finding("PEL603", **picked))
-    if chosen.stability < UNSTABLE:
-        found.append(finding("PEL604", stability=round(chosen.stability, 3)))
-    sizes = np.bincount(chosen.labels[chosen.labels >= 0], minlength=chosen.k)
-    least = max(2.0, TINY * len(chosen.labels))
-    if (sizes < least).any():
-        found.append(finding("PEL605", sizes=sizes.tolist()))
-    if agreement < SAME:
-        found.append(finding("PEL606", agreement=round(agreement, 3)))
-    order = {"error": 0, "warning": 1, "info": 2}
-    return tuple(sorted(found, key=lambda f: order[f.severity]))
 
 
 class Trait(NamedTuple):
@@ -500,7 +196,7 @@ def traits(inputs: Inputs, labels: IntArray, most: int = 5) -> list[list[Trait]]
             [
                 Trait(inputs.names[j], float(here[j]), float(mean[j]), float(effect[j]))
                 for j in order
-                if abs(effect[j]) >= 0.3
+                if abs(effect[j]) >= WEAK
             ]
         )
     return found

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.data import load
+from pellucid.data.loader import known_columns
 from pellucid.study import TableFeatures, audit
-from pellucid.study.errors import TaskError
+from pellucid.study.errors import OptionError, TaskError
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.refusals import extreme_cell
 
@@ -47,6 +50,18 @@ class Inputs(NamedTuple):
             return np.asarray(self.frame[name].is_null().to_numpy())
         return np.isnan(numbers(frame_columns(self.frame.select(name))[0], name, comma=True))
 
+    def about(self, source: str, seed: int) -> dict[str, Any]:
+        """What a record says of its table: ``source`` names it, ``seed`` is the one used."""
+        return {
+            "source": source,
+            "rows": len(self.Z),
+            "columns": list(self.frame.columns),
+            "features": list(self.names),
+            "left_out": self.left_out,
+            "seed": seed,
+            "command": "",
+        }
+
 
 def open_inputs(
     frame: Any, *, drop: Sequence[str] = (), scale: bool = True, reference: bool = False
@@ -74,13 +89,17 @@ def open_inputs(
     return Inputs(used, features, Z, np.asarray(plain), names, kinds, left_out)
 
 
-def about(data: str, inputs: Inputs, seed: int) -> dict[str, Any]:
-    """What a record says of its table."""
-    return {
-        "source": data if "://" not in data else "a database",
-        "rows": len(inputs.Z),
-        "columns": list(inputs.frame.columns),
-        "features": list(inputs.names),
-        "left_out": inputs.left_out,
-        "seed": seed,
-    }
+def load_table(data: Any, drop: Sequence[str]) -> pl.DataFrame:
+    """Whatever ``pellucid.data.load`` reads, as a frame that has the columns of ``drop``."""
+    frame = load(data)
+    known_columns(drop, dict.fromkeys(frame.columns), "the table")
+    return frame
+
+
+def known_method(name: str, ready: Sequence[str]) -> str:
+    """The ``name`` itself where it is among the methods that are ``ready``."""
+    if name not in ready:
+        raise OptionError(
+            f"the method {name!r} is not in this version of Pellucid; there are: {', '.join(ready)}"
+        )
+    return name
