@@ -51,8 +51,9 @@ def reduce(
     find_method(method)
     frame = read_table(data, sql)
     check_columns(frame, drop)
-    asked = {"method": method, "scale": not no_scale, "drop": drop, "random_state": seed}
-    found = reduce_table(frame, components, **asked)
+    found = reduce_table(
+        frame, components, method=method, scale=not no_scale, drop=drop, random_state=seed
+    )
     record = with_command(found.to_dict(), data)
     tables = {"scores.csv": found.to_frame(), "loadings.csv": found.loadings_frame()}
     paths = write_folder(folder, record, tables, found.model)

@@ -9,6 +9,7 @@ from pellucid.core.arrays import check
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.records import plain
 from pellucid.evaluation import Comparison, bayesian_comparison, compare
+from pellucid.study import Plan
 from pellucid.study.errors import OptionError
 from pellucid.study.tables.contestants import Table, contestants, open_table
 from pellucid.study.wording import source_name
@@ -132,8 +133,8 @@ def compare_candidates(
     """
     check.positive(cv=cv, repeats=repeats)
     names = model_list(models)
-    plan = {"drop": drop, "groups": groups, "time": time}
-    table = open_table(data, target, task=task, metric=metric, seed=random_state, **plan)
+    plan = Plan(drop=tuple(drop), groups=groups, time=time)
+    table = open_table(data, target, plan, task=task, metric=metric, seed=random_state)
     chosen = contestants(table, names)
     if test == "5x2cv" and not table.free:
         reason = table.arrangement.reason
@@ -175,7 +176,8 @@ def practical(found: Comparison, rope: float) -> list[dict[str, Any]]:
     """The best model against each other one: worse, practically equal, better."""
     sign = 1 if found.greater_is_better else -1
     best = max(range(len(found.names)), key=lambda i: sign * found.summaries[i].mean)
-    ratio = 1.0 if found.test == "5x2cv" else found.summaries[best].test_ratio
+    ratio = found.summaries[best].test_ratio
+    ratio = 1.0 if found.test == "5x2cv" or ratio is None else ratio
     rows = []
     for i, name in enumerate(found.names):
         if i != best:

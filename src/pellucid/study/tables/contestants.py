@@ -79,19 +79,8 @@ class Table(NamedTuple):
         )
 
 
-def open_table(
-    data: Any,
-    target: str,
-    *,
-    task: str,
-    metric: str,
-    drop: Sequence[str],
-    seed: int,
-    groups: str | None = None,
-    time: str | None = None,
-) -> Table:
+def open_table(data: Any, target: str, plan: Plan, *, task: str, metric: str, seed: int) -> Table:
     """Read the task off the target and leave out what the audit leaves out."""
-    plan = Plan(drop=tuple(drop), groups=groups, time=time)
     study = Study(data, target, task=task, metric=metric, plan=plan, random_state=seed)
     kind = study.task.kind
     if kind not in KINDS:

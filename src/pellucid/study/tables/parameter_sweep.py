@@ -16,6 +16,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.records import plain
 from pellucid.evaluation import BootstrapDraw, bias_variance, complexity_curve
 from pellucid.evaluation.validation.curves import ComplexityCurve
+from pellucid.study import Plan
 from pellucid.study.errors import OptionError, UnfitOptionError, nearest
 from pellucid.study.tables.contestants import Table, contestant, open_table, own_space
 from pellucid.study.wording import source_name
@@ -160,8 +161,8 @@ def sweep_parameter(
     ('alpha', 0.01)
     """
     check.positive(cv=cv)
-    plan = {"drop": drop, "groups": groups, "time": time}
-    table = open_table(data, target, task=task, metric=metric, seed=random_state, **plan)
+    plan = Plan(drop=tuple(drop), groups=groups, time=time)
+    table = open_table(data, target, plan, task=task, metric=metric, seed=random_state)
     pipeline = contestant(table, model, tuned=False)
     parameter, listed = what_to_sweep(table, model, pipeline, parameter, values)
     with warnings.catch_warnings():
