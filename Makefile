@@ -5,7 +5,10 @@
 #   make test-all  the same with the slow tests and with fresh random examples
 #   make test-deep the tests of the deep models; installs PyTorch first
 #   make bench     ours against the peers, as ratios
-#   make lint      ruff, mypy, import-linter
+#   make lint      ruff, stubs, mypy, import-linter
+#   make check     lint, and the tests that the change at hand can affect
+#   make estimator FAMILY=neighbors NAME=NearestCentroid: the files of a new estimator
+#   make stubs     what editors see, renewed from the tables of public names
 #   make clean     remove the environment and everything that was generated
 #
 # Another interpreter: make PYTHON=python3.12 test
@@ -36,7 +39,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
 TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
   or attention or embeddings or feature_maps
 
-.PHONY: demo test test-all test-deep ready bench lint warm clean
+.PHONY: demo test test-all test-deep ready bench check stubs estimator lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
@@ -60,6 +63,18 @@ ready: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/pellucid warm --quiet
 	$(BIN)/python -m benchmarks
+
+# Lint, types, layers and the tests that the change at hand can affect.
+check: $(VENV)/.test
+	$(THREADS) $(BIN)/python tools/check.py
+
+# The static face of the lazy packages, for editors and type checkers.
+stubs: $(VENV)/.test
+	$(BIN)/python tools/stubs.py
+
+# make estimator FAMILY=neighbors NAME=NearestCentroid [KIND=classifier] [SUB=editing]
+estimator: $(VENV)/.test
+	$(BIN)/python tools/estimator.py $(FAMILY) $(NAME) --kind=$(KIND) --sub=$(SUB)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

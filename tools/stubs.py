@@ -8,6 +8,8 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,27 +29,33 @@ def _text(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def stub(package: str) -> str:
-    """The text of the stub of one package, formatted."""
+def raw(package: str) -> str:
+    """The lines of one stub, in the order of the table."""
     module = importlib.import_module(package)
     lines = [f"from {package} import {name} as {name}" for name in getattr(module, "_PACKAGES", ())]
     for name, home in module._HOME.items():
         lines.append(f"from {package}.{home} import {name} as {name}")
     kinds = {"__version__": "str", "__all__": "list[str]", "_HOME": "dict[str, str]"}
     lines += [f"{name}: {kind}" for name, kind in kinds.items() if hasattr(module, name)]
-    text = HEAD + "\n".join(lines) + "\n"
-    for command in (["check", "--quiet", "--fix", "--select=I"], ["format", "--quiet"]):
-        call = [sys.executable, "-m", "ruff", *command, "--stdin-filename=__init__.pyi", "-"]
-        text = subprocess.run(
-            call, input=text, cwd=ROOT, check=True, capture_output=True, text=True
-        ).stdout
-    return text
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def stubs(names: Iterable[str]) -> dict[str, str]:
+    """Package -> the text of its stub, sorted and formatted."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: Path(folder, f"{name}.pyi") for name in names}
+        for name, path in paths.items():
+            path.write_text(raw(name))
+        for command in (["check", "--fix", "--select=I"], ["format"]):
+            options = ["--quiet", "--no-cache", f"--config={ROOT / 'pyproject.toml'}", folder]
+            subprocess.run([sys.executable, "-m", "ruff", *command, *options], check=True)
+        return {name: path.read_text() for name, path in paths.items()}
 
 
 def main(arguments: list[str]) -> int:
-    stale = []
-    for package, folder in packages().items():
-        path, text = folder / "__init__.pyi", stub(package)
+    stale, folders = [], packages()
+    for package, text in stubs(folders).items():
+        path = folders[package] / "__init__.pyi"
         if _text(path) != text:
             stale.append(str(path.relative_to(ROOT)))
             if "--check" not in arguments:

@@ -286,6 +286,11 @@ from pellucid.study.columns.table_features import TableFeatures as TableFeatures
 from pellucid.study.learning import Study as Study
 from pellucid.study.learning import learn as learn
 from pellucid.study.records import Plan as Plan
+from pellucid.study.tables.anomalies import find_anomalies as find_anomalies
+from pellucid.study.tables.comparison import compare_candidates as compare_candidates
+from pellucid.study.tables.groups import group_table as group_table
+from pellucid.study.tables.parameter_sweep import sweep_parameter as sweep_parameter
+from pellucid.study.tables.reduction import reduce_table as reduce_table
 from pellucid.tree.classifier import DecisionTreeClassifier as DecisionTreeClassifier
 from pellucid.tree.multiway.classifier import MultiwayTreeClassifier as MultiwayTreeClassifier
 from pellucid.tree.multiway.regressor import MultiwayTreeRegressor as MultiwayTreeRegressor
