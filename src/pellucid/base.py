@@ -7,14 +7,15 @@ A shell stores parameters, opens this door, calls its core and sets attributes:
         self.coef_, self.intercept_ = fit_something(rows, self.alpha)
         return self
 
-An estimator whose fit is a statistic implements ``_fit_rows(rows, map_)`` once and gets both
-``fit`` (arrays, threads) and ``fit_blocks`` (files larger than memory, any backend) from it.
+An estimator whose fit is a sum over the rows writes ``_fit_rows(rows, map_)`` with
+``core.loops.statistics.reduce_rows(.., rows, map_)``. Its ``fit`` (arrays, threads) calls that, and
+``fit_blocks = fit_blocks`` in the class body gives files larger than memory, on any backend.
 """
 
 import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -43,7 +44,6 @@ from pellucid.core.loops.iterate import (
 from pellucid.core.loops.statistics import (
     LEAF_ROWS,
     Rows,
-    Source,
     Statistic,
     reduce_rows,
     unit_weights,
@@ -53,16 +53,17 @@ from pellucid.core.runtime.backend import check_backend, default_backend
 from pellucid.core.runtime.threads import map_threads
 
 __all__ = [
-    "BlockEstimator",
     "Classifier",
     "Estimator",
     "Regressor",
     "Transformer",
+    "fit_blocks",
     "with_callbacks",
 ]
 
 logger = logging.getLogger("pellucid")
 
+Model = TypeVar("Model", bound="Estimator")
 SUM_CELLS = 4_000_000  # at a time, where numbers are looked at for NaN and inf
 
 
@@ -72,6 +73,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _accepts_nan = False
     _accepts_sparse = False
     _keeps_columns = False  # a wide X stored by columns stays so: copying it would cost the most
+    _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
     @abstractmethod
     def card(self) -> Card:
@@ -127,7 +129,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         )
 
     def _check_columns(self, X: Any, *, reset: bool) -> list[Any]:
-        """Check a table whose columns need not be numbers; see ``core.arrays.columns`` for the kinds.
+        """Check a table whose columns need not be numbers; kinds: ``core.arrays.columns``.
 
         Missing cells are accepted, infinite ones are refused by column and row.
         """
@@ -303,57 +305,51 @@ class Transformer(TransformerMixin, Estimator):
             yield self.transform(X)
 
 
-class BlockEstimator(Estimator):
-    """Base of the estimators whose fit is a sum over the rows."""
+def fit_blocks(self: Model, blocks: Any, *, backend: Any = None) -> Model:
+    """Fit on ``pellucid.data.blocks(...)``: files larger than memory, on any backend.
 
-    @abstractmethod
-    def _fit_rows(self, rows: Source, map_: Map) -> None:
-        """Fit from any source of rows with ``core.statistics.reduce_rows(.., rows, map_)``."""
+    The answer has the same bits for any block size and backend.
+    """
+    if backend is None:
+        backend = default_backend.get()
+    map_ = map_threads if backend is None else check_backend(backend).map
+    self._fit_rows(check_blocks(self, blocks, map_), map_)
+    return self
 
-    def fit_blocks(self, blocks: Any, *, backend: Any = None) -> Self:
-        """Fit on ``pellucid.data.blocks(...)``: files larger than memory, on any backend.
 
-        The answer has the same bits for any block size and backend.
-        """
-        if backend is None:
-            backend = default_backend.get()
-        map_ = map_threads if backend is None else check_backend(backend).map
-        self._fit_rows(self._check_blocks(blocks, map_), map_)
-        return self
-
-    def _check_blocks(self, blocks: Any, map_: Map) -> "CheckedBlocks":
-        """The block door: names, labels, and a check of every leaf where it is read."""
-        kind = "number" if isinstance(self, Regressor) else "label"
-        kind = kind if isinstance(self, Regressor | Classifier) else "none"
-        if not hasattr(blocks, "spans"):
-            raise TypeError(
-                f"fit_blocks needs pellucid.data.blocks(...), got {type(blocks).__name__}; "
-                "use fit for arrays and frames"
-            )
-        if kind != "none" and blocks.target is None:
-            raise ValueError(f"{type(self).__name__} needs a target: blocks(..., target='column')")
-        if blocks.n_rows == 0:
-            raise ValueError("the source has no rows: at least one is needed")
-        names = blocks.feature_names
-        self.n_features_in_ = blocks.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        megabytes = blocks.block_rows * (blocks.n_features + 2) * 8 / 1e6
-        logger.info(
-            "%s: %d rows x %d columns in blocks of %d (about %.0f MB per block)",
-            type(self).__name__,
-            blocks.n_rows,
-            blocks.n_features,
-            blocks.block_rows,
-            megabytes,
+def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
+    """The block door: names, labels, and a check of every leaf where it is read."""
+    kind = "number" if isinstance(model, Regressor) else "label"
+    kind = kind if isinstance(model, Regressor | Classifier) else "none"
+    if not hasattr(blocks, "spans"):
+        raise TypeError(
+            f"fit_blocks needs pellucid.data.blocks(...), got {type(blocks).__name__}; "
+            "use fit for arrays and frames"
         )
-        door = Door(kind, self._feature_names(), self._accepts_nan, type(self).__name__, None)
-        if kind == "label":
-            labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))
-            self.classes_ = reduce_rows(Statistic(leaf_labels, merge_labels), labels, map_)
-            door = door._replace(classes=self.classes_)
-        return CheckedBlocks(blocks, door)
+    if kind != "none" and blocks.target is None:
+        raise ValueError(f"{type(model).__name__} needs a target: blocks(..., target='column')")
+    if blocks.n_rows == 0:
+        raise ValueError("the source has no rows: at least one is needed")
+    names = blocks.feature_names
+    model.n_features_in_ = blocks.n_features
+    model.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        model.feature_names_in_ = np.asarray(names, dtype=object)
+    megabytes = blocks.block_rows * (blocks.n_features + 2) * 8 / 1e6
+    logger.info(
+        "%s: %d rows x %d columns in blocks of %d (about %.0f MB per block)",
+        type(model).__name__,
+        blocks.n_rows,
+        blocks.n_features,
+        blocks.block_rows,
+        megabytes,
+    )
+    door = Door(kind, model._feature_names(), model._accepts_nan, type(model).__name__, None)
+    if kind == "label":
+        labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))
+        model.classes_ = reduce_rows(Statistic(leaf_labels, merge_labels), labels, map_)
+        door = door._replace(classes=model.classes_)
+    return CheckedBlocks(blocks, door)
 
 
 class Door(NamedTuple):

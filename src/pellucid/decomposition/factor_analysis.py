@@ -21,9 +21,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
@@ -84,7 +84,7 @@ def rotated(W: Array, method: str, *, tol: float = 1e-6, max_iter: int = 100) ->
     return np.ascontiguousarray((A @ R).T)
 
 
-class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimator):
+class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
     """A few common factors, and noise of its own for every column.
 
     Parameters
@@ -129,6 +129,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimato
 
     _accepts_sparse = False
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -136,11 +138,11 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimato
         tol: float = 1e-2,
         copy: bool = True,
         max_iter: int = 1000,
-        noise_variance_init: Any = None,
+        noise_variance_init: ArrayLike | None = None,
         svd_method: str = "randomized",
         iterated_power: int = 3,
         rotation: str | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.n_components = n_components
         self.tol = tol

@@ -13,7 +13,7 @@ References: Pearson (1901); Hotelling (1933); Tipping & Bishop (1999); Anderson 
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -22,9 +22,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import (
     Moments,
@@ -67,7 +67,7 @@ SMALL = 500  # rows (or columns) up to which the whole SVD is taken: it is exact
 INTRINSIC = 0.95  # share of the variance that counts as the intrinsic dimension in the card
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimator):
+class PCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     """Principal component analysis.
 
     Parameters
@@ -130,9 +130,11 @@ default="auto"
 
     _accepts_sparse = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: float | Literal["mle"] | None = None,
         *,
         copy: bool = True,
         whiten: bool = False,
@@ -141,7 +143,7 @@ default="auto"
         iterated_power: int | str = "auto",
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         ddof: int = 1,
         standardize: bool = False,
     ) -> None:

@@ -24,11 +24,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import BlockEstimator, Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import filled
-from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
@@ -122,7 +122,7 @@ def principal_axes(state: Loadings) -> Loadings:
     return Loadings(with_signs(U.T).T * lengths, state.noise)
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstimator):
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     """Principal components as a density: x = W z + mu + noise.
 
     Cells may be NaN (missing at random): then the observed likelihood is climbed by EM whatever
@@ -172,6 +172,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
     _accepts_sparse = True
     _accepts_nan = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_components: int | str = 1,
@@ -179,7 +181,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer, BlockEstima
         solver: str = "closed_form",
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.solver = solver

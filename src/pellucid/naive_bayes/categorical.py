@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Numbers, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
@@ -179,7 +179,7 @@ class CategoricalNB(NaiveBayes):
     def __init__(
         self,
         *,
-        alpha: Numbers | Sequence[Numbers] = 1.0,
+        alpha: Any = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: ArrayLike | None = None,

@@ -190,10 +190,10 @@ class BayesianNetworkClassifier(Classifier):
 
     def __init__(
         self,
-        structure: Any = "naive",
+        structure: object = "naive",
         *,
         prior: DirichletPrior | None = DirichletPrior(),  # noqa: B008  immutable
-        states: Mapping[str, Any] | str | None = None,
+        states: Mapping[Any, Any] | None = None,
         missing: str = "em",
         random_state: Seed = None,
     ) -> None:
@@ -212,6 +212,7 @@ class BayesianNetworkClassifier(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.one_of(("em", "drop", "raise"), missing=self.missing)
         columns = self._check_columns(X, reset=True)
         n = n_cells(columns[0])
@@ -250,7 +251,7 @@ class BayesianNetworkClassifier(Classifier):
             np.empty(0),
         )
 
-        def count(families: Any) -> list[Array]:
+        def count(families: Sequence[Any]) -> list[Array]:
             summarise = partial(
                 leaf_class_counts, table=table, families=families, drop=self.missing == "drop"
             )
@@ -409,6 +410,7 @@ class BayesianNetworkClassifier(Classifier):
         return np.exp(self._joint(X))
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         best = self._joint(X).argmax(axis=1)
         return self.classes_[best]
 

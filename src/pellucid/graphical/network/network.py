@@ -9,16 +9,16 @@ Learning     counts (``learn_tables``), expectation maximisation where cells are
 References: Pearl (1988); Lauritzen & Spiegelhalter (1988); Koller & Friedman (2009).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from pellucid.base import BlockEstimator, with_callbacks
+from pellucid.base import Estimator, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, Map, Seed
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -38,7 +38,7 @@ from pellucid.graphical.network.tables import CPT, LinearGaussianCPD
 FROM_CPDS = ("dag_", "cpds_", "states_", "n_parameters_")
 
 
-class BayesianNetwork(BlockEstimator):
+class BayesianNetwork(Estimator):
     """A Bayesian network: a graph, and for each variable its distribution given its parents.
 
     With ``cpds`` it answers queries at once; ``fit`` learns the distributions from a table of
@@ -98,17 +98,19 @@ class BayesianNetwork(BlockEstimator):
 
     _accepts_nan = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
-        structure: Any = None,
+        structure: object = None,
         *,
-        cpds: Any = None,
-        states: Any = None,
-        prior: Any = None,
+        cpds: Sequence[Any] | Mapping[Any, Any] | None = None,
+        states: Mapping[Any, Any] | None = None,
+        prior: DirichletPrior | None = None,
         missing: str = "em",
         max_iter: int = 100,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.structure = structure
         self.cpds = cpds
@@ -187,6 +189,7 @@ class BayesianNetwork(BlockEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         fitting.check_parameters(self)
         columns = self._check_columns(X, reset=True)
         if fitting.is_gaussian(self):
@@ -289,7 +292,9 @@ class BayesianNetwork(BlockEstimator):
         self._need_tables("do (query(..., do=...) serves both kinds)")
         return intervention.intervened(self, settings)
 
-    def effect(self, variable: Name, do: Mapping[Name, Any], adjust: Any = None) -> Factor:
+    def effect(
+        self, variable: Name, do: Mapping[Name, Any], adjust: Name | Iterable[Name] = None
+    ) -> Factor:
         """P(variable | do(x)) for one x from what can be seen: sum_z p(y | x, z) p(z).
 
         ``adjust`` is the set z, which must satisfy the back-door criterion; None takes a smallest
@@ -310,7 +315,7 @@ class BayesianNetwork(BlockEstimator):
 
     def approximate(
         self,
-        variables: Any,
+        variables: Name | Iterable[Name],
         evidence: Mapping[Name, Any] | None = None,
         *,
         method: str = "likelihood_weighting",
@@ -383,7 +388,9 @@ class BayesianNetwork(BlockEstimator):
             raise impossible(evidence)
         return tree, found, codes
 
-    def cost(self, variables: Any, evidence: Any = None) -> InferenceCost:
+    def cost(
+        self, variables: Name | Iterable[Name], evidence: Mapping[Name, Any] | None = None
+    ) -> InferenceCost:
         """What ``query`` would need, without building a table: the order and the table sizes.
 
         ``evidence`` may be names only. Graph and ``states`` are enough, no ``cpds`` needed.
@@ -442,7 +449,7 @@ class BayesianNetwork(BlockEstimator):
         found = self.score_samples(X)
         return -2.0 * float(found.sum()) + self.n_parameters_ * float(np.log(len(found)))
 
-    def predict_proba(self, X: Any, variable: Any = None) -> Array:
+    def predict_proba(self, X: Any, variable: Name = None) -> Array:
         """P(variable | the other cells) of every row, (n, states); None: the last variable.
 
         A column of ``variable`` is not looked at and may be left out of a frame.
@@ -450,7 +457,7 @@ class BayesianNetwork(BlockEstimator):
         self._need_tables("predict_proba")
         return rows.posteriors(self, X, self.dag_.nodes[-1] if variable is None else variable)
 
-    def predict(self, X: Any, variable: Any = None) -> Any:
+    def predict(self, X: Any, variable: Name = None) -> Any:
         """The most probable state of one variable given the other cells of every row."""
         shares = self.predict_proba(X, variable)
         states = self.states_[self.dag_.nodes[-1] if variable is None else variable]
@@ -473,11 +480,12 @@ class BayesianNetwork(BlockEstimator):
         return building.findings(self, X, atol, edges)
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._check_ready()
         return building.card(self)
 
 
-def impossible(evidence: Any) -> ValueError:
+def impossible(evidence: Mapping[Name, Any] | None) -> ValueError:
     """The sentence for evidence of probability zero."""
     shown = ", ".join(f"{name} = {state}" for name, state in dict(evidence or {}).items())
     return ValueError(f"impossible evidence: the network gives {shown or 'it'} the probability 0")

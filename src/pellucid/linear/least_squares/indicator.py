@@ -175,12 +175,9 @@ class LeastSquaresClassifier(LinearClassifier):
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
         if deferred and rows.X.shape[0] <= rows.X.shape[1]:
             self._refuse_nonfinite(rows.X)
-        context = FitContext.of_rows(
-            self,
-            rows,
-            sample_weight,
-            attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
-        )
+        context = FitContext.of_rows(self, rows, sample_weight)
+        fitted = vars(self)
+        context.attributes = lambda _: {k: v for k, v in fitted.items() if k.endswith("_")}
         self._fit_rows(rows, map_threads)
         context.end()
         return self

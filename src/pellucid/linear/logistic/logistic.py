@@ -21,7 +21,6 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import csr_matrix, hstack, issparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
@@ -149,7 +148,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         intercept_scaling: float = 1,
         class_weight: ClassWeight = None,
         random_state: Seed = None,
-        solver: str | BaseEstimator = "lbfgs",
+        solver: Any = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
@@ -215,8 +214,8 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         X: Any,
         y: Any,
         sample_weight: Any = None,
-        coef_init: Any = None,
-        intercept_init: Any = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
     ) -> Self:
         """Maximise the penalised likelihood."""
         self._check_parameters()
@@ -256,13 +255,10 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         size = problem.n_scores * len(problem.ridge)
         if size > 2 * LARGEST:
             raise ValueError(f"fit_blocks takes up to {2 * LARGEST} parameters, got {size}")
-        context = FitContext(
-            self, max_steps=self.max_iter, attributes=partial(self._attributes, problem)
-        )
-        last = self._last() if self.warm_start else None
-        self._finish(
-            problem, self._fit_newton(problem, self._start(problem, last, None, None), context)
-        )
+        attributes = partial(self._attributes, problem)
+        context = FitContext(self, max_steps=self.max_iter, attributes=attributes)
+        start = self._start(problem, self._last() if self.warm_start else None, None, None)
+        self._finish(problem, self._fit_newton(problem, start, context))
 
     def _limit(self) -> int | None:
         if is_solver(self.solver):
@@ -302,18 +298,16 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             first = rows if isinstance(rows, Rows) else next(iter(rows.spans()[0].leaves()))
             if not issparse(first.X):
                 shift = typical_row(first.X, first.w)
-        return Problem(
-            rows,
-            map_,
-            K,
-            ridge,
-            shift,
-            self.fit_intercept,
-            None if (weights == 1).all() else weights,
-            counts,
-        )
+        factors = None if (weights == 1).all() else weights
+        return Problem(rows, map_, K, ridge, shift, self.fit_intercept, factors, counts)
 
-    def _start(self, problem: Problem, last: Any, coef_init: Any, intercept_init: Any) -> Any:
+    def _start(
+        self,
+        problem: Problem,
+        last: tuple[Array, Array] | None,
+        coef_init: ArrayLike | None,
+        intercept_init: ArrayLike | None,
+    ) -> Any:
         """Given values, the last fit, or None."""
         m, p = problem.n_scores, len(problem.shift)
         coef, b = np.zeros((m, p)), np.zeros(m)
@@ -331,7 +325,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
                 raise ValueError(f"intercept_init must have shape {(m,)}, got {b.shape}")
         return coef.reshape(m, p), b
 
-    def _theta(self, problem: Problem, start: Any) -> Array:
+    def _theta(self, problem: Problem, start: tuple[Array, Array] | None) -> Array:
         """The start in the shifted columns, with classes that sum to 0."""
         if start is None:
             return np.zeros((problem.n_scores, len(problem.ridge)))
@@ -353,27 +347,34 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             return True
         return size <= 2 * BINARY and rows.n_rows * float(size) ** 2 <= CHEAP
 
+    def _loop(self, problem: Problem, context: FitContext) -> dict[str, Any]:
+        """What the loops of Newton and L-BFGS share."""
+        record, stop = partial(self._row, problem), self._stop(problem)
+        return {"max_iter": self.max_iter, "record": record, "context": context, "stop": stop}
+
+    def _row_weights(self, rows: Rows, problem: Problem) -> Array:
+        """Sample weights times class weights."""
+        weight = problem.class_weight
+        return np.array(rows.w) if weight is None else rows.w * weight[rows.y]
+
     def _goal(self) -> float:
         return self.tol * (1e-4 if self._strength()[0] == 0 else 1e-2)
 
-    def _fit_newton(self, problem: Problem, start: Any, context: FitContext) -> Outcome:
+    def _fit_newton(
+        self, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
+    ) -> Outcome:
         theta = self._theta(problem, start)
         if start is None:
             theta = sample_start(problem, theta, newton_step)
         state = start_newton(problem, theta)
         self._check_loss(problem, state.point.loss)
-        run = self._iterate(
-            partial(newton_step, problem),
-            state,
-            max_iter=self.max_iter,
-            tol=self._goal(),
-            record=partial(self._row, problem),
-            context=context,
-            stop=self._stop(problem),
-        )
+        step = partial(newton_step, problem)
+        run = self._iterate(step, state, **self._loop(problem, context), tol=self._goal())
         return newton_outcome(problem, run, start is None and bool(theta.any()))
 
-    def _fit_lbfgs(self, problem: Problem, start: Any, context: FitContext) -> Outcome:
+    def _fit_lbfgs(
+        self, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
+    ) -> Outcome:
         if isinstance(problem.source, Rows):
             self._refuse_nonfinite(problem.source.X)
         P, rows = make_preconditioner(problem), problem.source
@@ -381,15 +382,8 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             problem = problem._replace(source=cut_rows(rows))
         state = start_lbfgs(problem, P, self._theta(problem, start))
         self._check_loss(problem, state.point.loss)
-        run = self._iterate(
-            partial(lbfgs_step, problem, P),
-            state,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=partial(self._row, problem),
-            context=context,
-            stop=self._stop(problem),
-        )
+        step = partial(lbfgs_step, problem, P)
+        run = self._iterate(step, state, **self._loop(problem, context), tol=self.tol)
         point = run.state.point
         how = (
             f"L-BFGS preconditioned by the {'Gram matrix' if P.vectors is not None else 'columns'}:"
@@ -398,69 +392,45 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         return Outcome(point.theta, point.loss, point.wrong, run.converged, not run.converged, how)
 
     def _fit_proximal(
-        self, rows: Rows, problem: Problem, start: Any, context: FitContext
+        self, rows: Rows, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
     ) -> Outcome:
         self._refuse_nonfinite(rows.X)
         K, (strength, ratio) = len(self.classes_), self._strength()
-        w = (
-            np.array(rows.w)
-            if problem.class_weight is None
-            else (rows.w * problem.class_weight[rows.y])
-        )
         X, price = rows.X, np.sqrt(self._intercept_price())
         scaled = self.fit_intercept and price not in (0.0, 1.0)  # liblinear's synthetic column
         if scaled:
             column = np.full((X.shape[0], 1), 1 / price)
             X = csr_matrix(hstack([X, column])) if issparse(X) else np.hstack([X, column])
             start = None
+        data = X, rows.y, K, self._row_weights(rows, problem)
+        free = self.fit_intercept and not scaled
+        how: dict[str, Any] = {"fit_intercept": free, "shrink_intercept": price == 1.0}
+        how |= {"tol": self.tol, "max_iter": self.max_iter, "start": start}
         fit = fit_proximal_newton(
-            X,
-            rows.y,
-            K,
-            w,
-            1 / strength,
-            ratio,
-            fit_intercept=self.fit_intercept and not scaled,
-            shrink_intercept=price == 1.0,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=start,
-            loop=self._iterate,
-            context=context,
+            *data, 1 / strength, ratio, **how, loop=self._iterate, context=context
         )
-        coef, b = fit.coef, fit.intercept
+        coef, offset = fit.coef, fit.intercept
         if scaled:
-            coef, b = coef[:, :-1], coef[:, -1] / price
-        theta = np.column_stack([b + coef @ problem.shift, coef])
+            coef, offset = coef[:, :-1], coef[:, -1] / price
+        theta = np.column_stack([offset + coef @ problem.shift, coef])
         point = evaluate(problem, theta, curved=False)
-        how = (
+        words = (
             f"proximal Newton with coordinate descent on working sets: {fit.n_iter} rounds; the "
             f"objective is at most {fit.gap:.2g} above the minimum"
         )
-        return Outcome(theta, point.loss, point.wrong, fit.converged, False, how)
+        return Outcome(theta, point.loss, point.wrong, fit.converged, False, words)
 
     def _fit_by_solver(
-        self, rows: Rows, problem: Problem, start: Any, context: FitContext
+        self, rows: Rows, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
     ) -> Outcome:
         K, (strength, ratio), m = len(self.classes_), self._strength(), problem.n_scores
-        w = (
-            np.array(rows.w)
-            if problem.class_weight is None
-            else (rows.w * problem.class_weight[rows.y])
-        )
+        w = self._row_weights(rows, problem)
         X = np.ascontiguousarray(rows.X.toarray() if issparse(rows.X) else rows.X)
         self._refuse_nonfinite(X)
         scale = strength / problem.total
         penalty = L1L2(scale * ratio, scale * (1 - ratio) / 2) if strength > 0 else None
-        f = make_objective(
-            X,
-            rows.y,
-            K,
-            w,
-            penalty,
-            intercept=self.fit_intercept,
-            shrink_intercept=self.shrink_intercept,
-        )
+        shrink = {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
+        f = make_objective(X, rows.y, K, w, penalty, **shrink)
         coef, b = (np.zeros((m, X.shape[1])), np.zeros(m)) if start is None else start
         first = np.column_stack([b, coef]) if self.fit_intercept else coef
         found = self.solver.minimise(f, first.ravel(), context=context)

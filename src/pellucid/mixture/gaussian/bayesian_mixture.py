@@ -78,9 +78,11 @@ class BayesianGaussianMixture(MixtureModel):
     reg_covar : float, default=1e-6
         Added to the variances within components; the bound never falls with 0.
     max_iter : int, default=100
+        Most iterations.
     n_init : int, default=1
         Starts; the one with the largest bound is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+        How the starts are found.
     weight_concentration_prior_type : str, default="dirichlet_process"
         Or ``"dirichlet_distribution"``.
     weight_concentration_prior : float, default=None
@@ -94,6 +96,7 @@ class BayesianGaussianMixture(MixtureModel):
     covariance_prior : float or array-like, default=None
         W0^-1 with the shape of one component's covariance; None: that of the rows.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
     warm_start : bool, default=False
         Start from the posterior of the fit before.
     verbose, verbose_interval : ignored
