@@ -24,8 +24,8 @@ from pellucid.core.meta import read_table
 from pellucid.ensemble.labels.meta_classifier import _float_columns
 
 
-class Members(_BaseComposition, Estimator):
-    """Named members; "drop" in the place of one leaves it out."""
+class Committee(TransformerMixin, _BaseComposition, Estimator):
+    """Named members whose answers are columns too; "drop" in the place of one leaves it out."""
 
     estimators: Any
     n_jobs: Any
@@ -66,7 +66,7 @@ class Members(_BaseComposition, Estimator):
             self._check_member(name, one)
         return kept
 
-    def _check_member(self, name: str, one: Any) -> None:
+    def _check_member(self, name: str, one: object) -> None:
         wanted, kind = (
             (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
         )
@@ -82,6 +82,7 @@ class Members(_BaseComposition, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._all_members("allow_nan")
         tags.input_tags.sparse = self._all_members("sparse")
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -148,15 +149,6 @@ class Members(_BaseComposition, Estimator):
             (name, one if isinstance(one, str) else next(fitted)) for name, one in self.estimators
         )
         return Bunch(**dict(pairs))
-
-
-class Committee(TransformerMixin, Members):
-    """Members whose answers are columns too."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def fit_member(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
