@@ -16,10 +16,11 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.features.selection.scores import f_classif
-from pellucid.features.selection.supervised import SupervisedSelector
+from pellucid.features.selection.selector import Selector
+from pellucid.features.selection.supervised import check_any_target
 
 
-class SelectKBest(SupervisedSelector):
+class SelectKBest(Selector):
     """Keep the k columns with the highest scores.
 
     Parameters
@@ -44,6 +45,7 @@ class SelectKBest(SupervisedSelector):
     """
 
     _accepts_sparse = True
+    _check_target = check_any_target
 
     def __init__(self, score_func: Callable[..., Any] = f_classif, *, k: int | str = 10) -> None:
         self.score_func = score_func

@@ -14,26 +14,25 @@ from pellucid.core.arrays.typing import Array
 from pellucid.features.selection.selector import Selector
 
 
-class SupervisedSelector(Selector):
-    """Base of the selectors that pass a target on: labels or numbers, one column or several."""
-
-    def _check_target(self, y: Any, n: int) -> Any:
-        if y is None:
-            if self.__sklearn_tags__().target_tags.required:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None"
-                )
-            return None
-        y = frame_matrix(y) if is_frame(y) else y
-        y = check_array(y, ensure_2d=False, dtype=None, allow_nd=False, input_name="y")
-        _same_length(n, len(y))
-        return y
+def check_any_target(self: Selector, y: Any, n: int) -> Any:
+    """The target of a selector that passes it on: labels or numbers, one column or several."""
+    if y is None:
+        if self.__sklearn_tags__().target_tags.required:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        return None
+    y = frame_matrix(y) if is_frame(y) else y
+    y = check_array(y, ensure_2d=False, dtype=None, allow_nd=False, input_name="y")
+    _same_length(n, len(y))
+    return y
 
 
-class ModelSelector(SupervisedSelector):
+class ModelSelector(Selector):
     """Base of the selectors that ask a model: what it accepts, they accept."""
 
     estimator: Any
+    _check_target = check_any_target
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
