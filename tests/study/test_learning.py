@@ -10,7 +10,7 @@ from scipy.special import bdtrc
 import pellucid
 from pellucid import Plan, Study, learn
 from pellucid.study import TaskError
-from pellucid.study.judging.test_score import TestRows
+from pellucid.study.judging.final_score import TestRows
 
 
 def noise_table(seed, n=120):

@@ -65,7 +65,7 @@ def evaluate(
     if frame.height == 0:
         raise Stop(Code.TASK, f"{shown} has no rows")
     from pellucid.study.errors import TaskError
-    from pellucid.study.saved.judgement import judge
+    from pellucid.study.saved.evaluation import judge
     from pellucid.study.saved.prediction import needed_columns, take_apart
 
     names = list(targets or take_apart(fitted).about.get("target") or [])

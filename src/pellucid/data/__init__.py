@@ -1,5 +1,9 @@
 """Data in and out: files, frames and databases, bundled tables, generators, blocks of rows.
 
+Read ``loader`` first; ``opening`` chooses among ``delimited``, ``jsonlines``, ``sql`` and
+``table``; ``block`` reads by ranges of rows; ``tables`` and ``generators`` are the data that come
+along.
+
 Every public name is imported on first use, so ``import pellucid.data`` costs nothing.
 """
 

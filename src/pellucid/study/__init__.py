@@ -1,5 +1,11 @@
 """The learning system: one honest study of a table, from the question to the verdict.
 
+Read ``learning`` first: a study, stage by stage, through ``reading/``, ``splits/``, ``checks/``
+(the audit), ``columns/`` (features), ``candidates/``, ``judging/`` and ``verdict/``; ``records``
+is what each leaves. ``saved/`` is what a saved model does later, ``tables/`` the questions that
+take one call (groups, components, anomalies, comparison, sweep), ``examples/`` the course's own
+numbers.
+
 >>> from pellucid.study import Plan
 >>> Plan(groups="patient").groups
 'patient'

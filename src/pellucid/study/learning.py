@@ -27,11 +27,11 @@ from pellucid.study.candidates.training import Trained, Workshop, choose_outcome
 from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import code_set, sorted_findings
 from pellucid.study.errors import TaskError
+from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.judging.signal import signal_p_values
-from pellucid.study.judging.test_score import Evaluation
 from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
-from pellucid.study.reading.targets import CLASSES, labelled_rows, target_array
+from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import (
     Audit,
@@ -46,7 +46,7 @@ from pellucid.study.records import (
     Task,
 )
 from pellucid.study.splits.split import make_split
-from pellucid.study.verdict.conclusion import Ground, conclude
+from pellucid.study.verdict.final_model import Ground, conclude
 from pellucid.study.verdict.verdict import Case, reach_verdict
 from pellucid.study.wording import source_name
 

@@ -39,7 +39,8 @@ class Plan(NamedTuple):
     ``time`` and ``groups`` name the column that orders the rows or holds them together, ``query``
     the lists of a ranking; ``drop`` and ``keep`` overrule the audit; ``cost_matrix`` has a row per
     true class and a column per decision (classes in sorted order); ``candidates`` restricts the
-    models by name; ``time_limit`` is in seconds, and a study stopped by it says what is missing.
+    models by name; ``time_limit`` is in seconds, and a study stopped by it says what is missing;
+    ``test_size`` is the share of the rows kept for the end, ``alpha`` the level of the tests.
 
     >>> Plan(groups="patient").test_size
     0.2
@@ -57,6 +58,7 @@ class Plan(NamedTuple):
     time_limit: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict())
 
 
@@ -71,13 +73,14 @@ class Task(NamedTuple):
     target: tuple[str, ...]  # names of the target columns, () for clustering and anomaly
     classes: tuple[Any, ...]  # sorted labels; () for numbers
     positive: Any  # binary: the rarer class, else the later label; None otherwise
-    metric: str
-    greater_is_better: bool
+    metric: str  # by which models are judged
+    greater_is_better: bool  # of the measure
     unlabelled: int  # rows whose target is missing
     reason: str  # why this kind and this measure, in one or two sentences
     alternatives: tuple[str, ...] = ()  # other kinds that would make sense
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict())
 
 
@@ -93,10 +96,11 @@ class Finding(NamedTuple):
     title: str  # "Missing values"
     where: tuple[str, ...]  # columns, models or classes concerned
     evidence: dict[str, Any]  # the numbers
-    why: str
-    fix: str
+    why: str  # why it matters
+    fix: str  # what to do about it
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict())
 
 
@@ -107,19 +111,20 @@ class ColumnProfile(NamedTuple):
     'input'
     """
 
-    name: str
+    name: str  # of the column
     kind: str  # number, whole, truth, category, text, date, list, empty
     role: str  # input, target, time, groups, query, left_out
-    missing: int
-    distinct: int
+    missing: int  # empty cells
+    distinct: int  # different values
     low: Any = None  # numbers and dates: least and greatest value
-    high: Any = None
+    high: Any = None  # the greatest value
     middle: float | None = None  # numbers: median
     spread: float | None = None  # numbers: standard deviation
     counts: tuple[tuple[str, int], ...] = ()  # commonest levels, or bins of a histogram
     note: str = ""  # why it is left out
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict())
 
 
@@ -130,13 +135,14 @@ class Audit(NamedTuple):
     0
     """
 
-    findings: tuple[Finding, ...]
-    columns: tuple[ColumnProfile, ...]
-    n_rows: int
-    n_columns: int
+    findings: tuple[Finding, ...]  # the gravest first
+    columns: tuple[ColumnProfile, ...]  # in the order of the table
+    n_rows: int  # of the table
+    n_columns: int  # of the table
     digest: str  # sha256 of the contents
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(
             self._asdict()
             | {
@@ -155,10 +161,10 @@ class SplitRecord(NamedTuple):
     """
 
     kind: str  # stratified, random, groups, sequential
-    train: IntArray
-    test: IntArray
+    train: IntArray  # rows to learn from
+    test: IntArray  # rows that judge at the end
     folds: tuple[tuple[IntArray, IntArray], ...]  # (learn, judge), row numbers of the table
-    reason: str
+    reason: str  # why the rows are divided so
 
     def to_dict(self) -> dict[str, Any]:
         """Sizes and rows; the folds by their judging rows alone."""
@@ -181,7 +187,7 @@ class ColumnPlan(NamedTuple):
     3
     """
 
-    name: str
+    name: str  # of the column
     kind: str  # as in ColumnProfile
     treatment: str  # "median for missing cells, indicator, standardised"
     n_features: int  # columns it becomes on the training rows
@@ -194,14 +200,15 @@ class FeatureRecord(NamedTuple):
     [['id', 'PEL105']]
     """
 
-    columns: tuple[ColumnPlan, ...]
+    columns: tuple[ColumnPlan, ...]  # those that models see
     left_out: tuple[tuple[str, str], ...]  # (column, why)
-    n_rows: int
-    n_features: int
+    n_rows: int  # learning rows
+    n_features: int  # numbers per row
     rank: int | None  # of the training matrix; None where it was not computed
     advice: str  # "12 features for 275 rows: enough rows" or an offer of selection or PCA
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict() | {"columns": [c._asdict() for c in self.columns]})
 
 
@@ -214,10 +221,10 @@ class Candidate(NamedTuple):
 
     name: str  # "logistic regression", as a person says it
     key: str  # "logistic", as --candidates takes it
-    estimator: Any
+    estimator: Any  # not fitted
     space: dict[str, list[Any]]
     complexity: int  # 0 guessing, 1 linear, 2 splines, trees, neighbours, 4 ensembles, 5 networks
-    reason: str
+    reason: str  # why it is tried
     scaled: bool = True  # does it want standardised columns?
 
 
@@ -229,20 +236,21 @@ class LeaderboardRow(NamedTuple):
     True
     """
 
-    name: str
-    key: str
+    name: str  # as a person says it
+    key: str  # as --candidates takes it
     interval: Interval  # mean of the folds, corrected for overlap
-    train_score: float
-    seconds: float
-    complexity: int
+    train_score: float  # mean on the rows learned from
+    seconds: float  # to tune and fit on all folds
+    complexity: int  # as in Candidate
     p_value: float  # one-sided: is it worse than the best? Holm; nan for the best itself
-    chosen: bool
-    best: bool
-    folds: tuple[float, ...]
+    chosen: bool  # is it the one that is refitted?
+    best: bool  # has it the best mean?
+    folds: tuple[float, ...]  # score of every fold
     parameters: dict[str, Any]  # of the chosen one from all learning rows, else of most folds
     note: str = ""  # "not converged in 2 of 5 folds", "stopped by the time limit"
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict() | {"interval": self.interval.to_dict()})
 
 
@@ -261,10 +269,10 @@ class Final(NamedTuple):
     1
     """
 
-    table: MetricTable
-    n: int
-    baseline: MetricTable
-    wrong: int | None = None
+    table: MetricTable  # every measure with its interval
+    n: int  # test rows
+    baseline: MetricTable  # of guessing, on the same rows
+    wrong: int | None = None  # rows classified wrongly
     confusion: dict[str, Any] | None = None
     reliability: dict[str, Any] | None = None
     threshold: dict[str, Any] | None = None
@@ -276,6 +284,7 @@ class Final(NamedTuple):
     with_left_out: dict[str, Any] | None = None  # score with the columns that were left out
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(
             self._asdict()
             | {"table": MetricTable.to_dict(self.table)}  # the intervals alone
@@ -287,14 +296,14 @@ class Final(NamedTuple):
 class Insight(NamedTuple):
     """Why the model says what it says. Plain data; None where a part does not apply.
 
-    coefficients     {rows: [{name, estimate, standard_error, statistic, p_value, low, high}],
-                     valid, reason, notes}: of the linear model (chosen or baseline)
-    importance       [{name, estimate, low, high}] permutation importance on the learning rows
-                     held out fold by fold, in units of the measure, largest first
-    dependence       [{name, values, mean, low, high, kind, output}] partial dependence of the
-                     strongest; ``output`` says of what
-    learning_curve   {sizes, train, train_low, train_high, test, test_low, test_high}
-    complexity_curve {parameter, values, train, test, test_se, chosen, rule}
+    ``coefficients``      {rows: [{name, estimate, standard_error, statistic, p_value, low, high}],
+                          valid, reason, notes}: of the linear model (chosen or baseline)
+    ``importance``        [{name, estimate, low, high}] permutation importance on the learning rows
+                          held out fold by fold, in units of the measure, largest first
+    ``dependence``        [{name, values, mean, low, high, kind, output}] partial dependence of the
+                          strongest; ``output`` says of what
+    ``learning_curve``    {sizes, train, train_low, train_high, test, test_low, test_high}
+    ``complexity_curve``  {parameter, values, train, test, test_se, chosen, rule}
 
     >>> Insight().to_dict()["importance"] is None
     True
@@ -307,6 +316,7 @@ class Insight(NamedTuple):
     complexity_curve: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict())
 
 
@@ -320,13 +330,14 @@ class Verdict(NamedTuple):
 
     kind: str  # one of VERDICTS
     text: tuple[str, ...]  # sentences; the first is the headline
-    metric: str
+    metric: str  # by which the models were judged
     interval: Interval  # of the chosen model on the test rows
     baseline: float  # guessing, on the same rows
     chosen: str  # name of the candidate
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...]  # of the choice
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         return plain(self._asdict() | {"interval": self.interval.to_dict()})
 
     def __str__(self) -> str:
@@ -340,19 +351,19 @@ class StudyRecord(NamedTuple):
     ('task', 'audit', 'split', 'features')
     """
 
-    task: Task
-    audit: Audit
-    split: SplitRecord | None
-    features: FeatureRecord | None
-    baseline: LeaderboardRow | None
+    task: Task  # what is predicted, and by which measure
+    audit: Audit  # what is remarkable about the table
+    split: SplitRecord | None  # which rows teach and which judge
+    features: FeatureRecord | None  # what becomes of every column
+    baseline: LeaderboardRow | None  # guessing
     leaderboard: tuple[LeaderboardRow, ...]  # best first
-    comparison: Comparison | None
-    final: Final | None
-    diagnosis: Diagnosis | None
-    insight: Insight | None
+    comparison: Comparison | None  # the tests of every pair of candidates
+    final: Final | None  # the one use of the test rows
+    diagnosis: Diagnosis | None  # over- or underfitting, and what would help
+    insight: Insight | None  # why the model says what it says
     findings: tuple[Finding, ...]  # of every stage
-    verdict: Verdict | None
-    card: dict[str, Any] | None
+    verdict: Verdict | None  # the answer in words
+    card: dict[str, Any] | None  # of the fitted model
     model: Any  # the fitted Pipeline, as saved
     reproduction: dict[str, Any]  # source, rows, seed, effort, plan, versions, digest, command
     partial: str = ""  # why the record is incomplete; "" when it is whole

@@ -10,7 +10,7 @@ import pytest
 from pellucid.data import load_penguins
 from pellucid.study.checks.data import is_identifier
 from pellucid.study.reading.dates import read_dates
-from pellucid.study.reading.numeric import ordered, robust_scale, sentinels
+from pellucid.study.reading.number_summary import ordered, robust_scale, sentinels
 from pellucid.study.reading.profiles import read_column, read_columns
 
 rng = np.random.default_rng(0)

@@ -6,9 +6,9 @@ import pytest
 
 import pellucid
 from pellucid.study import Plan
-from pellucid.study.judging.confidence import calibration_scores, label_sets, limits
+from pellucid.study.judging.conformal import calibration_scores, label_sets, limits
 from pellucid.study.records import Task
-from pellucid.study.saved.judgement import as_labels, change_of, judge
+from pellucid.study.saved.evaluation import as_labels, change_of, judge
 from pellucid.study.saved.prediction import Application, Asked, QuestionError, probabilities
 
 NUMBERS = Task("regression", ("y",), (), None, "rmse", False, 0, "")

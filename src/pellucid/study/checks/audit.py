@@ -1,7 +1,7 @@
 """The audit: what is wrong or remarkable about a table, before anything is learned from it.
 
-Every check is a function from the columns, read once, to findings (``checks_data``,
-``checks_target``, ``checks_leaks``). Whatever looks at the target sees the given rows only, in a
+Every check is a function from the columns, read once, to findings (``data``,
+``target``, ``leaks``). Whatever looks at the target sees the given rows only, in a
 study the training rows. Columns that name their rows, give the target away, or never vary are left
 out of the models of a study, and said to be.
 """

@@ -19,6 +19,7 @@ no feature. Cost: O(n) per column with hashed levels, blocks of rows independent
 Reference for the target coding: Micci-Barreca (2001); see ``features.encoding.target_encoder``.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -165,7 +166,7 @@ class TableFeatures(Transformer):
 
     def __init__(
         self,
-        kinds: Any = None,
+        kinds: Mapping[str, str] | None = None,
         *,
         scale: bool = True,
         rare: float = 0.01,
@@ -173,7 +174,7 @@ class TableFeatures(Transformer):
         max_words: int = 200,
         words: str = "tfidf",
         reference: bool = False,
-        columns: Any = None,
+        columns: Sequence[str] | None = None,
         knots: int = 0,
     ) -> None:
         self.kinds = kinds

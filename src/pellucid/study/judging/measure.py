@@ -10,7 +10,7 @@ from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.metrics import Metric, resolve_metric
 from pellucid.evaluation.metrics.registry import normalised_gain
 from pellucid.evaluation.validation.fold_summary import cv_summary
-from pellucid.study.judging.decision import least_cost
+from pellucid.study.judging.decision_rule import least_cost
 from pellucid.study.records import Task
 
 SHARES = (

@@ -37,7 +37,7 @@ from scipy.special import ndtr, stdtr
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.evaluation.metrics.metrics import predictions_for, resolve_metric
 from pellucid.study.candidates.training import Outcome, Workshop
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.reading.target_arrays import CLASSES
 
 ADDITIVE = {
     "accuracy": "accuracy",

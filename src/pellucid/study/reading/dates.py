@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from pellucid.data.cells import converted
-from pellucid.study.reading.numeric import Ordered
+from pellucid.study.reading.number_summary import Ordered
 
 SHARE = 0.95  # of the cells must be dates
 FORMS = {

@@ -23,7 +23,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
 from pellucid.data.cells import GROUPED, MISSING, converted, may_be_grouped
 from pellucid.study.reading.dates import read_dates, whole_dates
-from pellucid.study.reading.numeric import Ordered, ordered
+from pellucid.study.reading.number_summary import Ordered, ordered
 from pellucid.study.records import ColumnProfile
 
 PROBES = 20_000  # distinct cells that decide the kind of a text column

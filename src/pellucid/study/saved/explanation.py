@@ -26,11 +26,11 @@ from pellucid.study.columns.rule_words import tree_rules
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import chunks
 from pellucid.study.reading.cell_values import kind_of
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Task
 from pellucid.study.saved.attribution import ROWS, shapley
 from pellucid.study.saved.drift import sketch_columns, typical_row
-from pellucid.study.saved.judgement import ask, known_rows
+from pellucid.study.saved.evaluation import ask, known_rows
 from pellucid.study.saved.prediction import (
     Parts,
     decider,

@@ -19,7 +19,7 @@ from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array
 from pellucid.data.block import table_blocks
 from pellucid.study.columns.table_features import Drift, TableFeatures
-from pellucid.study.judging.confidence import label_sets, limits
+from pellucid.study.judging.conformal import label_sets, limits
 
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/study/splits."""
+"""Which rows teach and which rows judge: see ``split``."""

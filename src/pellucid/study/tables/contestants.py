@@ -21,7 +21,7 @@ from pellucid.evaluation import TunedEstimator
 from pellucid.study import Plan, Study, TableFeatures
 from pellucid.study.candidates.candidates import REGISTRY, Tried, public
 from pellucid.study.errors import OptionError, TaskError, nearest
-from pellucid.study.reading.targets import labelled_rows
+from pellucid.study.reading.target_arrays import labelled_rows
 from pellucid.study.records import Task
 from pellucid.study.tables.fold_plan import UNIT, Arrangement, UnitFolds, arrange, make_folds
 

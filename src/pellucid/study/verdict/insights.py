@@ -23,9 +23,9 @@ from pellucid.core.records import Summary
 from pellucid.evaluation.splits.folds import FAILURES
 from pellucid.study.candidates.candidates import public
 from pellucid.study.candidates.training import Outcome, Part, Tuning, Workshop, fit_model
+from pellucid.study.judging.final_score import curve_of
 from pellucid.study.judging.measure import fold_interval
-from pellucid.study.judging.test_score import curve_of
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Insight
 
 REPEATS, MANY_COLUMNS, SAMPLE = 3, 100, 5000

@@ -1,6 +1,6 @@
 r"""The verdict: at most five plain sentences that a statistician would sign.
 
-    no_signal        no candidate beats guessing on rows held out (study.signal; Holm, alpha)
+    no_signal        no candidate beats guessing on rows held out (judging.signal; Holm, alpha)
     inconclusive     fewer than 30 test rows, or an interval wider than the gain over guessing
     linear_suffices  the chosen model is linear
     complex_pays     a richer model is significantly better than every linear one

@@ -8,10 +8,10 @@ from pellucid.evaluation.validation.diagnosis import Diagnosis
 from pellucid.study.candidates.training import Choice, Trained, Workshop
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import selection_finding
+from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import SHARES
-from pellucid.study.judging.test_score import Evaluation
-from pellucid.study.judging.thresholds import Cut
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.judging.threshold_choice import Cut
+from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Finding, Insight, LeaderboardRow, Task
 
 SPREAD, ECE, RECALL, DELTA = 0.1, 0.05, 0.5, 0.05

@@ -24,7 +24,7 @@ from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
 from pellucid.study.judging.measure import Scorer
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Final, Task
 
 WORST, POINTS, DRAWS = 10, 2000, 200

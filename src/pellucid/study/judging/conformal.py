@@ -19,7 +19,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.conformal.conformal_scores import ROUNDING, conformal_quantile, rank_of
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Task
 
 NUMBERS = ("regression", "multi_output_regression")

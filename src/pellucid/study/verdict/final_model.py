@@ -25,14 +25,14 @@ from pellucid.study.candidates.training import (
     run_candidate,
     tune,
 )
-from pellucid.study.checks.fit_findings import Facts, fit_findings
+from pellucid.study.checks.fit import Facts, fit_findings
 from pellucid.study.checks.residuals import residual_record
-from pellucid.study.judging.confidence import calibration_scores
-from pellucid.study.judging.decision import threshold_costs
+from pellucid.study.judging.conformal import calibration_scores
+from pellucid.study.judging.decision_rule import threshold_costs
+from pellucid.study.judging.final_score import Evaluation, assess, build_model
 from pellucid.study.judging.measure import fold_interval
-from pellucid.study.judging.test_score import Evaluation, assess, build_model
-from pellucid.study.judging.thresholds import find_cut
-from pellucid.study.reading.targets import CLASSES
+from pellucid.study.judging.threshold_choice import find_cut
+from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Finding, Insight, LeaderboardRow, Plan, SplitRecord
 from pellucid.study.saved.drift import sketch_columns
 from pellucid.study.verdict.insights import explain

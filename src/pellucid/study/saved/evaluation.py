@@ -26,12 +26,12 @@ from pellucid.evaluation.metrics.costs import mean_cost
 from pellucid.evaluation.metrics.metrics import classes_of, predictions_for
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.errors import TaskError
-from pellucid.study.judging.decision import least_cost
+from pellucid.study.judging.decision_rule import least_cost
+from pellucid.study.judging.final_score import say, score_table
 from pellucid.study.judging.measure import Scorer, make_scorer
-from pellucid.study.judging.test_score import say, score_table
 from pellucid.study.reading.equality import digest
 from pellucid.study.reading.profiles import read_columns
-from pellucid.study.reading.targets import CLASSES, NUMBERS, labelled_rows, target_array
+from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
 from pellucid.study.saved.drift import DriftReport, drift_report
