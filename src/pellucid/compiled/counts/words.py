@@ -9,6 +9,7 @@ numbered as pairs (the (n-1)-gram, its last word) through the same kind of table
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN
 
 
 @jit
@@ -111,7 +112,7 @@ def number_pairs(left, right):
     numbers = np.empty(n, np.int64)
     distinct = 0
     for w in range(n):
-        h = np.uint64(left[w]) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(right[w])
+        h = np.uint64(left[w]) * GOLDEN + np.uint64(right[w])
         h = (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
         h ^= h >> np.uint64(32)
         slot = np.int64(h & np.uint64(size - 1))

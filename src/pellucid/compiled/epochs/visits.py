@@ -1,7 +1,7 @@
 r"""The order in which a stochastic method visits the rows: a random one, decided by their contents.
 
 Every row gets a 64-bit key from its numbers and the seed; equal rows are numbered and get different
-keys by that. An epoch visits the rows by increasing mix(key + epoch). So the order does not depend
+keys by that. An epoch visits the rows by increasing hash(key + epoch). So the order does not depend
 on where a row stands in the table, and a row of weight 3 is visited exactly when three copies of it
 would be: sample weights are repetitions, also for an online method. A weight that is no whole
 number ends in a visit with a shorter step.
@@ -18,20 +18,10 @@ from scipy.sparse import csr_array, issparse
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 from pellucid.core.runtime.threads import map_threads
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
-S30, S27, S31, S32, NOTHING = (np.uint64(s) for s in (30, 27, 31, 32, 0))
-
-
-@jit
-def mix(z: Any) -> Any:
-    """SplitMix64: every bit of the answer depends on every bit of z."""
-    z = (z ^ (z >> S30)) * FIRST
-    z = (z ^ (z >> S27)) * SECOND
-    return z ^ (z >> S31)
+S32, NOTHING = np.uint64(32), np.uint64(0)
 
 
 @jit
@@ -46,7 +36,7 @@ def hash_rows(bits: Any, target: Any, odd: Any, seed: Any, keys: Any, X: Array) 
             h += (b ^ (b >> S32)) * odd[j]
         for j in range(p):
             squares[j] += X[i, j] * X[i, j]
-        keys[i] = mix(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
+        keys[i] = splitmix64(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
     return squares
 
 
@@ -62,13 +52,13 @@ def hash_sparse_rows(
             b = bits[k] if data[k] != 0 else NOTHING
             h += (b ^ (b >> S32)) * odd[indices[k]]
             squares[indices[k]] += data[k] * data[k]
-        keys[i] = mix(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
+        keys[i] = splitmix64(h + (target[i] ^ (target[i] >> S32)) * GOLDEN)
     return squares
 
 
 @jit
 def sort_by_key(keys: Any, salt: Any, out: IntArray) -> None:
-    """out = the positions by mix(key + salt): buckets of the leading bits, each sorted."""
+    """out = the positions by splitmix64(key + salt): buckets of the leading bits, each sorted."""
     n = len(keys)
     bits = 1
     while (1 << bits) < n and bits < 24:
@@ -77,7 +67,7 @@ def sort_by_key(keys: Any, salt: Any, out: IntArray) -> None:
     start = np.zeros((1 << bits) + 1, dtype=np.int64)
     mixed = np.empty(n, dtype=np.uint64)
     for i in range(n):
-        mixed[i] = mix(keys[i] + salt)
+        mixed[i] = splitmix64(keys[i] + salt)
         start[np.int64(mixed[i] >> shift) + 1] += 1
     for b in range(1 << bits):
         start[b + 1] += start[b]
@@ -96,12 +86,12 @@ def sort_by_key(keys: Any, salt: Any, out: IntArray) -> None:
 
 @jit
 def number_copies(keys: Any, order: IntArray) -> int:
-    """Give equal keys different ones: the c-th copy becomes mix(key + c); how many there were."""
+    """Give equal keys different ones: the c-th copy becomes hash(key + c); how many there were."""
     i, n, copies = 0, len(order), 0
     while i < n:
         same, j = keys[order[i]], i + 1
         while j < n and keys[order[j]] == same:
-            keys[order[j]] = mix(same + np.uint64(j - i))
+            keys[order[j]] = splitmix64(same + np.uint64(j - i))
             j += 1
         copies += j - i - 1
         i = j
@@ -200,6 +190,5 @@ def _hash_dense(X: Array, target: Any, odd: Any, seed: Any, keys: Any) -> Array:
 
 def warm() -> None:
     """Compile the kernels."""
-    mix(np.uint64(1))
     plan_visits(csr_array(np.ones((3, 1))), np.ones(3), None, 1)
     plan_visits(np.ones((3, 1)), np.ones(3), None, 1).order(1)

@@ -1,7 +1,7 @@
 r"""The best question "x_f <= t ?" for the rows of a node, exactly.
 
-A node is a range of every column's sorted keys (``compiled.trees.presort``). A scan of one column adds
-its rows to the left side one by one; where the value changes, the sides are scored by
+A node is a range of every column's sorted keys (``compiled.trees.presort``). A scan of one column
+adds its rows to the left side one by one; where the value changes, the sides are scored by
 
     gini               sum_k L_k^2 / W_L + sum_k R_k^2 / W_R
     entropy            sum_k L_k log L_k - W_L log W_L + the same of R
@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED, POISSON, ABSOLUTE = range(6)
 MIDPOINT, OBSERVED, LABEL_CHANGE = range(3)
@@ -79,11 +80,9 @@ class Limits(NamedTuple):
 
 @jit
 def mix(a, b):
-    """A random-looking 63-bit number of two others (the finaliser of splitmix64)."""
-    z = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(b) + np.uint64(0xD1B54A32D192ED03)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1))
+    """A random-looking 63-bit number of two others (splitmix64)."""
+    z = splitmix64(np.uint64(a) * GOLDEN + np.uint64(b) + np.uint64(0xD1B54A32D192ED03))
+    return np.int64(z >> np.uint64(1))
 
 
 @jit

@@ -11,13 +11,15 @@ Bootstrap      N of N with replacement: the share 1 - (1 - 1/N)^N -> 0.632 is se
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng
 from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.splitmix import GOLDEN
 
 NOISE, DEAL = 1, 2  # what a stream is for, beside the draw itself
 
@@ -63,6 +65,9 @@ class Disjoint:
     >>> Disjoint()
     Disjoint()
     """
+
+
+Sampling: TypeAlias = Literal["bootstrap"] | Bootstrap | Disjoint | None  # what sampling= takes
 
 
 class Bag(NamedTuple):
@@ -143,7 +148,7 @@ class Sampler(NamedTuple):
         return owner[rng.choice(len(owner), draws, replace=self.replace, p=chance)]
 
 
-def own_order(X: Array, target: Any) -> Any:
+def own_order(X: Array, target: NDArray[Any]) -> Any:
     """The rows sorted by a hash of their cells and targets: the same whatever their order.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
@@ -155,7 +160,7 @@ def own_order(X: Array, target: Any) -> Any:
     for table in (X, np.asarray(target, np.float64).reshape(len(X), -1)):
         for j in range(table.shape[1]):
             cells = (table[:, j] + 0.0).view(np.uint64)  # -0.0 is 0.0
-            h = (h ^ cells) * np.uint64(0x9E3779B97F4A7C15)
+            h = (h ^ cells) * GOLDEN
             h ^= h >> np.uint64(29)
     return np.argsort(h, kind="stable").astype(np.int32)
 
@@ -165,7 +170,7 @@ def is_whole(w: Array) -> bool:
     return bool((w == np.floor(w)).all() and w.sum() < 2**31)
 
 
-def draw_count(max_samples: Any, n: int) -> int:
+def draw_count(max_samples: float | None, n: int) -> int:
     """Rows to draw out of n.
 
     >>> draw_count(None, 10), draw_count(0.25, 10), draw_count(3, 10)
@@ -186,7 +191,12 @@ def draw_count(max_samples: Any, n: int) -> int:
 
 
 def make_sampler(
-    sampling: Any, seed: int, w: Array, members: int, order: Any, codes: Any = None
+    sampling: Bootstrap | Disjoint | None,
+    seed: int,
+    w: Array,
+    members: int,
+    order: IntArray,
+    codes: IntArray | None = None,
 ) -> Sampler:
     """The sampler of a value object (None: all rows)."""
     n = len(w)
@@ -244,6 +254,7 @@ def bootstrap_indices(
     n_draws : int, default=None
         Rows to draw; None: ``n_samples``.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the draw.
 
     Examples
     --------

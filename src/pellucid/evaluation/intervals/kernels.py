@@ -13,11 +13,8 @@ Generator: SplitMix64 (Steele, Lea, Flood 2014).
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_M1 = np.uint64(0xBF58476D1CE4E5B9)
-_M2 = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _S11, _S16, _S32 = np.uint64(11), np.uint64(16), np.uint64(32)
 _WORD = np.uint64(65535)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -40,17 +37,9 @@ CDF, TABLE = poisson_tables()
 
 
 @jit
-def mix(x):
-    """The output function of SplitMix64."""
-    x = (x ^ (x >> _S30)) * _M1
-    x = (x ^ (x >> _S27)) * _M2
-    return x ^ (x >> _S31)
-
-
-@jit
 def stream_start(seed, b):
     """The state of stream b."""
-    return mix(mix(np.uint64(seed)) + np.uint64(b) * _GOLDEN)
+    return splitmix64(splitmix64(np.uint64(seed)) + np.uint64(b) * GOLDEN)
 
 
 @jit
@@ -75,8 +64,8 @@ def draw_counts(state, cdf, table, counts):
     n = len(counts)
     total = np.int64(0)
     for group in range((n + 3) // 4):  # four words of 16 bits in every 64
-        state += _GOLDEN
-        bits = mix(state)
+        state += GOLDEN
+        bits = splitmix64(state)
         first = 4 * group
         if first + 4 <= n:  # a fixed number of turns is unrolled
             for q in range(4):
@@ -84,8 +73,8 @@ def draw_counts(state, cdf, table, counts):
                 bits >>= _S16
                 c = np.int64(table[word])
                 if c == BORDER:
-                    state += _GOLDEN
-                    c = border_count(word, mix(state), cdf)
+                    state += GOLDEN
+                    c = border_count(word, splitmix64(state), cdf)
                 counts[first + q] = c
                 total += c
         else:
@@ -94,17 +83,17 @@ def draw_counts(state, cdf, table, counts):
                 bits >>= _S16
                 c = np.int64(table[word])
                 if c == BORDER:
-                    state += _GOLDEN
-                    c = border_count(word, mix(state), cdf)
+                    state += GOLDEN
+                    c = border_count(word, splitmix64(state), cdf)
                 counts[i] = c
                 total += c
     while total < n:  # further draws
-        state += _GOLDEN
-        counts[below(mix(state), n)] += 1
+        state += GOLDEN
+        counts[below(splitmix64(state), n)] += 1
         total += 1
     while total > n:  # a random draw is a random unit, taken in proportion to its count
-        state += _GOLDEN
-        x = mix(state)
+        state += GOLDEN
+        x = splitmix64(state)
         i = below(x, n)
         if counts[i] > np.int64(x & np.uint64(15)):
             counts[i] -= 1
@@ -118,11 +107,11 @@ def draw_weighted(state, threshold, alias, draws, counts):
     n = len(counts)
     counts[:] = 0
     for _ in range(draws):
-        state += _GOLDEN
-        x = mix(state)
+        state += GOLDEN
+        x = splitmix64(state)
         i = below(x, n)
-        state += _GOLDEN
-        u = np.float64(mix(state) >> _S11) * _UNIT
+        state += GOLDEN
+        u = np.float64(splitmix64(state) >> _S11) * _UNIT
         counts[i if u < threshold[i] else alias[i]] += 1
     return state
 
@@ -176,7 +165,7 @@ def warm() -> None:
     unit_counts(np.uint64(1), 0, out, CDF, TABLE, threshold, alias, 3)
     unit_counts(np.uint64(1), 0, out, CDF, TABLE, np.empty(0), np.empty(0, np.int64), 2)
     one = np.uint64(1)
-    below(mix(one), 2)
+    below(splitmix64(one), 2)
     stream_start(one, 0)
     border_count(one, one, CDF)
     draw_counts(one, CDF, TABLE, out[0])

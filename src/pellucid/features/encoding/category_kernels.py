@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys
 SMALLEST = 1024  # slots of a fresh table
 
 

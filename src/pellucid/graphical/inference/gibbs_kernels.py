@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
-from pellucid.graphical.inference.sampling_kernels import mix
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
 
 @jit
@@ -49,7 +49,6 @@ def gibbs_chain(
     """Sweeps over the free variables; after ``burn`` of them the cell of the targets counts."""
     share = np.empty(card.max())
     state = seed
-    golden = np.uint64(0x9E3779B97F4A7C15)
     for t in range(burn + batch * len(counts)):
         for v in free:
             base, stride = place(row, v, v, card, parent_start, parents)
@@ -65,8 +64,8 @@ def gibbs_chain(
                 total += share[k]
             if total == 0.0:  # products underflowed: stay
                 continue
-            state += golden
-            u = float(mix(state) >> np.uint64(11)) * 2.0**-53 * total
+            state += GOLDEN
+            u = float(splitmix64(state) >> np.uint64(11)) * 2.0**-53 * total
             k = 0
             while k < card[v] - 1 and u >= share[k]:
                 u -= share[k]

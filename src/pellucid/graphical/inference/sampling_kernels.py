@@ -10,16 +10,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
 BLOCK = 2048  # rows drawn together, so that their cells stay in the nearest cache
-
-
-@jit
-def mix(z: Any) -> Any:
-    """A bijection of 64-bit numbers that looks random (splitmix64)."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @jit
@@ -37,7 +30,6 @@ def draw_rows(
 ) -> None:
     """Rows a .. b-1 of ``out`` (variables, rows)."""
     index = np.empty(BLOCK, np.int32)
-    golden = np.uint64(0x9E3779B97F4A7C15)
     for r0 in range(a, b, BLOCK):
         m = min(BLOCK, b - r0)
         for v in order:
@@ -51,15 +43,15 @@ def draw_rows(
                 above = out[p, r0 : r0 + m]
                 for i in range(m):
                     index[i] = index[i] * radix + np.int32(above[i])
-            key = mix(seed + np.uint64(v + 1) * np.uint64(0xD1342543DE82EF95))
+            key = splitmix64(seed + np.uint64(v + 1) * np.uint64(0xD1342543DE82EF95))
             t = threshold[start[v] :]
             if k == 1:
                 for i in range(m):
-                    u = mix(key + np.uint64(r0 + i) * golden) >> np.uint64(1)
+                    u = splitmix64(key + np.uint64(r0 + i) * GOLDEN) >> np.uint64(1)
                     column[i] = u >= t[index[i]]
             else:
                 for i in range(m):
-                    u = mix(key + np.uint64(r0 + i) * golden) >> np.uint64(1)
+                    u = splitmix64(key + np.uint64(r0 + i) * GOLDEN) >> np.uint64(1)
                     j = index[i] * k
                     x = 0
                     for c in range(k):
@@ -69,7 +61,6 @@ def draw_rows(
 
 def warm() -> None:
     """Compile on two variables."""
-    mix(np.uint64(1))
     i = np.array
     draw_rows(
         np.empty((2, 3), np.int16),

@@ -13,13 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
 SARSA, Q, DOUBLE_Q = 0, 1, 2  # kinds of targets
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
-S11, S27, S30, S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
+S11 = np.uint64(11)
 UNIT = 1.0 / 9007199254740992.0  # 2^-53
 LINEAR = 16  # so many outcomes are searched one by one
 
@@ -54,10 +52,7 @@ class Control(NamedTuple):
 @jit
 def scrambled(z):
     """A number in [0, 1) from a word."""
-    z = (z ^ (z >> S30)) * FIRST
-    z = (z ^ (z >> S27)) * SECOND
-    z ^= z >> S31
-    return float(z >> S11) * UNIT
+    return float(splitmix64(z) >> S11) * UNIT
 
 
 @jit

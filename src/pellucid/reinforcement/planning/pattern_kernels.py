@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN
 
 LANES = 4  # actions computed together
 ONE = np.uintp(1)
@@ -90,7 +91,7 @@ def share_patterns(
         key = np.uint64(K)
         for i in range(size):
             for lane in range(LANES):
-                key = (key ^ bits[n + i, lane]) * np.uint64(0x9E3779B97F4A7C15)
+                key = (key ^ bits[n + i, lane]) * GOLDEN
                 key ^= key >> np.uint64(29)
         place = np.intp(key & np.uint64(len(slots) - 1))
         found = False

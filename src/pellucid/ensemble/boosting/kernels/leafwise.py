@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 from pellucid.ensemble.boosting.kernels.gangs import meet
 from pellucid.ensemble.boosting.kernels.histograms import (
     BINS,
@@ -120,26 +121,17 @@ class Grown(NamedTuple):
 
 
 @jit
-def mix(x):
-    """splitmix64: a number that looks random and depends on x alone."""
-    x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@jit
 def draw_columns(seed, node, tries, use):
     """Leave ``tries`` of the usable columns in ``use``: the same in every thread."""
     p = len(use)
     usable = 0
     for f in range(p):
         usable += use[f]
-    state = mix(np.uint64(seed) + np.uint64(node) * np.uint64(0x632BE59BD9B4E019))
+    state = splitmix64(np.uint64(seed) + np.uint64(node) * np.uint64(0x632BE59BD9B4E019) + GOLDEN)
     left, wanted = usable, tries
     for f in range(p):
         if use[f]:
-            state = mix(state)
+            state = splitmix64(state + GOLDEN)
             if np.float64(state >> np.uint64(11)) * 2.0**-53 * left < wanted:
                 wanted -= 1
             else:
