@@ -1,4 +1,11 @@
-"""How good a model is, how sure that number is, and whether a simpler one would do as well."""
+"""How good a model is, how sure that number is, and whether a simpler one would do as well.
+
+``metrics/`` and ``intervals/`` (a score and its uncertainty), ``splits/`` and ``validation/``
+(scores on new rows), ``hypotheses/`` (is one model better?), ``selection/`` (tuning),
+``calibration/`` and ``conformal/`` (honest probabilities and intervals), ``explain/`` (what a model
+uses), ``guarantees/`` (bounds). Here: ``callbacks.py`` (stop, log or record a fit) and
+``workers.py`` (jobs).
+"""
 
 from pellucid._lazy import lazy_names
 

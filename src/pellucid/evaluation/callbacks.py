@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.evaluation.metrics.metrics import Metric
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.validation.cv_scores import judge, metric_for
 
 logger = logging.getLogger("pellucid")
@@ -44,7 +44,8 @@ class ValidationStop(FitWatcher):
 
     Parameters
     ----------
-    X, y : validation rows, none of which the fit may see
+    X, y : array-like
+        Validation rows, none of which the fit may see.
     metric : str, scorer or callable, optional
         None: r2 for regressors, accuracy for classifiers.
     patience : int, default=10
@@ -79,7 +80,7 @@ class ValidationStop(FitWatcher):
         X: Any,
         y: Any,
         *,
-        metric: Any = None,
+        metric: MetricLike = None,
         patience: int = 10,
         min_change: float = 0.0,
         restore: bool = True,
@@ -107,9 +108,11 @@ class ValidationStop(FitWatcher):
         self._ended = False
 
     def setup(self, estimator: Any, context: Any) -> None:
+        """Start afresh for a new fit."""
         self._forget()
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
+        """Score the model after a step; True stops the run."""
         if context.parent is None:
             self._ended = True
         if not is_step(context):
@@ -143,6 +146,7 @@ class ValidationStop(FitWatcher):
         return gain is None or (gain > by if metric.greater_is_better else -gain > by)
 
     def teardown(self, estimator: Any, context: Any) -> None:
+        """Give the estimator back its best step, if asked."""
         last = self.scores[-1][0] if self.scores else None
         if self._ended and self._best_state is not None and self.best_step != last:
             for name, value in self._best_state.items():
@@ -166,6 +170,7 @@ class TimeLimit(FitWatcher):
     Parameters
     ----------
     seconds : float
+        Time limit, > 0.
 
     Examples
     --------
@@ -183,9 +188,11 @@ class TimeLimit(FitWatcher):
         self.stopped = False
 
     def setup(self, estimator: Any, context: Any) -> None:
+        """Start afresh for a new fit."""
         self._began, self.stopped = time.perf_counter(), False
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """True once the time is over."""
         if context.parent is None:
             return False
         late = time.perf_counter() - self._began > self.seconds
@@ -219,9 +226,11 @@ class StopWhen(FitWatcher):
         self.stopped = False
 
     def setup(self, estimator: Any, context: Any) -> None:
+        """Start afresh for a new fit."""
         self.stopped = False
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
+        """Ask the predicate after a step; True stops the run."""
         if not is_step(context):
             return False
         stop = bool(self.predicate(fitted_estimator))
@@ -235,6 +244,7 @@ class Logger(FitWatcher):
     Parameters
     ----------
     every : int, default=100
+        Steps between two lines.
 
     Examples
     --------
@@ -249,10 +259,12 @@ class Logger(FitWatcher):
         self.every = every
 
     def setup(self, estimator: Any, context: Any) -> None:
+        """Start afresh for a new fit."""
         self._began, self._steps = time.perf_counter(), 0
         logger.info("%s: fit begins", type(estimator).__name__)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Write a line every so many steps, and at the end."""
         seconds = time.perf_counter() - self._began
         name = type(estimator).__name__
         if is_step(context):
@@ -272,6 +284,7 @@ class Recorder(FitWatcher):
     Parameters
     ----------
     every : int, default=1
+        Steps between two copies.
 
     Attributes
     ----------
@@ -298,12 +311,14 @@ class Recorder(FitWatcher):
         self._count = 0
 
     def setup(self, estimator: Any, context: Any) -> None:
+        """Start afresh for a new fit."""
         self.steps, self.models, self.seconds = [], [], []
         self._count, self._began = 0, time.perf_counter()
 
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, fitted_estimator: Any = None
     ) -> bool:
+        """Keep the model every so many steps."""
         if is_step(context):
             self._count += 1
             if self._count % self.every == 0:

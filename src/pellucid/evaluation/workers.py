@@ -19,7 +19,9 @@ class TaskRun(CallbackSupportMixin, BaseEstimator):
     """What callbacks see while tasks run: its class name is shown beside the bar."""
 
     @with_callbacks
-    def fit(self, function: Any, items: Any, n_jobs: Any = None) -> "TaskRun":
+    def fit(
+        self, function: Callable[[Any], Any], items: list[Any], n_jobs: int | None = None
+    ) -> "TaskRun":
         context = FitContext(self, max_steps=len(items))
         if len(items) <= 1 or effective_n_jobs(n_jobs) == 1:
             answers: Iterable[Any] = map(function, items)
@@ -38,8 +40,8 @@ def run_tasks(
     function: Callable[[Any], Any],
     items: Iterable[Any],
     *,
-    n_jobs: Any = None,
-    callbacks: Any = (),
+    n_jobs: int | None = None,
+    callbacks: object = (),
     name: str = "Tasks",
 ) -> list[Any]:
     """``[function(item) for item in items]``, in ``n_jobs`` workers, reported to ``callbacks``.

@@ -9,6 +9,7 @@ import inspect
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
@@ -69,7 +70,7 @@ def raw_scores(estimator: Any, X: Any, n_classes: int, method: str) -> Array:
     return _shaped(np.asarray(getattr(estimator, name)(X)), name, n_classes, method)
 
 
-def _shaped(values: Any, name: str, n_classes: int, method: str) -> Array:
+def _shaped(values: Array, name: str, n_classes: int, method: str) -> Array:
     values = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
     if n_classes == 2 and values.shape[1] == 2 and method != "temperature":
         return values[:, 1:]
@@ -149,6 +150,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the classifier and its calibration; ``fit_params`` go to the classifier."""
         check.one_of(METHODS, method=self.method)
         if self.ensemble != "auto":
             check.boolean(ensemble=self.ensemble)
@@ -208,7 +210,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
             )
         return Bunch(estimator=Bunch(fit=options), splitter=Bunch(split={}))
 
-    def _splitter(self, labels: Any, codes: IntArray) -> Any:
+    def _splitter(self, labels: NDArray[Any], codes: IntArray) -> Any:
         if isinstance(self.cv, LeaveOneOut):
             raise ValueError(
                 "LeaveOneOut cross-validation does not allow all classes to be present in test "
@@ -224,7 +226,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         return check_cv(self.cv, labels, classifier=True)
 
     def _fit_once(
-        self, estimator: Any, X: Any, y: Any, codes: IntArray, w: Array, cv: Any, params: Any
+        self, estimator: Any, X: Any, y: Any, codes: IntArray, w: Array, cv: Folds, params: Any
     ) -> CalibratedPair:
         """One classifier on all rows, one map on out-of-fold scores."""
         model = clone(estimator)
@@ -240,16 +242,19 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         return CalibratedPair(model, maps, self.classes_, self.method)
 
     def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities, columns as ``classes_``."""
         check_is_fitted(self)
         X = _indexable_table(X)
         parts = [pair.predict_proba(X) for pair in self.calibrated_classifiers_]
         return np.sum(parts, axis=0) / len(parts)
 
     def predict(self, X: Any) -> Any:
+        """The class of the largest calibrated probability."""
         P = self.predict_proba(X)
         return self.classes_[np.argmax(P, axis=1)]
 
     def get_metadata_routing(self) -> Any:
+        """What ``fit`` passes on to the classifier and to the splitter."""
         fit = MethodMapping().add(caller="fit", callee="fit")
         split = MethodMapping().add(caller="fit", callee="split")
         return (
@@ -266,6 +271,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         return tags
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         pairs = self.calibrated_classifiers_
         how = {
@@ -292,9 +298,9 @@ def fit_pair(
     y: Any,
     codes: IntArray,
     w: Array,
-    train: Any,
-    test: Any,
-    classes: Any,
+    train: IntArray,
+    test: IntArray,
+    classes: NDArray[Any],
     method: str,
     params: dict[str, Any],
 ) -> CalibratedPair:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.records import plain
 from pellucid.evaluation.intervals.intervals import wilson_limits
 from pellucid.evaluation.metrics.prepared import prepare
@@ -37,19 +37,20 @@ class Reliability(NamedTuple):
 
     probability: Array  # mean probability of each bin
     observed: Array  # share of positives
-    counts: Array
+    counts: Array  # rows (or weight) of each bin
     low: Array  # Wilson limits of the observed share
-    high: Array
-    ece: float
-    mce: float
-    brier: float
-    reliability: float
-    resolution: float
-    uncertainty: float
-    strategy: str
-    confidence: float
+    high: Array  # the upper one
+    ece: float  # mean gap of shares, weighted by rows
+    mce: float  # largest gap
+    brier: float  # mean squared error of the probabilities
+    reliability: float  # mean squared gap
+    resolution: float  # mean squared distance of the shares from the overall share
+    uncertainty: float  # o (1 - o) of the overall share o
+    strategy: str  # how the bins were cut
+    confidence: float  # of the limits
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def to_frame(self) -> Any:
@@ -92,13 +93,13 @@ def bin_of(p: Array, w: Array, n_bins: int, strategy: str) -> IntArray:
 
 
 def reliability(
-    y_true: Any,
-    probability: Any,
+    y_true: ArrayLike,
+    probability: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
     confidence: float = 0.95,
-    positive: Any = None,
+    positive: object = None,
     sample_weight: Any = None,
 ) -> Reliability:
     """Predicted probabilities against observed shares, bin by bin.
@@ -110,6 +111,7 @@ def reliability(
     probability : array of shape (n,) or (n, K)
         Of the positive class.
     n_bins : int, default=10
+        Number of bins, unless "distinct".
     strategy : {"quantile", "uniform", "distinct"}, default="quantile"
         Bins of equal counts, of equal width, or one per distinct probability.
     confidence : float, default=0.95
@@ -117,6 +119,7 @@ def reliability(
     positive : label, optional
         The later of two labels when not given.
     sample_weight : array, optional
+        How often each row counts.
 
     Examples
     --------

@@ -11,11 +11,12 @@ See ``conformal_scores`` for the scores. Which method:
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -33,7 +34,7 @@ from pellucid.evaluation.splits.folds import fit_on
 METHODS = ("lac", "aps", "class")
 
 
-def split_labels(codes: IntArray, calibration_size: Any, rng: Rng) -> tuple[IntArray, IntArray]:
+def split_labels(codes: IntArray, calibration_size: float, rng: Rng) -> tuple[IntArray, IntArray]:
     """A random split in which every class can be learnt: its last row is not kept apart."""
     train, kept = split_rows(len(codes), calibration_size, rng)
     absent = np.setdiff1d(np.unique(codes), codes[train])
@@ -92,12 +93,12 @@ class ConformalClassifier(ConformalModel, Classifier):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         method: str = "lac",
         confidence: float = 0.95,
-        calibration_size: Any = 0.25,
-        random_state: Any = None,
+        calibration_size: float = 0.25,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -107,6 +108,7 @@ class ConformalClassifier(ConformalModel, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Fit the classifier and calibrate its sets on rows kept apart."""
         self._check_options(METHODS)
         if not hasattr(self.estimator, "predict_proba"):
             name = type(self.estimator).__name__
@@ -133,6 +135,7 @@ class ConformalClassifier(ConformalModel, Classifier):
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the fitted classifier, not calibrated."""
         rows = self._open(X, reset=False)
         return self._probabilities(rows)
 
@@ -162,6 +165,7 @@ class ConformalClassifier(ConformalModel, Classifier):
         )
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         how = {
             "lac": "the quantile of 1 - p(y|x) on rows kept apart",
             "aps": "the quantile of the mass of labels at least as likely as y, on rows kept apart",

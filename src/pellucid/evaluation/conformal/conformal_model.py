@@ -59,5 +59,6 @@ class ConformalModel(MetaEstimatorMixin, Estimator):
         return X if kind.is_pandas() or kind.is_polars() else table.to_polars()
 
     def predict(self, X: Any) -> Any:
+        """What the fitted estimator predicts."""
         rows = self._open(X, reset=False)
         return self.estimator_.predict(rows)

@@ -17,12 +17,12 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.utils import _safe_indexing
 
 from pellucid.base import Regressor, check_number_target, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -119,14 +119,14 @@ class ConformalRegressor(ConformalModel, Regressor):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         method: str = "split",
         confidence: float = 0.95,
-        calibration_size: Any = 0.25,
-        cv: Any = 5,
-        n_jobs: Any = None,
-        random_state: Any = None,
+        calibration_size: float = 0.25,
+        cv: Folds = 5,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -138,6 +138,7 @@ class ConformalRegressor(ConformalModel, Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
+        """Fit the regressor and calibrate its intervals."""
         self._check_options(METHODS)
         check_folds(self.cv)
         X = self._open(X, reset=True)
@@ -288,6 +289,7 @@ class ConformalRegressor(ConformalModel, Regressor):
         )
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         inner = type(self.estimator_).__name__
         promise = f"covers a new row with probability at least {self.confidence:g}"
         if self.method in ("cv+", "jackknife+"):

@@ -26,7 +26,6 @@ Sadinle, Lei & Wasserman (2019); Romano, Sesia & Candès (2020); Barber et al. (
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -136,7 +135,7 @@ def label_scores(P: Array, method: str) -> Array:
     return adaptive_masses(P) if method == "aps" else 1 - P
 
 
-def label_sets(scores: Array, limits: Any, P: Array, method: str) -> BoolArray:
+def label_sets(scores: Array, limits: float | Array, P: Array, method: str) -> BoolArray:
     """The labels whose score is within the limit; ``aps`` always keeps the likeliest one."""
     inside = scores <= limits
     if method == "aps":
@@ -145,7 +144,7 @@ def label_sets(scores: Array, limits: Any, P: Array, method: str) -> BoolArray:
 
 
 def split_rows(
-    n: int, calibration_size: Any, rng: np.random.Generator, least: int = 1
+    n: int, calibration_size: float, rng: np.random.Generator, least: int = 1
 ) -> tuple[IntArray, IntArray]:
     """(fit, calibrate): a random share (rounded up) or number of rows is kept to calibrate.
 
@@ -164,7 +163,7 @@ def split_rows(
     return np.sort(order[size:]), np.sort(order[:size])
 
 
-def check_calibration_size(value: Any) -> None:
+def check_calibration_size(value: float) -> None:
     """A share between 0 and 1, or a number of rows."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return

@@ -22,6 +22,7 @@ supervised learning models, JRSS B 82.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
@@ -41,16 +42,16 @@ class AccumulatedEffects(NamedTuple):
     ([0.0, 1.0, 2.0], [2, 1])
     """
 
-    feature: str
+    feature: str  # name of the column
     grid: Any  # (g,) ends of the intervals, or categories in their order
     effect: Array  # (outputs, g)
     low: Array  # (outputs, g)
-    high: Array
+    high: Array  # (outputs, g)
     counts: IntArray  # rows in each interval, or of each category
     outputs: tuple[str, ...]  # classes or targets; () for one curve
-    target: str
-    categorical: bool
-    confidence: float
+    target: str  # what is explained: prediction or probability
+    categorical: bool  # whether the grid holds categories
+    confidence: float  # of the band
 
     def to_frame(self) -> Any:
         """One row per point and output, as a Polars frame."""
@@ -68,6 +69,7 @@ class AccumulatedEffects(NamedTuple):
         return polars.DataFrame(found)
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -97,7 +99,7 @@ def _column(X: Any, j: int) -> Any:
     return X[:, j]
 
 
-def _replaced(X: Any, rows: IntArray, j: int, values: Any) -> Any:
+def _replaced(X: Any, rows: IntArray, j: int, values: NDArray[Any]) -> Any:
     """Some rows with other values in column j, of the column's own type where it is no number."""
     if not is_frame(X):
         out = X[rows]
@@ -118,7 +120,7 @@ def _replaced(X: Any, rows: IntArray, j: int, values: Any) -> Any:
     return part
 
 
-def _is_number(column: Any) -> bool:
+def _is_number(column: NDArray[Any]) -> bool:
     return column.dtype.kind in "iuf"
 
 
@@ -134,7 +136,7 @@ def _table(X: Any) -> tuple[Any, list[str]]:
     return rows, [f"x{i}" for i in range(rows.shape[1])]
 
 
-def _find(X: Any, feature: Any, names: list[str]) -> int:
+def _find(X: Any, feature: str | int, names: list[str]) -> int:
     if isinstance(feature, str):
         if feature not in names:
             raise ValueError(f"feature must be one of {names} or its place, got {feature!r}")
@@ -172,7 +174,7 @@ def number_steps(model: Any, X: Any, j: int, x: Array, z: Array) -> Steps:
     return Steps(rows, interval, ends[1] - ends[0], len(z) - 1)
 
 
-def category_steps(model: Any, X: Any, j: int, place: IntArray, levels: Any) -> Steps:
+def category_steps(model: Any, X: Any, j: int, place: IntArray, levels: NDArray[Any]) -> Steps:
     """``place``: where each row's category stands in ``levels``; -1 where it is missing."""
     top = len(levels) - 1
     up = np.flatnonzero((place >= 0) & (place < top))
@@ -247,7 +249,7 @@ def _point_shares(interval: IntArray, n_points: int, w: Array, categorical: bool
 def accumulated_effects(
     model: Any,
     X: Any,
-    feature: Any,
+    feature: str | int,
     *,
     n_bins: int = 20,
     categorical: bool | None = None,
@@ -261,8 +263,10 @@ def accumulated_effects(
     ----------
     model : fitted model or Pipeline
         Predictions are read, of classifiers the probabilities (of two classes the second).
-    X : array or frame (pandas, polars) of rows as they occur
-    feature : name or place of a column
+    X : array or frame (pandas, polars)
+        Rows as they occur.
+    feature : str or int
+        Name or place of a column.
     n_bins : int, default=20
         Intervals between quantiles; fewer where values repeat.
     categorical : bool or None, default=None
@@ -270,7 +274,9 @@ def accumulated_effects(
     n_bootstrap : int, default=200
         Draws of the rows for the band; the model stays as it is.
     confidence : float, default=0.95
+        Of the band.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Examples
     --------

@@ -35,7 +35,13 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
-from pellucid.evaluation.metrics.metrics import Metric, classes_of, predictions_for, resolve_metric
+from pellucid.evaluation.metrics.metrics import (
+    Metric,
+    MetricLike,
+    classes_of,
+    predictions_for,
+    resolve_metric,
+)
 from pellucid.evaluation.splits.folds import legacy_state
 from pellucid.evaluation.validation.cv_scores import metric_for, open_data
 from pellucid.evaluation.workers import run_tasks
@@ -45,19 +51,20 @@ from pellucid.linear.linear_model import LinearModel
 class PermutationImportance(NamedTuple):
     """Importance of every column, most of it read as: how much the score needs the column."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the columns
     importances_mean: Array  # (p,)
     importances_std: Array  # (p,) over the repeats, 1/n as scikit-learn
     importances: Array  # (p, repeats)
-    standard_error: Array
-    low: Array
-    high: Array
-    baseline: float
-    metric: str
-    greater_is_better: bool
+    standard_error: Array  # (p,)
+    low: Array  # (p,) limits of the importance
+    high: Array  # (p,)
+    baseline: float  # score of the columns as they are
+    metric: str  # name of the score
+    greater_is_better: bool  # False for losses
     interval: str  # rows or repeats
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def to_frame(self) -> Any:
@@ -277,13 +284,13 @@ def permutation_importance(
     X: Any,
     y: Any,
     *,
-    metric: Any = None,
+    metric: MetricLike = None,
     n_repeats: int = 5,
     confidence: float = 0.95,
     sample_weight: Any = None,
-    n_jobs: Any = None,
+    n_jobs: int | None = None,
     random_state: Any = None,
-    callbacks: Any = (),
+    callbacks: object = (),
 ) -> PermutationImportance:
     """How much a fitted model relies on each column, with intervals.
 
@@ -292,17 +299,24 @@ def permutation_importance(
 
     Parameters
     ----------
-    estimator : fitted estimator
-    X, y : rows to judge on
+    estimator : estimator
+        Fitted.
+    X, y : array-like
+        Rows to judge on.
     metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
     n_repeats : int, default=5
+        Shuffles of each column.
     confidence : float, default=0.95
+        Of the intervals.
     sample_weight : array of shape (n,), optional
+        How often each row counts.
     n_jobs : int, optional
         Workers over the columns; the numbers do not depend on it.
     random_state : int, RandomState, Generator or None
         The same seed gives scikit-learn's permutations.
     callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------
@@ -356,7 +370,7 @@ def _record(
     baseline: float,
     score: Metric,
     y: Any,
-    w: Any,
+    w: Array | None,
     confidence: float,
 ) -> PermutationImportance:
     sign = 1.0 if score.greater_is_better else -1.0
@@ -390,7 +404,7 @@ def _record(
     )
 
 
-def _error(increase: Any, w: Any) -> float:
+def _error(increase: Any, w: Array | None) -> float:
     """Standard error of the mean growth from the sums T of own and lent growth."""
     n = len(increase)
     w = np.ones(n) if w is None else w

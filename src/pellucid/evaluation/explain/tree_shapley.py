@@ -8,7 +8,7 @@ the shares of the training rows at that node ("path-dependent"). ``base`` = v({}
 the training rows as the trees saw them. The sum is exact, and a feature that no tree asks about
 gets 0. Trees and forests of classes are explained as probabilities, boosting as scores (log-odds).
 
-Cost   O(rows x nodes x features on a path / 2); the derivation is in ``compiled.trees.path_shares``.
+Cost   O(rows x nodes x features on a path / 2); derivation in ``compiled.trees.path_shares``.
 
 References: Shapley (1953); Lundberg et al. (2020), From local explanations to global
 understanding with explainable AI for trees, Nature Machine Intelligence 2.
@@ -20,7 +20,7 @@ import numpy as np
 
 from pellucid.compiled.trees.path_shares import add_shares, branch_means, fill_tables, measure_paths
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.tree_sums import TreeSum, places_of, table_of, tree_sum
@@ -43,9 +43,9 @@ class TreeShap(NamedTuple):
     base: Any  # number, or (K,)
     prediction: Array  # (n,) or (n, K), on the scale of the values
     X: Array  # (n, p) the rows as the trees read them
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the columns
     outputs: tuple[str, ...]  # of the last axis of (n, p, K); () for (n, p)
-    scale: str
+    scale: str  # what the values add up to: prediction, probability or score
     words: dict[int, dict[int, str]]  # column -> place -> category
 
     def cell(self, row: int, j: int) -> Any:
@@ -58,7 +58,7 @@ class TreeShap(NamedTuple):
         found = np.abs(self.values).mean(axis=0)
         return found.sum(axis=1) if found.ndim == 2 else found
 
-    def output(self, which: Any = None) -> "TreeShap":
+    def output(self, which: object = None) -> "TreeShap":
         """One output on its own: a label or its place; default the last."""
         if not self.outputs:
             return self
@@ -71,7 +71,7 @@ class TreeShap(NamedTuple):
             scale=f"{self.scale} of {self.outputs[k]}",
         )
 
-    def explain(self, row: int = 0, output: Any = None, *, most: int = 10) -> str:
+    def explain(self, row: int = 0, output: object = None, *, most: int = 10) -> str:
         """The prediction of one row as a sum, the largest shares first."""
         check.whole(most=most)
         n = len(self.values)
@@ -104,6 +104,7 @@ class TreeShap(NamedTuple):
         return polars.DataFrame(found)
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -114,7 +115,7 @@ class TreeShap(NamedTuple):
         return head + "\n" + text_table(("feature", "mean |share|"), rows)
 
 
-def _place(which: Any, outputs: tuple[str, ...]) -> int:
+def _place(which: object, outputs: tuple[str, ...]) -> int:
     if str(which) in outputs:
         return outputs.index(str(which))
     if isinstance(which, int | np.integer) and 0 <= which < len(outputs):
@@ -187,7 +188,7 @@ def _gauss(most: int) -> tuple[Array, Array]:
     return knots, weights
 
 
-def _chunks(entries: Any) -> list[tuple[int, int]]:
+def _chunks(entries: IntArray) -> list[tuple[int, int]]:
     """Runs of trees whose tables fit into ENTRIES, or single trees."""
     found, first, total = [], 0, 0
     for t, size in enumerate(entries.tolist()):

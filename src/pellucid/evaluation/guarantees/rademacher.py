@@ -35,9 +35,9 @@ class Rademacher(NamedTuple):
     Rademacher complexity 0.333333 (exact)
     """
 
-    value: float
-    standard_error: float
-    exact: bool
+    value: float  # the complexity
+    standard_error: float  # of the draws
+    exact: bool  # whether all signs were summed
 
     def __float__(self) -> float:
         return self.value
@@ -47,6 +47,7 @@ class Rademacher(NamedTuple):
         return f"Rademacher complexity {self.value:.6g} ({how})"
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
 
@@ -62,6 +63,7 @@ def rademacher_complexity(
     n_draws : int, optional
         Random signs, each used with its opposite. None: all signs up to 16 points, else 4096.
     random_state : int, Generator or None, default=0
+        Seed of the signs.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def _reach(F: Array, seed: int | None, count: int) -> Any:
 
 
 def rademacher_bound(
-    train_loss: float, complexity: Any, n: int, *, delta: float = 0.05
+    train_loss: float, complexity: float | Rademacher, n: int, *, delta: float = 0.05
 ) -> RiskBound:
     """Bound the true loss by the training loss and the complexity of the loss class.
 
@@ -121,6 +123,7 @@ def rademacher_bound(
     n : int
         Training rows.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------

@@ -37,11 +37,11 @@ class RiskBound(NamedTuple):
     the true loss is at most 0.139 (0.1 measured + 0.0387) with probability 0.95
     """
 
-    value: float
+    value: float  # the bound
     gap: float
-    delta: float
-    vacuous: bool
-    sentence: str
+    delta: float  # probability with which it may fail
+    vacuous: bool  # whether it is 1 or more
+    sentence: str  # the bound in words
 
     def __float__(self) -> float:
         return self.value
@@ -50,6 +50,7 @@ class RiskBound(NamedTuple):
         return self.sentence
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
 
@@ -81,6 +82,7 @@ def validation_bound(
     n_models : int, default=1
         Candidates that were compared on it: the bound holds for all of them at once.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------
@@ -102,7 +104,9 @@ def validation_size(epsilon: float, *, n_models: int = 1, delta: float = 0.05) -
     epsilon : float
         The gap, > 0.
     n_models : int, default=1
+        Candidates that will be compared.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------
@@ -131,6 +135,7 @@ def finite_class_bound(
     consistent : bool, default=False
         The learner always returns a member without training error: the gap shrinks like 1/n.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------
@@ -161,8 +166,11 @@ def finite_class_size(
     epsilon : float
         The gap, > 0.
     class_size : int
+        Members of the class.
     consistent : bool, default=False
+        The learner always returns a member without training error.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------
@@ -187,6 +195,7 @@ def growth_function(n: int, vc_dimension: int) -> int:
     n : int
         Points.
     vc_dimension : int
+        d.
 
     Examples
     --------
@@ -228,6 +237,7 @@ def vc_bound(train_loss: float, n: int, vc_dimension: int, *, delta: float = 0.0
     vc_dimension : int
         p + 1 for half-spaces in p dimensions.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------
@@ -269,6 +279,7 @@ def margin_bound(
     constant : float, default=1.0
         c of the theorem, which only says that there is one.
     delta : float, default=0.05
+        Probability with which the bound may fail.
 
     Examples
     --------
@@ -291,11 +302,12 @@ class BoundChoice(NamedTuple):
     small (bound 0.2): loose; cross-validation usually selects better
     """
 
-    name: str
-    value: float
-    sentence: str
+    name: str  # of the candidate
+    value: float  # its bound
+    sentence: str  # what to think of it
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -307,7 +319,8 @@ def select_by_bound(bounds: dict[str, Any]) -> BoundChoice:
 
     Parameters
     ----------
-    bounds : dict of name -> RiskBound or number
+    bounds : dict
+        Name -> RiskBound or number.
 
     Examples
     --------

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.hypotheses.five_by_two import five_by_two_test
 from pellucid.evaluation.hypotheses.multiple import METHODS, adjust_p_values
 from pellucid.evaluation.hypotheses.paired_labels import mcnemar_test
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test, paired_t_test
-from pellucid.evaluation.metrics.metrics import resolve_metric, task_of
+from pellucid.evaluation.metrics.metrics import MetricLike, resolve_metric, task_of
 from pellucid.evaluation.splits.folds import (
     FoldScore,
     Split,
@@ -50,20 +50,21 @@ class Comparison(NamedTuple):
            [False, False]])
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the models
     scores: Array  # (models, folds)
-    summaries: tuple[CvSummary, ...]
+    summaries: tuple[CvSummary, ...]  # one per model
     p_values: Array
     adjusted: Array
     better: BoolArray
-    sentence: str
-    metric: str = ""
-    greater_is_better: bool = True
-    test: str = "corrected_t"
-    correction: str = "holm"
-    alpha: float = 0.05
+    sentence: str  # the result in words
+    metric: str = ""  # name of the score
+    greater_is_better: bool = True  # False for losses
+    test: str = "corrected_t"  # of every pair
+    correction: str = "holm"  # of the p-values
+    alpha: float = 0.05  # level of the tests
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict() | {"summaries": [s.to_dict() for s in self.summaries]})
 
     def to_frame(self) -> Any:
@@ -89,15 +90,15 @@ def compare(
     X: Any,
     y: Any,
     *,
-    metric: Any = None,
-    cv: Any = 10,
+    metric: MetricLike = None,
+    cv: Folds = 10,
     test: str = "corrected_t",
     correction: str = "holm",
     random_state: Any = None,
     alpha: float = 0.05,
-    groups: Any = None,
-    n_jobs: Any = None,
-    callbacks: Any = (),
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    callbacks: object = (),
 ) -> Comparison:
     """Score a dict of models on identical folds and test every difference.
 
@@ -105,7 +106,8 @@ def compare(
     ----------
     models : dict of name -> estimator
         At least two, unfitted.
-    X, y : the data
+    X, y : array-like
+        The data.
     metric : str, callable or None, default=None
         r2 for regressors, accuracy for classifiers.
     cv : int, splitter or list of splits, default=10
@@ -113,9 +115,11 @@ def compare(
     test : {"corrected_t", "paired_t", "5x2cv", "mcnemar"}, default="corrected_t"
         "mcnemar" compares the labels predicted for the rows held out (classifiers only).
     correction : {"holm", "bonferroni", "sidak", "benjamini_hochberg"}, default="holm"
+        How p-values are adjusted for the number of pairs.
     random_state : int, Generator or None, default=None
         None leaves the folds unshuffled.
     alpha : float, default=0.05
+        Adjusted p-values below it are significant.
     groups : array, optional
         For splitters that keep groups together.
     n_jobs : int or None, default=None

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import fdtrc, fdtri
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
@@ -27,7 +28,7 @@ from pellucid.evaluation.hypotheses.significance import (
     student_critical,
     student_p,
 )
-from pellucid.evaluation.metrics.metrics import resolve_metric, task_of
+from pellucid.evaluation.metrics.metrics import MetricLike, resolve_metric, task_of
 from pellucid.evaluation.splits.folds import check_data, classifies, fold_scores, half_splits
 
 
@@ -44,6 +45,7 @@ def five_by_two_test(
         Dietterich's t, whose estimate is the first difference, or Alpaydin's combined F, whose
         estimate is the mean of all ten.
     alpha : float, default=0.05
+        Level of the test.
 
     Examples
     --------
@@ -93,16 +95,16 @@ def _f(d: Array, spread: float, alpha: float) -> SignificanceTest:
 
 
 def five_by_two_cv(
-    estimator_a: Any,
-    estimator_b: Any,
+    estimator_a: BaseEstimator,
+    estimator_b: BaseEstimator,
     X: Any,
     y: Any,
     *,
-    metric: Any = None,
+    metric: MetricLike = None,
     statistic: str = "f",
     alpha: float = 0.05,
     random_state: Any = 0,
-    n_jobs: Any = None,
+    n_jobs: int | None = None,
 ) -> SignificanceTest:
     """Halve the data five times, train both models on each half, and test the differences.
 
@@ -110,12 +112,15 @@ def five_by_two_cv(
     ----------
     estimator_a, estimator_b : estimators
         Unfitted; both are fitted ten times on the same halves (stratified for classifiers).
-    X, y : the data
+    X, y : array-like
+        The data.
     metric : str, callable or None, default=None
         r2 for regressors, accuracy for classifiers. Losses keep their sign: for those a negative
         estimate means that a is better.
     statistic : {"t", "f"}, default="f"
+        See ``five_by_two_test``.
     alpha : float, default=0.05
+        Level of the test.
     random_state : int, Generator or None, default=0
         Decides the halves.
     n_jobs : int or None, default=None

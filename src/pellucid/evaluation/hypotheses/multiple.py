@@ -27,7 +27,9 @@ def adjust_p_values(p_values: ArrayLike, method: str = "holm") -> Array:
     Parameters
     ----------
     p_values : array of shape (m,)
+        Of the single tests.
     method : {"bonferroni", "holm", "sidak", "benjamini_hochberg"}, default="holm"
+        See the module.
 
     Examples
     --------

@@ -40,6 +40,7 @@ def mcnemar_test(
     method : {"auto", "exact", "chi2", "uncorrected"}, default="auto"
         "auto" is exact for fewer than 25 rows on which they differ, else "chi2".
     alpha : float, default=0.05
+        Level of the test.
 
     Examples
     --------
@@ -99,6 +100,7 @@ def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTe
     correct : boolean array of shape (n, m)
         Whether each of m models is right, row by row.
     alpha : float, default=0.05
+        Level of the test.
 
     Examples
     --------
@@ -131,7 +133,7 @@ def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTe
     )
 
 
-def _truths(values: Any, name: str) -> BoolArray:
+def _truths(values: ArrayLike | list[ArrayLike], name: str) -> BoolArray:
     """A table of True and False (or 1 and 0)."""
     if isinstance(values, list) and len({np.shape(row) for row in values}) > 1:
         raise ValueError(f"{name} must have equal lengths, got {[np.size(row) for row in values]}")

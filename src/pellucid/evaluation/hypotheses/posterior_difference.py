@@ -28,11 +28,12 @@ class BayesianComparison(NamedTuple):
     The first model is worse with probability 0.100, practically equal 0.200, better 0.700.
     """
 
-    worse: float
-    equivalent: float
-    better: float
+    worse: float  # P(mean difference < -rope)
+    equivalent: float  # P(-rope <= mean difference <= rope)
+    better: float  # P(mean difference > rope)
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:

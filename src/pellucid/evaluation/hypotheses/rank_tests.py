@@ -30,18 +30,19 @@ class FriedmanTest(NamedTuple):
     array([1., 2.])
     """
 
-    statistic: float
-    p_value: float
-    df: int
-    critical: float
-    reject: bool
+    statistic: float  # chi2
+    p_value: float  # of the whole test
+    df: int  # m - 1
+    critical: float  # what chi2 must pass
+    reject: bool  # whether it does
     ranks: Array  # (m,) mean rank, 1 is best
-    critical_distance: float
+    critical_distance: float  # of two mean ranks
     pair_p_values: Array  # (m, m) Nemenyi
     different: BoolArray  # (m, m)
-    method: str = "Friedman's test with Nemenyi's distance"
+    method: str = "Friedman's test with Nemenyi's distance"  # in words
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def to_frame(self) -> Any:
@@ -69,6 +70,7 @@ def friedman_test(
     scores : array of shape (N, m)
         One row per data set, one column per model.
     alpha : float, default=0.05
+        Level of the test.
     greater_is_better : bool, default=True
         False for losses.
 

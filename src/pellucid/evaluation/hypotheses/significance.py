@@ -37,18 +37,19 @@ class SignificanceTest(NamedTuple):
     (False, 0.0267)
     """
 
-    statistic: float
-    p_value: float
+    statistic: float  # T, F, chi2 or a count
+    p_value: float  # of the statistic
     df: Any
     critical: float | None
-    reject: bool
-    estimate: float
+    reject: bool  # whether p is below the level
+    estimate: float  # of the difference
     low: float | None
     high: float | None
-    alternative: str
-    method: str
+    alternative: str  # two-sided, greater or less
+    method: str  # name of the test
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:

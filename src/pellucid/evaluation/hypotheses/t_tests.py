@@ -37,6 +37,7 @@ def mean_test(
     mean : float, default=0.0
         The expectation to be refuted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        On which side the expectation may lie.
     alpha : float, default=0.05
         The share of true hypotheses that may be rejected.
 
@@ -71,6 +72,7 @@ def paired_t_test(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": the scores of a are larger.
     alpha : float, default=0.05
+        Level of the test.
 
     Examples
     --------
@@ -102,6 +104,7 @@ def corrected_t_test(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": the scores of a are larger.
     alpha : float, default=0.05
+        Level of the test.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.base import encode_labels
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
@@ -59,7 +59,7 @@ class Units(NamedTuple):
         return out
 
 
-def make_units(n_rows: int, w: Array | None, groups: Any = None) -> Units:
+def make_units(n_rows: int, w: Array | None, groups: ArrayLike | None = None) -> Units:
     """Rows that count once; rows with repetitions; or whole groups."""
     none, index = np.empty(0), np.empty(0, dtype=np.int64)
     ones = np.ones(n_rows)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import html_table, plain, show, text_table
 from pellucid.evaluation.metrics.metrics import warn_undefined
 from pellucid.evaluation.metrics.prepared import numbers
@@ -35,15 +35,16 @@ class Interval(NamedTuple):
     0.68 (95 % interval 0.583 to 0.763; wilson, n = 100)
     """
 
-    estimate: float
-    low: float
-    high: float
-    standard_error: float
+    estimate: float  # the number itself
+    low: float  # lower limit
+    high: float  # upper limit
+    standard_error: float  # of the estimate
     method: str
     n: float
-    confidence: float = 0.95
+    confidence: float = 0.95  # of the limits
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -60,6 +61,13 @@ class Interval(NamedTuple):
 class MetricTable(Mapping[str, Interval]):
     """A read-only mapping from the name of a metric to its ``Interval``.
 
+    Parameters
+    ----------
+    intervals : dict
+        Name -> Interval.
+    notes : tuple of str
+        Sentences below the table.
+
     >>> table = MetricTable({"accuracy": proportion_interval(68, 100)})
     >>> table["accuracy"].estimate, list(table), table.accuracy.n
     (0.68, ['accuracy'], 100)
@@ -75,7 +83,7 @@ class MetricTable(Mapping[str, Interval]):
     _intervals: dict[str, Interval]
     notes: tuple[str, ...]
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a {type(self).__name__} is read-only")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -108,6 +116,7 @@ class MetricTable(Mapping[str, Interval]):
         return [(name, *interval[:6]) for name, interval in self.items()]
 
     def to_dict(self) -> dict[str, Any]:
+        """Name -> interval as plain numbers, ready for JSON."""
         return {name: interval.to_dict() for name, interval in self.items()}
 
     def to_frame(self) -> Any:
@@ -144,6 +153,7 @@ def proportion_interval(
     successes, n : number
         ``0 <= successes <= n`` and ``n > 0``; sums of weights are welcome.
     confidence : float, default=0.95
+        Of the limits.
     method : {"wilson", "exact", "normal", "hoeffding"}, default="wilson"
         ``exact`` is Clopper and Pearson's; ``hoeffding`` promises its confidence for every n.
 
@@ -173,7 +183,7 @@ def proportion_interval(
     return Interval(p, max(0.0, float(low)), min(1.0, float(high)), error, method, n, confidence)
 
 
-def wilson_limits(p: Any, n: Any, z: float) -> tuple[Any, Any]:
+def wilson_limits(p: float | Array, n: float | Array, z: float) -> tuple[Any, Any]:
     """Wilson's limits of a share p of n, or of arrays of them; exactly 0 and 1 at the ends."""
     shift = z * z / n
     centre = (p + shift / 2) / (1 + shift)
@@ -185,6 +195,9 @@ def mean_interval(
     values: ArrayLike, *, confidence: float = 0.95, sample_weight: Any = None
 ) -> Interval:
     """Student's interval of a mean: mean -+ t s / sqrt n. One value alone has no interval.
+
+    ``values`` are independent, ``sample_weight`` says how often each counts, ``confidence`` is that
+    of the limits.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.intervals.bootstrap_intervals import (
     Statistic,
     Units,
@@ -31,7 +31,7 @@ from pellucid.evaluation.intervals.resampled import (
 )
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.delong import Ranking, delong_variance, mean_auc_variance, ranking
-from pellucid.evaluation.metrics.metrics import Metric, resolve_metric, warn_undefined
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike, resolve_metric, warn_undefined
 from pellucid.evaluation.metrics.prepared import Prepared, column, weights
 from pellucid.evaluation.metrics.registry import counts_of
 
@@ -39,37 +39,41 @@ METHODS = ("auto", *PROPORTION_METHODS, "t", "delong", "bca", "percentile")
 
 
 def metric_interval(
-    metric: Any,
-    y_true: Any,
-    y_pred: Any,
+    metric: MetricLike,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
     confidence: float = 0.95,
     method: str = "auto",
     n_resamples: int = 2000,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     random_state: Any = 0,
     sample_weight: Any = None,
-    labels: Any = None,
-    positive: Any = None,
-    cost_matrix: Any = None,
+    labels: ArrayLike | None = None,
+    positive: object = None,
+    cost_matrix: ArrayLike | None = None,
 ) -> Interval:
     """A metric with its interval.
 
     Parameters
     ----------
     metric : str, scorer, callable or Metric
+        What to measure.
     y_true, y_pred : array
         ``y_pred`` holds labels, numbers, scores or probabilities, as the metric needs.
     confidence : float, default=0.95
+        Of the limits.
     method : str, default="auto"
         ``auto``: Wilson for shares (accuracy, error; recall, specificity and precision of one
         class, given its denominator), Student t for means of per-example losses (mse, mae,
         log_loss, brier, mean_cost), DeLong for roc_auc, bootstrap BCa for all others and whenever
         there are groups. Or one of ``wilson exact normal hoeffding t delong bca percentile``.
     n_resamples : int, default=2000
+        Draws of a bootstrap.
     groups : array, optional
         Rows of one group are not independent: whole groups are resampled.
     random_state : int, Generator or None, default=0
+        Seed of the draws.
     sample_weight : array, optional
         Repetitions of the rows.
     labels, positive, cost_matrix : optional
@@ -132,7 +136,7 @@ def _size(n: float, w: Array | None) -> float:
     return int(total) if total.is_integer() else total
 
 
-def _chosen(metric: Metric, data: Prepared | None, groups: Any) -> str:
+def _chosen(metric: Metric, data: Prepared | None, groups: ArrayLike | None) -> str:
     """What ``auto`` means for this metric and these data."""
     if metric.interval == "none":
         return "none"

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -251,7 +251,7 @@ def _median_without(v: Array, m: Array) -> Array:
     half = (total[-1] - 1) / 2
     last, rows = len(v) - 1, np.arange(len(v))
 
-    def pick(side: Any) -> Array:
+    def pick(side: Literal["left", "right"]) -> Array:
         j1 = np.searchsorted(total, half, side=side)
         j2 = np.searchsorted(total - 1, half, side=side)
         return v[np.minimum(np.where(j1 < rows, j1, j2), last)]

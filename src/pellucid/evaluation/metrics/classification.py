@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.bootstrap_intervals import (
@@ -48,7 +48,18 @@ CELLS = 2_000_000  # numbers in a stack of tables
 
 
 class ClassificationTable(MetricTable):
-    """A ``MetricTable`` with ``per_class`` (label -> MetricTable) and ``confusion``.
+    """A ``MetricTable`` with a table per class and the confusion table.
+
+    Parameters
+    ----------
+    intervals, notes
+        As for ``MetricTable``.
+    per_class : dict
+        Label -> MetricTable.
+    confusion : ConfusionTable
+        Counts of truth against prediction.
+    beta : float
+        Of ``f_beta``.
 
     >>> table = classification_metrics([0, 1] * 10, [0, 1] * 9 + [1, 1])
     >>> table.per_class[1]["precision"].n, table.confusion.counts.tolist()
@@ -78,6 +89,7 @@ class ClassificationTable(MetricTable):
         return super().__getitem__(name)
 
     def to_dict(self) -> dict[str, Any]:
+        """The whole table as plain numbers and text, ready for JSON."""
         return {
             **super().to_dict(),
             "per_class": {str(label): table.to_dict() for label, table in self.per_class.items()},
@@ -189,23 +201,24 @@ def _resample(C: Array, positive: int | None, beta: float, rng: Any) -> _Resampl
 
 
 def classification_metrics(
-    y_true: Any,
-    y_pred: Any,
-    y_score: Any = None,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    y_score: ArrayLike | None = None,
     *,
-    positive: Any = None,
+    positive: object = None,
     beta: float = 1.0,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     confidence: float = 0.95,
     random_state: Any = 0,
     sample_weight: Any = None,
-    labels: Any = None,
+    labels: ArrayLike | None = None,
 ) -> ClassificationTable:
     """Every metric of a classification, with intervals, per class and as a confusion table.
 
     Parameters
     ----------
     y_true, y_pred : array of labels
+        Truth and prediction.
     y_score : array of shape (n,) or (n, K), optional
         Scores or probabilities (of the positive class, or one column per sorted label). Adds
         roc_auc (one against the rest for K > 2), average_precision and pr_area; probabilities
@@ -214,10 +227,13 @@ def classification_metrics(
         The later of two labels when not given; with more classes: precision and the like are
         those of this class instead of means.
     beta : float, default=1.0
+        How much recall counts against precision in ``f_beta``.
     cost_matrix : array of shape (K, K), optional
         Row = truth, column = prediction, sorted labels; adds mean_cost.
     confidence : float, default=0.95
+        Of the intervals.
     random_state : int, Generator or None, default=0
+        Seed of the bootstrap.
     sample_weight : array, optional
         Repetitions of the rows.
     labels : sequence, optional
@@ -333,7 +349,13 @@ def _per_class(
 
 
 def _score_intervals(
-    y: Any, y_score: Any, w: Any, labels: Any, positive: Any, confidence: float, rng: Any
+    y: Any,
+    y_score: ArrayLike,
+    w: Any,
+    labels: ArrayLike,
+    positive: object,
+    confidence: float,
+    rng: Any,
 ) -> tuple[dict[str, Interval], tuple[str, ...]]:
     """Areas for any scores; losses for probabilities only."""
     data = prepare("scores", y, y_score, w, labels=labels, positive=positive)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.metrics import warn_undefined
@@ -44,24 +44,25 @@ class Rates(NamedTuple):
     prevalence           0.1   share of positives
     """
 
-    accuracy: float
-    error: float
-    rebalanced_accuracy: float
-    balanced_accuracy: float
-    precision: float
-    recall: float
-    specificity: float
-    f_beta: float
-    mcc: float
-    kappa: float
-    prevalence: float
-    beta: float
-    tp: float
-    fn: float
-    fp: float
-    tn: float
+    accuracy: float  # share of right answers
+    error: float  # share of wrong answers
+    rebalanced_accuracy: float  # as if both classes were equally frequent
+    balanced_accuracy: float  # mean of recall and specificity
+    precision: float  # share of the called positives that are positive
+    recall: float  # share of the positives that were found
+    specificity: float  # share of the negatives that were left alone
+    f_beta: float  # precision and recall in one number
+    mcc: float  # correlation of truth and answer
+    kappa: float  # accuracy above chance
+    prevalence: float  # share of positives
+    beta: float  # of f_beta
+    tp: float  # true positives
+    fn: float  # misses
+    fp: float  # false alarms
+    tn: float  # true negatives
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -144,14 +145,15 @@ class ConfusionTable(NamedTuple):
     well                   1     1
     """
 
-    labels: Any
-    counts: Array
-    tp: Array
-    fn: Array
-    fp: Array
-    tn: Array
+    labels: Any  # (K,) in the order of rows and columns
+    counts: Array  # (K, K)
+    tp: Array  # (K,) true positives of each class
+    fn: Array  # (K,) misses
+    fp: Array  # (K,) false alarms
+    tn: Array  # (K,) true negatives
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def to_frame(self) -> Any:
@@ -169,18 +171,25 @@ class ConfusionTable(NamedTuple):
 
 
 def confusion_table(
-    y_true: Any, y_pred: Any, *, labels: Any = None, positive: Any = None, sample_weight: Any = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    positive: object = None,
+    sample_weight: Any = None,
 ) -> ConfusionTable:
     """Count truth against prediction.
 
     Parameters
     ----------
     y_true, y_pred : array of labels
+        Truth and prediction.
     labels : sequence, optional
         The labels and their order; sorted when not given.
     positive : label, optional
         This label comes first, so that a binary table reads [[TP, FN], [FP, TN]].
     sample_weight : array, optional
+        How often each row counts.
 
     Examples
     --------

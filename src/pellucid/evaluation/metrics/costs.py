@@ -5,25 +5,30 @@ Decisions FROM costs (least expected cost, thresholds) are made elsewhere; here 
 
 from typing import Any
 
-from pellucid.core.arrays import check
-from pellucid.evaluation.intervals.intervals import Interval
-from pellucid.evaluation.intervals.metric_intervals import metric_interval
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.metrics.metrics import resolve_metric
 
 
 def mean_cost(
-    y_true: Any, y_pred: Any, cost_matrix: Any, *, labels: Any = None, sample_weight: Any = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    cost_matrix: ArrayLike | None,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: Any = None,
 ) -> float:
     """The average of ``cost_matrix[truth, prediction]``.
 
     Parameters
     ----------
     y_true, y_pred : array of labels
+        Truth and prediction.
     cost_matrix : array of shape (K, K)
         Row = truth, column = prediction, in the order of the sorted labels; not negative.
     labels : sequence, optional
         All labels, where some occur neither in the truth nor in the prediction.
     sample_weight : array, optional
+        How often each row counts.
 
     Examples
     --------
@@ -36,13 +41,3 @@ def mean_cost(
     """
     metric = resolve_metric("mean_cost", cost_matrix=cost_matrix)
     return metric.score(y_true, y_pred, sample_weight, labels=labels)
-
-
-def mean_cost_interval(
-    y_true: Any, y_pred: Any, cost_matrix: Any, *, labels: Any = None, confidence: float = 0.95
-) -> Interval:
-    """The mean cost with Student's interval."""
-    check.fraction(confidence=confidence)
-    return metric_interval(
-        "mean_cost", y_true, y_pred, cost_matrix=cost_matrix, labels=labels, confidence=confidence
-    )

@@ -8,11 +8,9 @@ k counts all coefficients, the intercept too. AICc is infinite where n <= k + 1.
 References: Akaike (1974); Schwarz (1978); Mallows (1973); Hurvich & Tsai (1989).
 """
 
-from typing import Any
-
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops import selection
 from pellucid.core.loops.selection import Criteria, one_standard_error
 from pellucid.core.runtime.warn import warn
@@ -20,7 +18,7 @@ from pellucid.core.runtime.warn import warn
 __all__ = ["gaussian_criteria", "information_criteria", "one_standard_error"]
 
 
-def _counts(n_parameters: Any, n_samples: Any) -> tuple[Array, float]:
+def _counts(n_parameters: ArrayLike, n_samples: float) -> tuple[Array, float]:
     k = np.asarray(n_parameters, dtype=np.float64)
     n = float(n_samples)
     if not (np.isfinite(k) & (k >= 0)).all():
@@ -30,7 +28,9 @@ def _counts(n_parameters: Any, n_samples: Any) -> tuple[Array, float]:
     return k, n
 
 
-def information_criteria(log_likelihood: Any, n_parameters: Any, n_samples: Any) -> Criteria:
+def information_criteria(
+    log_likelihood: ArrayLike, n_parameters: ArrayLike, n_samples: float
+) -> Criteria:
     """AIC, AICc and BIC of one model or of many.
 
     Parameters
@@ -40,6 +40,7 @@ def information_criteria(log_likelihood: Any, n_parameters: Any, n_samples: Any)
     n_parameters : int or array
         Every parameter that was estimated.
     n_samples : int
+        Number of rows.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def information_criteria(log_likelihood: Any, n_parameters: Any, n_samples: Any)
 
 
 def gaussian_criteria(
-    rss: Any, n_parameters: Any, n_samples: Any, *, sigma2: float | None = None
+    rss: ArrayLike, n_parameters: ArrayLike, n_samples: float, *, sigma2: float | None = None
 ) -> Criteria:
     """AIC, AICc, BIC and Mallows' Cp of linear models with normal errors.
 
@@ -70,6 +71,7 @@ def gaussian_criteria(
     n_parameters : int or array
         Coefficients, the intercept counted.
     n_samples : int
+        Number of rows.
     sigma2 : float, optional
         Noise variance, usually that of the largest model; without it there is no Cp.
 

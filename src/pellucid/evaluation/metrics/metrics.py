@@ -24,14 +24,15 @@ estimator); without it the sorted labels of y are meant, and their number must f
 
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.core.arrays.check import hint
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.metrics.prepared import Prepared, prepare
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS, Definition
@@ -39,6 +40,9 @@ from pellucid.evaluation.metrics.registry import ALIASES, METRICS, Definition
 DEFAULTS = {"regression": "r2", "classification": "accuracy", "clustering": "silhouette"}
 DEFAULTS |= {"ranking": "ndcg", "multilabel": "f1"}
 _LOSS_ENDINGS = ("error", "loss", "deviance", "cost", "risk", "distance", "rmse", "mse", "mae")
+
+
+MetricLike: TypeAlias = "str | Callable[..., float] | Metric | None"  # what metric= accepts
 
 
 class Metric(NamedTuple):
@@ -54,22 +58,22 @@ class Metric(NamedTuple):
     1.2909944487
     """
 
-    name: str
+    name: str  # as in the registry
     function: Callable[..., float]  # (y_true, prediction, sample_weight, labels, positive)
-    needs: str
-    greater_is_better: bool
+    needs: str  # labels, scores, probabilities or clusters
+    greater_is_better: bool  # False for losses
     interval: str
-    definition: Definition | None = None
-    cost_matrix: Any = None
+    definition: Definition | None = None  # None for scorers and callables
+    cost_matrix: ArrayLike | None = None  # of mean_cost
 
     def score(
         self,
-        y_true: Any,
-        prediction: Any,
+        y_true: ArrayLike,
+        prediction: ArrayLike,
         sample_weight: Any = None,
         *,
-        labels: Any = None,
-        positive: Any = None,
+        labels: ArrayLike | None = None,
+        positive: object = None,
     ) -> float:
         """The number; NaN with ``UndefinedMetricWarning`` where it is undefined."""
         value = float(self.function(y_true, prediction, sample_weight, labels, positive))
@@ -78,7 +82,12 @@ class Metric(NamedTuple):
         return value
 
     def evaluate(
-        self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, positive: Any = None
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        positive: object = None,
     ) -> float:
         """The number for a fitted estimator on the rows of X."""
         prediction = predictions_for(self, estimator, X)
@@ -90,7 +99,12 @@ class Metric(NamedTuple):
         return self.score(truth, prediction, sample_weight, labels=labels, positive=positive)
 
     def losses(
-        self, y_true: Any, prediction: Any, *, labels: Any = None, positive: Any = None
+        self,
+        y_true: ArrayLike,
+        prediction: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        positive: object = None,
     ) -> Array | None:
         """One value per example whose mean is the metric, or None where there is no such thing."""
         if self.definition is None or self.definition.losses is None:
@@ -99,7 +113,12 @@ class Metric(NamedTuple):
         return self.definition.losses(data)
 
     def prepared(
-        self, y_true: Any, prediction: Any, sample_weight: Any, labels: Any, positive: Any
+        self,
+        y_true: ArrayLike,
+        prediction: ArrayLike,
+        sample_weight: Any,
+        labels: ArrayLike | None,
+        positive: object,
     ) -> Prepared:
         """The checked arrays that the definition of this metric works on."""
         return prepare(
@@ -120,7 +139,7 @@ def warn_undefined(name: str, why: str = "") -> None:
 
 
 def resolve_metric(
-    metric: Any = None, task: str | None = None, *, cost_matrix: Any = None
+    metric: MetricLike = None, task: str | None = None, *, cost_matrix: ArrayLike | None = None
 ) -> Metric:
     """The ``Metric`` of a course name, a scikit-learn scorer (name or object) or a callable.
 
@@ -215,18 +234,24 @@ def predictions_for(metric: Metric, estimator: Any, X: Any) -> Any:
     )
 
 
-def _one_matrix(values: Any) -> Any:
+def _one_matrix(values: list[Array] | ArrayLike) -> Any:
     """Multi-label forests answer one (n, 2) array per label: keep the second columns."""
     if isinstance(values, list):
         return np.column_stack([part[:, -1] for part in values])
     return np.asarray(values)
 
 
-def _defined(definition: Definition, cost_matrix: Any) -> Metric:
+def _defined(definition: Definition, cost_matrix: ArrayLike | None) -> Metric:
     if definition.name == "mean_cost" and cost_matrix is None:
         raise ValueError("the metric mean_cost needs a cost_matrix[truth, prediction]")
 
-    def function(y: Any, prediction: Any, w: Any, labels: Any, positive: Any) -> float:
+    def function(
+        y: Any,
+        prediction: ArrayLike,
+        w: Array | None,
+        labels: NDArray[Any] | None,
+        positive: object,
+    ) -> float:
         data = prepare(
             definition.input,
             y,
@@ -270,7 +295,13 @@ def _scorer(name: str, scorer: Any) -> Metric:
     score = scorer._score_func
     takes = inspect.signature(score).parameters
 
-    def function(y: Any, prediction: Any, w: Any, labels: Any, positive: Any) -> float:
+    def function(
+        y: Any,
+        prediction: ArrayLike,
+        w: Array | None,
+        labels: NDArray[Any] | None,
+        positive: object,
+    ) -> float:
         prediction = np.asarray(prediction)
         if needs != "labels" and prediction.ndim == 2 and prediction.shape[1] == 2:
             first = positive is not None and labels is not None and positive == labels[0]
@@ -295,7 +326,13 @@ def _callable(score: Callable[..., Any]) -> Metric:
     except ValueError:  # builtins without a signature
         weighted = False
 
-    def function(y: Any, prediction: Any, w: Any, labels: Any, positive: Any) -> float:
+    def function(
+        y: Any,
+        prediction: ArrayLike,
+        w: Array | None,
+        labels: NDArray[Any] | None,
+        positive: object,
+    ) -> float:
         return _call_weighted(score, y, prediction, w, weighted, {})
 
     needs = getattr(score, "needs", "labels")
@@ -303,7 +340,12 @@ def _callable(score: Callable[..., Any]) -> Metric:
 
 
 def _call_weighted(
-    score: Callable[..., Any], y: Any, prediction: Any, w: Any, weighted: bool, options: dict
+    score: Callable[..., Any],
+    y: Any,
+    prediction: ArrayLike,
+    w: ArrayLike | None,
+    weighted: bool,
+    options: dict,
 ) -> float:
     """Weights go to functions that take them; whole ones become repetitions for the others."""
     y, prediction = np.asarray(y), np.asarray(prediction)

@@ -7,11 +7,12 @@ every mistake is one sentence.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Matrix
 
 
 class Prepared(NamedTuple):
@@ -36,13 +37,13 @@ class Prepared(NamedTuple):
 
 def prepare(
     kind: str,
-    y_true: Any,
-    prediction: Any,
+    y_true: ArrayLike,
+    prediction: ArrayLike,
     sample_weight: Any = None,
     *,
-    labels: Any = None,
-    positive: Any = None,
-    cost_matrix: Any = None,
+    labels: ArrayLike | None = None,
+    positive: object = None,
+    cost_matrix: ArrayLike | None = None,
 ) -> Prepared:
     """Check and encode; ``kind`` is the input of a metric's definition."""
     if kind == "clusters":
@@ -68,7 +69,7 @@ def prepare(
     return _scored(kind, y, p, w, labels, positive)
 
 
-def column(values: Any, name: str) -> Any:
+def column(values: Matrix, name: str) -> Any:
     """A vector or matrix as an array; frames and series welcome; (n, 1) becomes (n,)."""
     if issparse(values):
         values = values.toarray()
@@ -84,7 +85,7 @@ def column(values: Any, name: str) -> Any:
     return array
 
 
-def numbers(values: Any, name: str, ndim: int | None = None) -> Array:
+def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Array:
     """Finite numbers as float64."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
@@ -120,7 +121,7 @@ def weights(sample_weight: Any, n: int) -> Array | None:
     return w
 
 
-def check_labels(values: Any, name: str) -> Any:
+def check_labels(values: NDArray[Any], name: str) -> Any:
     """Labels without missing values; text stored as objects becomes text."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(f"{name} contains NaN in row {int(np.isnan(values).argmax())}")
@@ -133,7 +134,7 @@ def check_labels(values: Any, name: str) -> Any:
     return values
 
 
-def common_codes(y: Any, p: Any, labels: Any = None) -> tuple[Any, Any, Any]:
+def common_codes(y: Any, p: NDArray[Any], labels: ArrayLike | None = None) -> tuple[Any, Any, Any]:
     """Sorted labels of both (and of ``labels``), and the codes of each."""
     y, p = check_labels(y, "y_true"), check_labels(p, "the prediction")
     parts = [y, p] if labels is None else [y, p, check_labels(np.asarray(labels), "labels")]
@@ -146,14 +147,14 @@ def common_codes(y: Any, p: Any, labels: Any = None) -> tuple[Any, Any, Any]:
     return classes, codes[: len(y)], codes[len(y) : len(y) + len(p)]
 
 
-def complete_pair(classes: Any) -> Any:
+def complete_pair(classes: NDArray[Any]) -> Any:
     """A single label that plainly is the negative of a pair is given its partner 1."""
     if len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] in (0, -1):
         return np.append(classes, np.ones(1, dtype=classes.dtype))
     return classes
 
 
-def position(classes: Any, positive: Any) -> int | None:
+def position(classes: NDArray[Any], positive: object) -> int | None:
     """The code of the positive class; for two classes and None, the later one."""
     if positive is None:
         return len(classes) - 1 if len(classes) <= 2 else None
@@ -163,7 +164,14 @@ def position(classes: Any, positive: Any) -> int | None:
     return int(found[0])
 
 
-def _classes(y: Any, p: Any, w: Any, labels: Any, positive: Any, cost_matrix: Any) -> Prepared:
+def _classes(
+    y: Any,
+    p: NDArray[Any],
+    w: Array | None,
+    labels: ArrayLike | None,
+    positive: object,
+    cost_matrix: ArrayLike | None,
+) -> Prepared:
     if y.ndim == 2 or p.ndim == 2:
         if y.shape != p.shape:
             raise ValueError(f"y_true has shape {y.shape} and the prediction {p.shape}")
@@ -174,7 +182,7 @@ def _classes(y: Any, p: Any, w: Any, labels: Any, positive: Any, cost_matrix: An
     return Prepared("classes", t, q, w, classes, position(classes, positive), cost)
 
 
-def indicators(values: Any, name: str) -> Any:
+def indicators(values: ArrayLike, name: str) -> Any:
     """A 0/1 matrix."""
     array = numbers(values, name, ndim=2)
     if not ((array == 0) | (array == 1)).all():
@@ -182,7 +190,7 @@ def indicators(values: Any, name: str) -> Any:
     return array
 
 
-def costs(cost_matrix: Any, k: int, classes: Any = None) -> Array:
+def costs(cost_matrix: ArrayLike, k: int, classes: NDArray[Any] | None = None) -> Array:
     """Square, non-negative costs[truth, prediction], one row per label."""
     L = numbers(cost_matrix, "cost_matrix")
     if L.ndim != 2 or L.shape[0] != L.shape[1]:
@@ -195,7 +203,9 @@ def costs(cost_matrix: Any, k: int, classes: Any = None) -> Array:
     return L
 
 
-def _scored(kind: str, y: Any, p: Any, w: Any, labels: Any, positive: Any) -> Prepared:
+def _scored(
+    kind: str, y: Any, p: NDArray[Any], w: Array | None, labels: ArrayLike | None, positive: object
+) -> Prepared:
     """Scores or probabilities against labels."""
     p = numbers(p, "the scores" if kind == "scores" else "the probabilities")
     if y.ndim == 2:  # multi-label: every column is a question of its own
@@ -222,7 +232,7 @@ def _scored(kind: str, y: Any, p: Any, w: Any, labels: Any, positive: Any) -> Pr
     return Prepared(kind, codes, p, w, classes, where)
 
 
-def _known(y: Any, labels: Any) -> tuple[Any, Any]:
+def _known(y: Any, labels: ArrayLike | None) -> tuple[Any, Any]:
     """Codes of y in the given labels, or in its own sorted ones."""
     if labels is None:
         classes, codes = encode_labels(y)
@@ -230,13 +240,13 @@ def _known(y: Any, labels: Any) -> tuple[Any, Any]:
         if len(full) == 1:
             raise ValueError(f"y_true holds one class only, {full[0]!r}; two are needed")
         return full, codes
-    labels = check_labels(np.asarray(labels), "labels")
-    order = np.argsort(labels, kind="stable")
-    codes = order[np.minimum(np.searchsorted(labels, y, sorter=order), len(labels) - 1)]
-    wrong = labels[codes] != y
+    known = check_labels(np.asarray(labels), "labels")
+    order = np.argsort(known, kind="stable")
+    codes = order[np.minimum(np.searchsorted(known, y, sorter=order), len(known) - 1)]
+    wrong = known[codes] != y
     if wrong.any():
-        raise ValueError(f"y_true holds {y[wrong][0]!r}, which is not among {list(labels)}")
-    return labels, codes
+        raise ValueError(f"y_true holds {y[wrong][0]!r}, which is not among {list(known)}")
+    return known, codes
 
 
 def _probabilities(p: Array, where: int | None) -> Array:

@@ -11,6 +11,7 @@ bounds nothing beyond it: its interval is the bootstrap's and says only how much
 from typing import Any
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
@@ -23,7 +24,14 @@ FEWER_RESAMPLES = 500
 
 
 class RegressionTable(MetricTable):
-    """A ``MetricTable`` with ``outputs``: one table for every output, where there are several.
+    """A ``MetricTable`` with a table for every output, where there are several.
+
+    Parameters
+    ----------
+    intervals, notes
+        As for ``MetricTable``.
+    outputs : tuple of MetricTable
+        One per output; empty for one output.
 
     >>> Y = [[1, 2], [2, 1], [3, 5], [4, 4], [5, 3]]
     >>> table = regression_metrics(Y, [[1, 1], [2, 2], [4, 4], [4, 4], [5, 5]])
@@ -43,13 +51,14 @@ class RegressionTable(MetricTable):
         object.__setattr__(self, "outputs", outputs)
 
     def to_dict(self) -> dict[str, Any]:
+        """The whole table as plain numbers and text, ready for JSON."""
         tables = [table.to_dict() for table in self.outputs]
         return {**super().to_dict(), **({"outputs": tables} if tables else {})}
 
 
 def regression_metrics(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
     confidence: float = 0.95,
     sample_weight: Any = None,
@@ -62,9 +71,11 @@ def regression_metrics(
     y_true, y_pred : array of shape (n,) or (n, k)
         Several outputs: the table is their uniform mean, ``outputs`` has a table for each.
     confidence : float, default=0.95
+        Of the intervals.
     sample_weight : array, optional
         Repetitions of the rows.
     random_state : int, Generator or None, default=0
+        Seed of the bootstrap.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from pellucid.base import encode_labels
 from pellucid.compiled.counts.inversions import inversions
 from pellucid.core.arrays import check
 from pellucid.core.arrays.partitions import adjusted_rand
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.intervals.bootstrap_intervals import bootstrap_interval, make_units
 from pellucid.evaluation.intervals.intervals import (
     Interval,
@@ -49,16 +49,25 @@ from pellucid.evaluation.metrics.silhouette import (
 
 
 def multilabel_metrics(
-    Y: Any, Yhat: Any, *, confidence: float = 0.95, sample_weight: Any = None, random_state: Any = 0
+    Y: ArrayLike,
+    Yhat: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    random_state: Any = 0,
 ) -> MetricTable:
     """Subset accuracy, Hamming loss, micro and macro F1 and the Jaccard index of 0/1 matrices.
 
     Parameters
     ----------
-    Y, Yhat : array of shape (n, labels), 0 or 1
+    Y, Yhat : array of shape (n, labels)
+        Truth and prediction, 0 or 1.
     confidence : float, default=0.95
+        Of the intervals.
     sample_weight : array, optional
+        How often each row counts.
     random_state : int, Generator or None, default=0
+        Seed of the bootstrap.
 
     Notes
     -----
@@ -150,7 +159,14 @@ def count_pairs(relevance: Array, score: Array) -> PairCounts:
 
 
 class RankingTable(MetricTable):
-    """A ``MetricTable`` with the number of ``groups`` that count and of those ``skipped``.
+    """A ``MetricTable`` that knows how many groups count.
+
+    Parameters
+    ----------
+    intervals : dict
+        Name -> Interval.
+    groups, skipped : int
+        Groups that count, and those with one relevance level only.
 
     >>> table = ranking_metrics([1, 0, 2, 2], [0.9, 0.1, 0.3, 0.4], [1, 1, 2, 2])
     >>> table.groups, table.skipped
@@ -172,9 +188,9 @@ class RankingTable(MetricTable):
 
 
 def ranking_metrics(
-    relevance: Any,
-    score: Any,
-    groups: Any = None,
+    relevance: ArrayLike,
+    score: ArrayLike,
+    groups: ArrayLike | None = None,
     *,
     k: int | None = None,
     confidence: float = 0.95,
@@ -183,7 +199,8 @@ def ranking_metrics(
 
     Parameters
     ----------
-    relevance : array of shape (n,), >= 0
+    relevance : array of shape (n,)
+        How relevant each row is, >= 0.
     score : array of shape (n,)
         Greater is ranked first.
     groups : array of shape (n,), optional
@@ -191,6 +208,7 @@ def ranking_metrics(
     k : int, optional
         Only the first k places count for dcg, ndcg, average precision and reciprocal rank.
     confidence : float, default=0.95
+        Of the intervals.
 
     Examples
     --------
@@ -287,7 +305,14 @@ def normalised_information(table: Array) -> float:
 
 
 class ClusteringTable(MetricTable):
-    """A ``MetricTable`` with ``sizes``: the number of rows of every cluster.
+    """A ``MetricTable`` with the sizes of the clusters.
+
+    Parameters
+    ----------
+    intervals : dict
+        Name -> Interval.
+    sizes : dict
+        Cluster -> number of rows.
 
     >>> clustering_metrics([[0.0], [1.0], [9.0]], ["a", "a", "b"]).sizes
     {'a': 2.0, 'b': 1.0}
@@ -302,19 +327,28 @@ class ClusteringTable(MetricTable):
 
 
 def clustering_metrics(
-    X: Any, labels: Any, *, truth: Any = None, confidence: float = 0.95, sample_weight: Any = None
+    X: Any,
+    labels: ArrayLike,
+    *,
+    truth: ArrayLike | None = None,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
 ) -> ClusteringTable:
     """SSE, mean silhouette, Calinski-Harabasz, Davies-Bouldin; with the truth ARI and NMI.
 
     Parameters
     ----------
     X : array of shape (n, p)
+        The rows.
     labels : array of shape (n,)
+        The cluster of each row.
     truth : array of labels, optional
+        The true groups, where they are known.
     confidence : float, default=0.95
         For the silhouette: Student's interval over the rows, the clustering held fixed. The other
         numbers describe the whole clustering and have no interval.
     sample_weight : array, optional
+        How often each row counts.
 
     Examples
     --------

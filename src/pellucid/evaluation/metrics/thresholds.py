@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import plain, show
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.metrics import warn_undefined
@@ -44,24 +44,25 @@ class ThresholdCurve(NamedTuple):
     (array([0.5, 1. , 1. ]), np.int64(1))
     """
 
-    threshold: Array
-    tp: Array
-    fp: Array
-    fn: Array
-    tn: Array
-    precision: Array
-    recall: Array
-    specificity: Array
-    f_beta: Array
-    accuracy: Array
+    threshold: Array  # falling; a score of at least this is called positive
+    tp: Array  # true positives
+    fp: Array  # false alarms
+    fn: Array  # misses
+    tn: Array  # true negatives
+    precision: Array  # tp / (tp + fp)
+    recall: Array  # tp / (tp + fn)
+    specificity: Array  # tn / (tn + fp)
+    f_beta: Array  # precision and recall in one number
+    accuracy: Array  # share of right answers
     cost: Array
-    roc_auc: float
-    average_precision: float
-    pr_area: float
-    positive: Any
-    beta: float
+    roc_auc: float  # area under the ROC curve
+    average_precision: float  # area under the precision-recall steps
+    pr_area: float  # the same with straight lines
+    positive: object  # the positive label
+    beta: float  # of f_beta
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def to_frame(self) -> Any:
@@ -81,12 +82,12 @@ class ThresholdCurve(NamedTuple):
 
 
 def threshold_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    positive: Any = None,
+    positive: object = None,
     beta: float = 1.0,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     sample_weight: Any = None,
 ) -> ThresholdCurve:
     """Counts, rates and costs at every threshold of a score.
@@ -100,10 +101,12 @@ def threshold_curve(
     positive : label, optional
         The later of two labels when not given.
     beta : float, default=1.0
+        How much recall counts against precision in ``f_beta``.
     cost_matrix : array of shape (2, 2), optional
         Row = truth, column = prediction, in the order of the sorted labels (with more than two
         classes: the rest, then the positive one).
     sample_weight : array, optional
+        How often each row counts.
 
     Examples
     --------
@@ -153,6 +156,7 @@ def best_threshold(curve: ThresholdCurve, metric: str = "f_beta") -> tuple[float
     Parameters
     ----------
     curve : ThresholdCurve
+        Of ``threshold_curve``.
     metric : {"f_beta", "accuracy", "youden", "cost"}, default="f_beta"
         ``youden`` is recall + specificity - 1; ``cost`` is the smallest.
 

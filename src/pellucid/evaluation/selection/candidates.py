@@ -4,8 +4,8 @@ Values are listed simplest first, so their place says how complex a candidate is
 adds its place divided by the last place, which makes all parameters count alike.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
@@ -13,6 +13,8 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.splits.holdout import shuffler
+
+Space: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # name -> values or a law
 
 
 class Candidates(NamedTuple):
@@ -22,7 +24,7 @@ class Candidates(NamedTuple):
     complexity: Array | None
 
 
-def check_space(space: Any, n_iter: Any) -> list[dict[str, Any]]:
+def check_space(space: Space, n_iter: int | None) -> list[dict[str, Any]]:
     """One or several dicts of lists or distributions."""
     spaces = [space] if isinstance(space, Mapping) else space
     if not isinstance(spaces, list | tuple) or not all(isinstance(s, Mapping) for s in spaces):
@@ -44,7 +46,9 @@ def check_space(space: Any, n_iter: Any) -> list[dict[str, Any]]:
     return [dict(s) for s in spaces]
 
 
-def make_candidates(space: Any, n_iter: Any = None, random_state: Any = None) -> Candidates:
+def make_candidates(
+    space: Space, n_iter: int | None = None, random_state: Any = None
+) -> Candidates:
     """All combinations, or ``n_iter`` draws.
 
     >>> found = make_candidates({"alpha": [10.0, 1.0], "degree": [1, 2, 3]})
@@ -75,7 +79,7 @@ def complexity_of(candidate: dict[str, Any], spaces: list[dict[str, Any]]) -> fl
     raise AssertionError("a candidate comes from one of the spaces")
 
 
-def _place(value: Any, values: Any) -> int | None:
+def _place(value: Any, values: Iterable[Any]) -> int | None:
     for i, other in enumerate(values):
         if other is value or (type(other) is type(value) and np.array_equal(other, value)):
             return i

@@ -26,13 +26,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Folds, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.records import Card, plain, show, text_table
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.guarantees.risk_bounds import RiskBound, validation_bound
-from pellucid.evaluation.metrics.metrics import Metric
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.selection.candidates import Candidates, make_candidates
 from pellucid.evaluation.selection.closed_paths import closed_scores
 from pellucid.evaluation.splits.folds import FAILURES, Split, make_splits
@@ -101,7 +101,7 @@ def _task(
     return found.test, found.fit_seconds, found.score_seconds
 
 
-def in_order(function: Any, items: list[Any], n_jobs: Any) -> Iterator[Any]:
+def in_order(function: Callable[[Any], Any], items: list[Any], n_jobs: int | None) -> Iterator[Any]:
     """Answers in the order of the items, from joblib's workers where there are several."""
     if effective_n_jobs(n_jobs) == 1 or len(items) == 1:
         yield from map(function, items)
@@ -117,7 +117,11 @@ def in_order(function: Any, items: list[Any], n_jobs: Any) -> Iterator[Any]:
 
 
 def search(
-    job: FoldJob, candidates: Candidates, splits: list[Split], n_jobs: Any, context: FitContext
+    job: FoldJob,
+    candidates: Candidates,
+    splits: list[Split],
+    n_jobs: int | None,
+    context: FitContext,
 ) -> Table:
     """Every candidate on every fold; a callback may stop it after a whole candidate."""
     m, k = len(candidates.params), len(splits)
@@ -270,7 +274,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         estimator: BaseEstimator,
         space: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
-        metric: str | Callable[..., float] | None = None,
+        metric: MetricLike = None,
         cv: Folds = None,
         rule: str = "one_standard_error",
         n_iter: int | None = None,
@@ -297,7 +301,13 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: Any
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         """Choose and fit; ``groups`` go to the splitter, ``params`` to the estimator's fit."""
         candidates = self._check_parameters()
@@ -366,7 +376,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         self,
         X: Any,
         y: Any,
-        weight: Any,
+        weight: Array | None,
         params: dict[str, Any],
         candidates: Candidates,
         splits: list[Split],
@@ -385,7 +395,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         self,
         X: Any,
         y: Any,
-        weight: Any,
+        weight: Array | None,
         params: dict[str, Any],
         candidates: Candidates,
         table: Table,
@@ -407,7 +417,12 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         self._metric_name = metric.name
 
     def _refit(
-        self, X: Any, y: Any, weight: Any, params: dict[str, Any], candidate: dict[str, Any]
+        self,
+        X: Any,
+        y: Any,
+        weight: Array | None,
+        params: dict[str, Any],
+        candidate: dict[str, Any],
     ) -> Any:
         model = clone(self.estimator).set_params(**clone_values(candidate))
         extra = params if weight is None else {**params, "sample_weight": weight}
@@ -466,7 +481,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return self._chosen().inverse_transform(X)
 
     @available_if(_has("get_feature_names_out"))
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         return self._chosen().get_feature_names_out(input_features)
 
     @available_if(_has("score"))
@@ -474,6 +489,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return self._chosen().score(X, y, **params)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         model = self._chosen()
         inner = model.card() if hasattr(model, "card") else None
         name = type(model).__name__

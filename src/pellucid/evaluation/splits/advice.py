@@ -7,9 +7,11 @@ then classes, because a fold without a class tells nothing about it.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import plain
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.splits.holdout import HoldOutSplit, column_of
@@ -30,11 +32,12 @@ class SplitAdvice(NamedTuple):
     'k_fold'
     """
 
-    kind: str
-    splitter: Any
-    reason: str
+    kind: str  # hold_out, k_fold, stratified_k_fold, group_k_fold or sequential
+    splitter: Any  # ready for ``cv=``
+    reason: str  # in words
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -42,13 +45,18 @@ class SplitAdvice(NamedTuple):
 
 
 def suggest_split(
-    n_samples: int, *, y: Any = None, groups: Any = None, order: Any = None
+    n_samples: int,
+    *,
+    y: Any = None,
+    groups: ArrayLike | None = None,
+    order: ArrayLike | None = None,
 ) -> SplitAdvice:
     """The splitter that suits the data, with the reason.
 
     Parameters
     ----------
     n_samples : int
+        Number of rows.
     y : array of shape (n_samples,), optional
         Text, truth values or few distinct whole numbers are classes.
     groups : array of shape (n_samples,), optional
@@ -104,7 +112,7 @@ def _sequential(n: int) -> SplitAdvice:
     return SplitAdvice("sequential", TimeSeriesSplit(k), reason)
 
 
-def _grouped(n: int, groups: Any) -> SplitAdvice:
+def _grouped(n: int, groups: NDArray[Any]) -> SplitAdvice:
     m = len(np.unique(groups))
     if m < 2:
         raise ValueError("groups must hold at least 2 different groups, got 1")

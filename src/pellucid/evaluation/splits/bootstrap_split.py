@@ -17,7 +17,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import IntArray, Rng
+from pellucid.core.arrays.typing import ArrayLike, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator, stream
 from pellucid.evaluation.splits.holdout import column_of
 
@@ -28,6 +28,7 @@ class BootstrapSplit(BaseCrossValidator):
     Parameters
     ----------
     n_splits : int, default=100
+        Number of samples.
     stratify : bool, default=False
         Draw within the classes of y, so that each keeps its size.
     random_state : int, RandomState, Generator or None
@@ -42,17 +43,18 @@ class BootstrapSplit(BaseCrossValidator):
     """
 
     def __init__(
-        self, n_splits: int = 100, *, stratify: bool = False, random_state: Any = None
+        self, n_splits: int = 100, *, stratify: bool = False, random_state: Seed = None
     ) -> None:
         self.n_splits = n_splits
         self.stratify = stratify
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
+        """The number of samples; the arguments do not matter."""
         return self.n_splits
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None
+        self, X: Any, y: Any = None, groups: ArrayLike | None = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the rows drawn (with repetitions) and the rows left out."""
         check.whole(n_splits=self.n_splits)

@@ -8,7 +8,7 @@ unshuffled when ``random_state`` is None. Each fold is a task of its own; a fold
 with its number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.metrics.metrics import Metric
 from pellucid.evaluation.workers import run_tasks
@@ -36,7 +36,7 @@ def legacy_state(random_state: Any) -> Any:
     return random_state
 
 
-def splitter_of(cv: Any, y: Any, *, classifier: bool, random_state: Any = None) -> Any:
+def splitter_of(cv: Folds, y: Any, *, classifier: bool, random_state: Any = None) -> Any:
     """The splitter of ``cv``: a number of folds (None is 5), a splitter or a list of splits."""
     cv = 5 if cv is None else cv
     if not isinstance(cv, Integral) or isinstance(cv, bool):
@@ -51,7 +51,13 @@ def splitter_of(cv: Any, y: Any, *, classifier: bool, random_state: Any = None) 
 
 
 def make_splits(
-    cv: Any, X: Any, y: Any, *, classifier: bool, groups: Any = None, random_state: Any = None
+    cv: Folds,
+    X: Any,
+    y: Any,
+    *,
+    classifier: bool,
+    groups: ArrayLike | None = None,
+    random_state: Any = None,
 ) -> list[Split]:
     """The (train, test) rows of every fold; no row may lie on both sides."""
     splitter = splitter_of(cv, y, classifier=classifier, random_state=random_state)
@@ -124,8 +130,8 @@ def run_folds(
     splits: Sequence[Split],
     metric: Metric,
     *,
-    n_jobs: Any = None,
-    callbacks: Any = (),
+    n_jobs: int | None = None,
+    callbacks: object = (),
     wanted: Wanted = TEST_ONLY,
 ) -> dict[str, list[FoldScore]]:
     """Every model on identical folds; the same numbers for any ``n_jobs``."""
@@ -163,7 +169,7 @@ def check_data(X: Any, y: Any) -> Any:
     return y
 
 
-def classifies(models: Any) -> bool:
+def classifies(models: Iterable[Any]) -> bool:
     """Whether the models are classifiers: then folds are stratified."""
     return all(is_classifier(model) for model in models)
 

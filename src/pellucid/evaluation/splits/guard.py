@@ -66,10 +66,12 @@ class GuardedTest:
 
     Parameters
     ----------
-    X, y : the test rows
+    X, y : array-like
+        The test rows.
     metric : str, callable, scorer or list of them, optional
         None: the whole table of ``regression_metrics`` or ``classification_metrics``.
     uses : int, default=1
+        How often ``score`` may be called.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class GuardedTest:
             raise ValueError("the test set is empty: at least one row is needed")
         self._metrics = None
         if metric is not None:
-            many = metric if isinstance(metric, list | tuple) else [metric]
+            many: Any = metric if isinstance(metric, list | tuple) else [metric]
             self._metrics = [resolve_metric(one) for one in many]
         self._uses = int(uses)
         self._log: list[Use] = []

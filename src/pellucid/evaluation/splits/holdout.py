@@ -14,11 +14,12 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, StratifiedShuffleSplit
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
 from pellucid.core.records import plain
 
 
@@ -29,11 +30,12 @@ class ThreeWaySplit(NamedTuple):
     6 rows to train, 2 to validate, 2 to test
     """
 
-    train: IntArray
-    validation: IntArray
-    test: IntArray
+    train: IntArray  # rows to fit on
+    validation: IntArray  # rows to choose on
+    test: IntArray  # rows for the last score
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def to_frame(self) -> Any:
@@ -48,7 +50,7 @@ class ThreeWaySplit(NamedTuple):
         return f"{a} rows to train, {b} to validate, {c} to test"
 
 
-def part_size(size: Any, n: int, name: str) -> int:
+def part_size(size: float, n: int, name: str) -> int:
     """A count, or ceil of a fraction of the whole."""
     if isinstance(size, Integral) and not isinstance(size, bool | np.bool_):
         if 0 <= int(size) < n:
@@ -74,7 +76,7 @@ def shuffler(random_state: Any) -> np.random.RandomState:
     )
 
 
-def column_of(values: Any, n: int, name: str) -> Any:
+def column_of(values: ArrayLike, n: int, name: str) -> Any:
     """One value per row, none of them missing."""
     array = np.asarray(values)
     if array.ndim != 1 or len(array) != n:
@@ -93,11 +95,11 @@ def column_of(values: Any, n: int, name: str) -> Any:
 def three_way_split(
     n_samples: int,
     *,
-    validation_size: Any = 0.2,
-    test_size: Any = 0.2,
-    stratify: Any = None,
-    groups: Any = None,
-    order: Any = None,
+    validation_size: float = 0.2,
+    test_size: float = 0.2,
+    stratify: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    order: ArrayLike | None = None,
     random_state: Any = None,
 ) -> ThreeWaySplit:
     """Row numbers to train, to validate and to test on.
@@ -105,6 +107,7 @@ def three_way_split(
     Parameters
     ----------
     n_samples : int
+        Number of rows.
     validation_size, test_size : float or int, default=0.2
         Fractions of all rows (rounded up) or counts; 0 leaves a part empty.
     stratify : array of shape (n_samples,), optional
@@ -115,6 +118,7 @@ def three_way_split(
         A time or rank: the latest rows test, the next latest validate. With ``groups``, a group is
         as late as its last row.
     random_state : int, RandomState, Generator or None
+        Seed of the split.
 
     Examples
     --------
@@ -150,7 +154,7 @@ def three_way_split(
 
 
 def _stratified(
-    classes: Any, n_validation: int, n_test: int, rng: np.random.RandomState
+    classes: NDArray[Any], n_validation: int, n_test: int, rng: np.random.RandomState
 ) -> ThreeWaySplit:
     """scikit-learn's stratified draw twice: first the test rows, then the validation rows."""
     rest, parts = np.arange(len(classes)), []
@@ -166,7 +170,7 @@ def _stratified(
 
 
 def _grouped(
-    groups: Any, n_validation: int, n_test: int, order: Any, random_state: Any
+    groups: NDArray[Any], n_validation: int, n_test: int, order: ArrayLike | None, random_state: Any
 ) -> ThreeWaySplit:
     """Whole groups, in random order or the latest first."""
     names, code = np.unique(groups, return_inverse=True)
@@ -190,7 +194,7 @@ def _grouped(
     return ThreeWaySplit(np.flatnonzero(np.isin(code, queue)), parts[1], parts[0])
 
 
-def _fill(queue: list[int], size: Any, goal: int, *, keep: int, in_turn: bool) -> list[int]:
+def _fill(queue: list[int], size: IntArray, goal: int, *, keep: int, in_turn: bool) -> list[int]:
     """Groups of at most ``goal`` rows together, at least one; ``keep`` groups are left over."""
     taken: list[int] = []
     rows = 0
@@ -205,7 +209,7 @@ def _fill(queue: list[int], size: Any, goal: int, *, keep: int, in_turn: bool) -
     return taken or [queue[0] if in_turn else min(queue, key=lambda group: size[group])]
 
 
-def ordered_split(n_samples: int, *, test_size: Any = 0.2) -> tuple[IntArray, IntArray]:
+def ordered_split(n_samples: int, *, test_size: float = 0.2) -> tuple[IntArray, IntArray]:
     """The first rows to train on and the last ones to test on, in file order.
 
     ``test_size=0.5`` is the extrapolation test: fit on the first half, judge on the second.
@@ -213,6 +217,7 @@ def ordered_split(n_samples: int, *, test_size: Any = 0.2) -> tuple[IntArray, In
     Parameters
     ----------
     n_samples : int
+        Number of rows.
     test_size : float or int, default=0.2
         A fraction of the rows (rounded up) or a count.
 
@@ -237,9 +242,11 @@ class HoldOutSplit(BaseCrossValidator):
     Parameters
     ----------
     validation_size, test_size : float or int, default=0.2
+        As for ``three_way_split``.
     stratify : bool, default=False
         Keep the shares of the classes of y.
     random_state : int, RandomState, Generator or None
+        Seed of the split.
 
     Examples
     --------
@@ -251,21 +258,22 @@ class HoldOutSplit(BaseCrossValidator):
     def __init__(
         self,
         *,
-        validation_size: Any = 0.2,
-        test_size: Any = 0.2,
+        validation_size: float = 0.2,
+        test_size: float = 0.2,
         stratify: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.validation_size = validation_size
         self.test_size = test_size
         self.stratify = stratify
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
+        """Always 1."""
         return 1
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None
+        self, X: Any, y: Any = None, groups: ArrayLike | None = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the rows to train on and those to validate on."""
         check.boolean(stratify=self.stratify)

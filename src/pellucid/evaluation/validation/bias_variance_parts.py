@@ -50,15 +50,16 @@ class BiasVariance(NamedTuple):
     total error 1.83333 = bias^2 0.5 + variance 1.33333 (squared loss)
     """
 
-    bias2: float
-    variance: float
-    noise: float | None
-    total: float
-    pointwise: Pointwise
-    loss: str = "squared"
-    notes: tuple[str, ...] = ()
+    bias2: float  # squared distance of the mean prediction from the truth
+    variance: float  # spread of the models about their mean
+    noise: float | None  # spread of the observations; None where unknown
+    total: float  # error of a single model
+    pointwise: Pointwise  # the same at every test point
+    loss: str = "squared"  # squared or zero_one
+    notes: tuple[str, ...] = ()  # what to know of the numbers
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict() | {"pointwise": self.pointwise._asdict()})
 
     def to_frame(self) -> Any:
@@ -183,8 +184,8 @@ class BootstrapDraw(NamedTuple):
     array([2., 1., 1.])
     """
 
-    X: Any
-    y: Any
+    X: Any  # the rows
+    y: Any  # their target
 
     def __call__(self, rng: Rng) -> tuple[Any, Any]:
         n = _num_samples(self.X)
@@ -204,7 +205,7 @@ class SimulatedDraw(NamedTuple):
     array([2., 2.])
     """
 
-    f: Callable[[Any], Any]
+    f: Callable[[Any], Any]  # the true mean as a function of X
     X: Any
     noise: Any
 
@@ -226,8 +227,8 @@ def bias_variance(
     loss: str = "squared",
     n_models: int = 200,
     random_state: Any = 0,
-    n_jobs: Any = None,
-    callbacks: Any = (),
+    n_jobs: int | None = None,
+    callbacks: object = (),
 ) -> BiasVariance:
     """Build the model on many training sets and say where its error comes from.
 
@@ -238,7 +239,8 @@ def bias_variance(
         ``random_state`` of None inside it is drawn anew for every model.
     draw : callable ``rng -> (X, y)``
         ``SimulatedDraw(f, X, noise)`` or ``BootstrapDraw(X, y)``.
-    X_test : the points at which the parts are measured
+    X_test : array-like
+        The points at which the parts are measured.
     truth : callable, optional
         f(X) without noise; taken from a ``SimulatedDraw`` when not given.
     y_test : array, optional
@@ -246,7 +248,9 @@ def bias_variance(
     loss : {"squared", "zero_one"}, default="squared"
         "zero_one" needs ``y_test``, or a ``truth`` that gives labels.
     n_models : int, default=200
+        How many training sets are drawn, >= 2.
     random_state : int, Generator or None, default=0
+        Seed of the draws.
     n_jobs : int or None, default=None
         Workers of joblib; the numbers do not depend on it.
     callbacks : scikit-learn callbacks, optional

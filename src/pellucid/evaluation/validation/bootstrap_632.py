@@ -21,9 +21,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.metaestimators import _safe_split
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import plain, show
-from pellucid.evaluation.metrics.metrics import Metric, classes_of, predictions_for
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike, classes_of, predictions_for
 from pellucid.evaluation.splits.bootstrap_split import BootstrapSplit
 from pellucid.evaluation.splits.folds import FAILURES, Split
 from pellucid.evaluation.validation.cv_scores import FoldJob, metric_for, open_data, run_fold
@@ -37,20 +37,21 @@ PAIRS = 2_000_000  # pairs of truth and prediction that are scored in one go
 class BootstrapEstimate(NamedTuple):
     """A bootstrap estimate of performance; ``low`` and ``high`` span 95 % of the replicates."""
 
-    value: float
-    apparent: float
-    out_of_bag: float
-    weight: float
-    no_information: float | None
-    overfitting_rate: float | None
+    value: float  # the estimate
+    apparent: float  # score on the training rows
+    out_of_bag: float  # mean score on the rows left out
+    weight: float  # of out_of_bag in the value
+    no_information: float | None  # score if truth and prediction were unrelated
+    overfitting_rate: float | None  # R of .632+
     replicates: Array  # (B,) out-of-bag scores
-    low: float
-    high: float
-    kind: str
-    metric: str
-    greater_is_better: bool
+    low: float  # 2.5 % quantile
+    high: float  # 97.5 % quantile
+    kind: str  # oob, 632 or 632+
+    metric: str  # name of the score
+    greater_is_better: bool  # False for losses
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -104,7 +105,9 @@ def combine_632(apparent: float, out_of_bag: float, no_information: float | None
     return float(combine(apparent, out_of_bag, no_information).value)
 
 
-def no_information_score(metric: Metric, y: Any, said: Any, labels: Any = None) -> float:
+def no_information_score(
+    metric: Metric, y: Any, said: ArrayLike, labels: ArrayLike | None = None
+) -> float:
     """The score over all pairs of a truth and a prediction.
 
     Distinct truths are paired with every prediction, weighted by how often they occur; where that
@@ -140,26 +143,33 @@ def bootstrap_estimate(
     X: Any,
     y: Any,
     *,
-    metric: Any = None,
+    metric: MetricLike = None,
     n_resamples: int = 100,
     kind: str = "632+",
-    n_jobs: Any = None,
+    n_jobs: int | None = None,
     random_state: Any = None,
-    callbacks: Any = (),
+    callbacks: object = (),
 ) -> BootstrapEstimate:
     """Estimate performance from bootstrap samples and the rows they leave out.
 
     Parameters
     ----------
     estimator : estimator
-    X, y : data
+        Unfitted.
+    X, y : array-like
+        The data.
     metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
     n_resamples : int, default=100
+        Bootstrap samples, >= 2.
     kind : {"oob", "632", "632+"}, default="632+"
+        Out of bag, or weighted with the score on the training rows.
     n_jobs : int, optional
         Workers of joblib; the numbers do not depend on it.
     random_state : int, RandomState, Generator or None
+        Seed of the samples.
     callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------

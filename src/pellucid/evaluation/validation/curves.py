@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, IntArray
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.random import stream
 from pellucid.core.runtime.warn import warn
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.selection.tuned import choose
 from pellucid.evaluation.splits.folds import FAILURES, Split, make_splits
 from pellucid.evaluation.validation.cv_scores import FoldJob, metric_for, open_data, run_fold
@@ -96,7 +97,9 @@ def _summaries(fields: dict[str, Any]) -> dict[str, Any]:
     return {k: [s.to_dict() for s in v] if k.endswith("summary") else v for k, v in fields.items()}
 
 
-def _columns(name: str, values: Sequence[Any], curve: Any) -> dict[str, list[Any]]:
+def _columns(
+    name: str, values: Sequence[Any], curve: SizeCurve | ComplexityCurve
+) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {name: list(values)}
     for part, summaries in (("train", curve.train_summary), ("test", curve.test_summary)):
         for field in ("mean", "low", "high"):
@@ -106,7 +109,7 @@ def _columns(name: str, values: Sequence[Any], curve: Any) -> dict[str, list[Any
     return {**found, "collapsed": flat.sum(axis=1).tolist()}
 
 
-def _text(name: str, values: Sequence[Any], curve: Any) -> str:
+def _text(name: str, values: Sequence[Any], curve: SizeCurve | ComplexityCurve) -> str:
     columns = _columns(name, [str(v) for v in values], curve)
     rows = [tuple(row) for row in zip(*columns.values(), strict=True)]
     return f"{curve.sentence}\n{text_table(tuple(columns), rows)}"
@@ -133,7 +136,7 @@ def _run(job: FoldJob, task: Task) -> tuple[float, float, bool]:
     return found.train, found.test, is_constant(found.prediction, y)
 
 
-def is_constant(said: Any, y: Any) -> bool:
+def is_constant(said: ArrayLike | None, y: Any) -> bool:
     """Whether all predictions are the same though the target varies.
 
     >>> is_constant(np.ones(3), np.array([1.0, 2.0, 3.0])), is_constant(np.ones(3), np.ones(3))
@@ -145,7 +148,9 @@ def is_constant(said: Any, y: Any) -> bool:
     return bool((said == said[0]).all() and not (y == y[0]).all())
 
 
-def _scores(job: FoldJob, tasks: list[Task], folds: int, n_jobs: Any, callbacks: Any) -> Any:
+def _scores(
+    job: FoldJob, tasks: list[Task], folds: int, n_jobs: int | None, callbacks: object
+) -> Any:
     """Train and test scores and marks, each (places, folds)."""
     found = run_tasks(partial(_run, job), tasks, n_jobs=n_jobs, callbacks=callbacks, name="Curve")
     table = np.array(found, dtype=np.float64).reshape(-1, folds, 3)
@@ -213,30 +218,36 @@ def size_curve(
     X: Any,
     y: Any,
     *,
-    sizes: Any = None,
-    metric: Any = None,
-    cv: Any = None,
-    groups: Any = None,
-    n_jobs: Any = None,
+    sizes: float | Sequence[float] | None = None,
+    metric: MetricLike = None,
+    cv: Folds = None,
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
     random_state: Any = None,
-    callbacks: Any = (),
+    callbacks: object = (),
 ) -> SizeCurve:
     """How the score grows with the number of training rows.
 
     Parameters
     ----------
     estimator : estimator
-    X, y : data
+        Unfitted.
+    X, y : array-like
+        The data.
     sizes : list of fractions or counts, optional
         Of the (smallest) training fold; None: five from a tenth to all.
     metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
     cv : int, splitter or list of (train, test), default=None
+        None is 5 folds.
     groups : array of shape (n,), optional
+        For splitters of groups.
     n_jobs : int, optional
         Workers over sizes and folds; the numbers do not depend on it.
     random_state : int, RandomState, Generator or None
         Shuffles the folds, and draws the rows of each size (None draws as 0 does).
     callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------
@@ -279,7 +290,7 @@ def size_curve(
     )
 
 
-def _size_sentence(sizes: IntArray, train: Array, test: Array, marks: BoolArray, m: Any) -> str:
+def _size_sentence(sizes: IntArray, train: Array, test: Array, marks: BoolArray, m: Metric) -> str:
     sign = 1 if m.greater_is_better else -1
     last = float(test[-1].mean())
     gap = sign * float(train[-1].mean() - last)
@@ -307,33 +318,39 @@ def complexity_curve(
     X: Any,
     y: Any,
     *,
-    parameter: Any,
-    values: Any,
-    metric: Any = None,
-    cv: Any = None,
-    groups: Any = None,
-    n_jobs: Any = None,
+    parameter: str | tuple[str, str],
+    values: Sequence[Any],
+    metric: MetricLike = None,
+    cv: Folds = None,
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
     random_state: Any = None,
-    callbacks: Any = (),
+    callbacks: object = (),
 ) -> ComplexityCurve:
     """How training and test score change with a parameter that sets the complexity.
 
     Parameters
     ----------
     estimator : estimator
-    X, y : data
+        Unfitted.
+    X, y : array-like
+        The data.
     parameter : str or pair of str
         Name of the parameter, such as ``"alpha"`` or ``"polynomialfeatures__degree"``.
     values : list, or pair of lists
         Listed simplest first: the one-standard-error choice is the earliest that will do.
     metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
     cv : int, splitter or list of (train, test), default=None
+        None is 5 folds.
     groups : array of shape (n,), optional
+        For splitters of groups.
     n_jobs : int, optional
         Workers over values and folds; the numbers do not depend on it.
     random_state : int, RandomState, Generator or None
         Shuffles the folds of a whole number ``cv``.
     callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------
@@ -350,7 +367,7 @@ def complexity_curve(
     X, y = open_data(X, y)
     score = metric_for(metric, estimator)
     pair = not isinstance(parameter, str)
-    names = list(parameter) if pair else [parameter]
+    names = [parameter] if isinstance(parameter, str) else list(parameter)
     lists = [list(v) for v in values] if pair else [list(values)]
     if len(names) != len(lists) or len(names) > 2 or not all(lists):
         raise ValueError("parameter must be a name with a list of values, or a pair of both")
@@ -391,7 +408,13 @@ def complexity_curve(
 
 
 def _complexity_sentence(
-    names: list[str], combos: list[Any], test: Array, best: int, simple: int, marks: Any, m: Any
+    names: list[str],
+    combos: list[Any],
+    test: Array,
+    best: int,
+    simple: int,
+    marks: BoolArray,
+    m: Metric,
 ) -> str:
     def said(i: int) -> str:
         return ", ".join(f"{n} = {show(v)}" for n, v in zip(names, combos[i], strict=True))

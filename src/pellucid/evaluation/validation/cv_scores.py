@@ -19,11 +19,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.records import plain, show
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.metrics.metrics import (
     Metric,
+    MetricLike,
     classes_of,
     predictions_for,
     resolve_metric,
@@ -118,7 +119,7 @@ class FoldJob(NamedTuple):
         return found
 
 
-def judge(metric: Metric, model: Any, X: Any, y: Any, w: Any, said: Any = None) -> float:
+def judge(metric: Metric, model: Any, X: Any, y: Any, w: Array | None, said: Any = None) -> float:
     """The score of a fitted model on rows; ``said`` is what it predicts for them, if known."""
     if said is None:
         said = predictions_for(metric, model, X)
@@ -172,7 +173,7 @@ def open_data(X: Any, y: Any) -> tuple[Any, Any]:
     return X, None if y is None else check_data(X, y)
 
 
-def metric_for(metric: Any, estimator: Any) -> Metric:
+def metric_for(metric: MetricLike, estimator: Any) -> Metric:
     """The metric; None is the default of the estimator's task."""
     return resolve_metric(metric, task_of(estimator) if metric is None else None)
 
@@ -182,13 +183,13 @@ def cross_validated(
     X: Any,
     y: Any = None,
     *,
-    metric: Any = None,
-    cv: Any = None,
-    groups: Any = None,
-    n_jobs: Any = None,
+    metric: MetricLike = None,
+    cv: Folds = None,
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
     random_state: Any = None,
     train_scores: bool = True,
-    callbacks: Any = (),
+    callbacks: object = (),
 ) -> CrossValidation:
     """Score an estimator on folds it was not fitted on.
 
@@ -196,7 +197,8 @@ def cross_validated(
     ----------
     estimator : estimator
         Any scikit-learn-compatible one; it is cloned, never changed.
-    X, y : data
+    X, y : array-like
+        The data.
     metric : str, scorer or callable, optional
         None: r2 for regressors, accuracy for classifiers.
     cv : int, splitter or list of (train, test), default=None

@@ -37,12 +37,13 @@ class Diagnosis(NamedTuple):
       regularise more, use fewer features, collect more data, use an ensemble
     """
 
-    kind: str
-    gap: float
-    sentence: str
-    remedies: tuple[str, ...]
+    kind: str  # uninformative, overfit, underfit or good
+    gap: float  # how much better the score on training rows is
+    sentence: str  # the reason in words
+    remedies: tuple[str, ...]  # what to try
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -72,6 +73,7 @@ def diagnose_fit(
     greater_is_better : bool, default=True
         False for losses.
     alpha : float, default=0.05
+        Level of the tests behind the verdict.
 
     Examples
     --------

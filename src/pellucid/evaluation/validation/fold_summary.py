@@ -23,15 +23,16 @@ class CvSummary(NamedTuple):
     0.884 (0.850452 to 0.917548), 5 folds taken as independent: the interval is too narrow
     """
 
-    mean: float
-    variance_of_mean: float
-    standard_error: float
-    low: float
-    high: float
-    k: int
-    test_ratio: float | None = None
+    mean: float  # of the fold scores
+    variance_of_mean: float  # independent or corrected
+    standard_error: float  # its root
+    low: float  # lower limit
+    high: float  # upper limit
+    k: int  # number of folds
+    test_ratio: float | None = None  # n_test / n_train of the correction; None: none
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -51,6 +52,7 @@ def cv_summary(
     scores : array of shape (k,)
         At least two fold scores.
     confidence : float, default=0.95
+        Of the limits.
     test_ratio : float, optional
         n_test / n_train; corrects the variance for training sets that overlap.
 

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.metaestimators import _safe_split
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.core.records import plain, show
-from pellucid.evaluation.metrics.metrics import Metric
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.splits.folds import FAILURES, Split, make_splits, ratio_of
 from pellucid.evaluation.validation.cv_scores import judge, metric_for, open_data, summary_of
 from pellucid.evaluation.validation.fold_summary import CvSummary
@@ -73,7 +73,7 @@ class Outer(NamedTuple):
 
 
 def _outer_fold(
-    tuned: Any, X: Any, y: Any, groups: Any, metric: Metric, item: tuple[int, Split]
+    tuned: BaseEstimator, X: Any, y: Any, groups: Any, metric: Metric, item: tuple[int, Split]
 ) -> Outer:
     number, (train, test) = item
     try:
@@ -89,16 +89,16 @@ def _outer_fold(
 
 
 def nested_cross_validation(
-    tuned: Any,
+    tuned: BaseEstimator,
     X: Any,
     y: Any,
     *,
-    metric: Any = None,
-    outer_cv: Any = 5,
-    groups: Any = None,
-    n_jobs: Any = None,
+    metric: MetricLike = None,
+    outer_cv: Folds = 5,
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
     random_state: Any = None,
-    callbacks: Any = (),
+    callbacks: object = (),
 ) -> NestedCV:
     """Score a ``TunedEstimator`` on rows that had no part in its choice.
 
@@ -106,10 +106,12 @@ def nested_cross_validation(
     ----------
     tuned : TunedEstimator
         Or any search with ``best_params_`` and ``best_score_`` after its fit.
-    X, y : data
+    X, y : array-like
+        The data.
     metric : str, scorer or callable, optional
         Of the outer folds; None: the metric of ``tuned``.
     outer_cv : int, splitter or list of (train, test), default=5
+        The folds on which the whole search is judged.
     groups : array of shape (n,), optional
         For outer and inner splitters of groups.
     n_jobs : int, optional
@@ -117,6 +119,7 @@ def nested_cross_validation(
     random_state : int, RandomState, Generator or None
         Shuffles the outer folds.
     callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------

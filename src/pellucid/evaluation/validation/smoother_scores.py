@@ -37,6 +37,7 @@ def leave_one_out(y: ArrayLike, fitted: ArrayLike, leverage: ArrayLike) -> Any:
     Parameters
     ----------
     y, fitted : arrays of shape (n,) or (n, k)
+        Observations and fitted values.
     leverage : array of shape (n,)
         h_ii, the diagonal of H, each below 1 (a row with 1 is named).
 
@@ -63,6 +64,7 @@ def generalised_cross_validation(y: ArrayLike, fitted: ArrayLike, effective_df: 
     Parameters
     ----------
     y, fitted : arrays of shape (n,) or (n, k)
+        Observations and fitted values.
     effective_df : float
         tr(H), below n.
 
