@@ -19,7 +19,7 @@ WRONG = {
     'SVC(kernel="linear", random_state="seven")': "arg-type",
 }
 RIGHT = """
-KMeans(n_clusters=3, n_init=2, random_state=0).fit(X).predict(frame)
+KMeans(n_clusters=3, n_init=2, random_state=0).fit(frame).predict(frame)
 Ridge(alpha=np.array([1.0, 2.0])), Ridge(alpha=[1.0, 2.0]), Ridge(alpha=1, random_state=rng)
 pellucid.linear.Ridge(alpha=1.0).fit(X, y).predict(X)
 pellucid.linear.Ridge(alpha=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).predict([[2.0]])

@@ -32,7 +32,7 @@ from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.graph import product, row_chunks
 from pellucid.core.algebra.krylov import leading
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.functions.kernels import Kernel, gamma_number, kernel_from
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -179,7 +179,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         self,
         n_components: int | None = None,
         *,
-        kernel: Any = "linear",
+        kernel: str | Kernel | Callable[..., float] = "linear",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -191,7 +191,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         max_iter: int | None = None,
         iterated_power: int | str = "auto",
         remove_zero_eig: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
     ) -> None:

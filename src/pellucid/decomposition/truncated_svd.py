@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows, unit_weights
 from pellucid.core.records import Card
@@ -214,7 +214,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         n_iter: int = 5,
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 0.0,
     ) -> None:
         self.n_components = n_components

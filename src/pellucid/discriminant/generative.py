@@ -7,11 +7,12 @@ every class gives density 0 gets the priors.
 """
 
 import inspect
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Classifier, with_callbacks
@@ -50,12 +51,18 @@ class GenerativeClassifier(Classifier):
     array([[0.6792, 0.3208]])
     """
 
-    def __init__(self, density: Any, *, priors: Any = None) -> None:
+    def __init__(
+        self,
+        density: BaseEstimator | Mapping[Any, BaseEstimator],
+        *,
+        priors: ArrayLike | None = None,
+    ) -> None:
         self.density = density
         self.priors = priors
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
         if K < 2:
@@ -106,6 +113,7 @@ class GenerativeClassifier(Classifier):
         return np.where(nowhere[:, None], log_prior(self.priors_), joint)
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         return self._labels(self._joint(X))
 
     def _labels(self, joint: Array) -> Any:

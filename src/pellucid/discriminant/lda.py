@@ -201,6 +201,7 @@ class LinearDiscriminantAnalysis(
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         return self._fit(X, y, sample_weight)
 
     def _keeps_each(self) -> bool:

@@ -12,13 +12,14 @@ QDA and LDA lies ``RegularizedDiscriminantAnalysis``.
 References: Hastie, Tibshirani, Friedman, ESL, section 4.3.
 """
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.discriminant.covariance import (
@@ -85,12 +86,12 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
         self,
         *,
         solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
+        shrinkage: float | Literal["auto"] | None = None,
+        priors: ArrayLike | None = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,
         tol: float = 1e-4,
-        covariance_estimator: Any = None,
+        covariance_estimator: Literal["unbiased"] | BaseEstimator | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage

@@ -20,13 +20,13 @@ References: Friedman (1989), Regularized discriminant analysis; Hastie, Tibshira
 eq. 4.13 and 4.14.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.discriminant.covariance import sphere
@@ -142,7 +142,7 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
         *,
         covariance_type: str = "full",
         target: str = "class",
-        priors: Any = None,
+        priors: ArrayLike | None = None,
         divisor: str = "unbiased",
     ) -> None:
         self.alpha = alpha

@@ -253,6 +253,7 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         grid = self._grid()
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -319,6 +320,7 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         return self.model_, rows
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         model, rows = self._inner(X)
         return model.predict(rows)
 

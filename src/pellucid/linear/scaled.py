@@ -85,7 +85,7 @@ class ScaledRegressor(Regressor):
         context.end()
         return self
 
-    def _affine(self, scaler: Any, X: Array, Z: Array) -> tuple[Array, Array]:
+    def _affine(self, scaler: BaseEstimator, X: Array, Z: Array) -> tuple[Array, Array]:
         """m and s of (x - m)/s, checked against what the scaler did."""
         p, name = X.shape[1], type(scaler).__name__
         if not hasattr(scaler, "scale_") or not hasattr(scaler, "mean_"):

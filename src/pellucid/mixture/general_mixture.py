@@ -92,11 +92,13 @@ class Mixture(MixtureModel):
     weights : array-like of shape (n_components,), default=None
         Weights at the start; 1/k.
     max_iter : int, default=100
+        Most iterations.
     tol : float, default=1e-6
         Stop when the mean log-likelihood changes by less; 0 runs ``max_iter`` rounds.
     n_init : int, default=1
         Starts; those after the first are random.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -42,6 +42,7 @@ class MixtureDiscriminantAnalysis(Classifier):
     n_init : int, default=1
         Starts in each class.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -67,11 +68,11 @@ class MixtureDiscriminantAnalysis(Classifier):
         n_components: int = 2,
         *,
         covariance_type: str = "full",
-        priors: Any = None,
+        priors: ArrayLike | None = None,
         reg_covar: float = 1e-6,
         max_iter: int = 100,
         n_init: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -83,6 +84,7 @@ class MixtureDiscriminantAnalysis(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components, max_iter=self.max_iter, n_init=self.n_init)
         check.non_negative(reg_covar=self.reg_covar)
         check.one_of(STRUCTURES, covariance_type=self.covariance_type)
@@ -136,6 +138,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         return np.where(nowhere[:, None], log_prior(self.priors_), joint)
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         joint = self._joint(X)
         return self.classes_[joint.argmax(axis=1)]
 

@@ -114,6 +114,7 @@ class SemiSupervisedMixture(Classifier):
     reg_covar : float, default=1e-6
         Added to the variances.
     max_iter : int, default=200
+        Most iterations.
     tol : float, default=1e-6
         Stop when the objective changes by less for each row; 0 runs ``max_iter`` rounds.
     random_state : ignored
@@ -180,6 +181,7 @@ class SemiSupervisedMixture(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.non_negative(
             unlabeled_weight=self.unlabeled_weight, reg_covar=self.reg_covar, tol=self.tol
         )
@@ -269,6 +271,7 @@ class SemiSupervisedMixture(Classifier):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 

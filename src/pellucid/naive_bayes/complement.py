@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Numbers, Rng
 from pellucid.core.records import Card
 from pellucid.naive_bayes.count_kernels import ClassCounts
 from pellucid.naive_bayes.counts import CountNB, LogTables, check_alpha
@@ -85,10 +85,10 @@ class ComplementNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Numbers = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
         norm: bool = False,
     ) -> None:
         self.alpha = alpha

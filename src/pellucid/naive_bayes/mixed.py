@@ -221,6 +221,7 @@ class MixedNB(NaiveBayes):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         table, kinds = self._open(X, first=True)
         c = self._check_target(y, table.shape[0])
         rows = Rows(table, c, check_weights(sample_weight, table))

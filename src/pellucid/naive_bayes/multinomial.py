@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Numbers, Rng
 from pellucid.core.records import Card
 from pellucid.naive_bayes.count_kernels import ClassCounts
 from pellucid.naive_bayes.counts import CountNB, LogTables, log_shares
@@ -78,10 +78,10 @@ class MultinomialNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: Numbers = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha

@@ -15,6 +15,7 @@ columns, so that the fit is that of all texts at once.
 References: Manning, Raghavan & Schuetze (2008), chapter 13.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.compiled.counts.words import count_words
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Numbers
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.text.count_vectorizer import given_vocabulary
@@ -98,11 +99,11 @@ class TextNB(Classifier):
         self,
         model: str = "multinomial",
         *,
-        alpha: Any = 1.0,
+        alpha: Numbers = 1.0,
         fit_prior: bool = True,
         lowercase: bool = True,
         ngram_range: tuple[int, int] = (1, 1),
-        vocabulary: Any = None,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
     ) -> None:
         self.model = model
         self.alpha = alpha
@@ -119,6 +120,7 @@ class TextNB(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         found = self._terms(X)
         labels = check_labels(y, len(found.ends), self)
         context = FitContext(
@@ -199,6 +201,7 @@ class TextNB(Classifier):
         return count_matrix(self._terms(X), self.vocabulary_)
 
     def predict(self, X: Any) -> Any:
+        """Predict for each row of ``X``."""
         return self.model_.predict(self._counted(X))
 
     def predict_proba(self, X: Any) -> Array:

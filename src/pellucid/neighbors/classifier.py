@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.neighbors.search.lsh import LSHIndex
-from pellucid.neighbors.search.nearest_search import NearestQuestions
+from pellucid.neighbors.search.nearest_search import answers, edge, kneighbors, kneighbors_graph
 from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.neighbors.voting import VotingModel, by_nearest, decide, vote_totals
 
@@ -62,7 +62,7 @@ class NearVotes(NamedTuple):
         return by_nearest(self.codes[rows], part, self.n_classes)
 
 
-class KNeighborsClassifier(VotingModel, NearestQuestions):
+class KNeighborsClassifier(VotingModel):
     """Classification by the vote of the nearest training rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -111,6 +111,9 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
     (['a'], array([[0.667, 0.333]]))
     """
 
+    kneighbors = kneighbors
+    kneighbors_graph = kneighbors_graph
+
     def __init__(
         self,
         n_neighbors: int | Literal["all"] = 5,
@@ -143,7 +146,7 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
         return neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
 
     def _votes(self, X: Any) -> Iterator[list[Any]]:
-        for Q, distance, index in self._answers(X):
+        for Q, distance, index in answers(self, X):
             w = self._weights(Q, distance, index)
             yield [NearVotes(codes[index], w, len(classes)) for classes, codes in self._columns()]
 
@@ -154,7 +157,7 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
             raise ValueError("explain needs a y of one column, the model was fitted on several")
         rng = self._rng()
         shown = []
-        for Q, distance, index in self._answers(X):
+        for Q, distance, index in answers(self, X):
             w = self._weights(Q, distance, index)
             votes = NearVotes(self._y[index], w, len(self.classes_))
             totals = votes.totals
@@ -182,7 +185,7 @@ class KNeighborsClassifier(VotingModel, NearestQuestions):
                 "neighbours": k,
                 "classes": len(self.classes_),
                 **spreads,
-                **self._edge(),
+                **edge(self),
             },
             warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
         )

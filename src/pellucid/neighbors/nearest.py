@@ -12,12 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.neighbors.neighbor_model import NeighborsModel
 from pellucid.neighbors.search.lsh import LSHIndex
-from pellucid.neighbors.search.nearest_search import NearestQuestions
-from pellucid.neighbors.search.radius_search import RadiusQuestions
+from pellucid.neighbors.search.nearest_search import kneighbors, kneighbors_graph
+from pellucid.neighbors.search.radius_search import (
+    check_radius,
+    radius_neighbors,
+    radius_neighbors_graph,
+)
 
 
-class NearestNeighbors(NearestQuestions, RadiusQuestions):
+class NearestNeighbors(NeighborsModel):
     """Find the nearest training rows of any rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -60,6 +65,10 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
     """
 
     _lenient = True
+    kneighbors = kneighbors
+    kneighbors_graph = kneighbors_graph
+    radius_neighbors = radius_neighbors
+    radius_neighbors_graph = radius_neighbors_graph
 
     def __init__(
         self,
@@ -85,7 +94,7 @@ class NearestNeighbors(NearestQuestions, RadiusQuestions):
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the rows and prepare the search; ``y`` is ignored."""
-        self._check_radius()
+        check_radius(self)
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
         self._set_rows(rows.X)

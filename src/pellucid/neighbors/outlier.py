@@ -24,8 +24,9 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
+from pellucid.neighbors.neighbor_model import NeighborsModel
 from pellucid.neighbors.search.lsh import LSHIndex
-from pellucid.neighbors.search.nearest_search import NearestQuestions
+from pellucid.neighbors.search.nearest_search import kneighbors, kneighbors_graph, nearest
 
 SMALL = 1e-10  # keeps the density of repeated rows finite, as in scikit-learn
 
@@ -60,7 +61,7 @@ def _for_training_rows(self: "LocalOutlierFactor") -> bool:
     return True
 
 
-class LocalOutlierFactor(OutlierMixin, NearestQuestions):
+class LocalOutlierFactor(OutlierMixin, NeighborsModel):
     """Outliers by local density.
 
     Parameters
@@ -102,6 +103,8 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
     """
 
     _lenient = True
+    kneighbors = kneighbors
+    kneighbors_graph = kneighbors_graph
 
     def __init__(
         self,
@@ -152,7 +155,7 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
                 f"{n - 1} are used"
             )
         self.n_neighbors_ = max(1, min(self.n_neighbors, n - 1))
-        distance, index = self._nearest(None, self.n_neighbors_)
+        distance, index = nearest(self, None, self.n_neighbors_)
         self._reach = np.ascontiguousarray(distance[:, -1])
         self._density = local_density(distance, index, self._reach)
         factor = -((self._density[index] / self._density[:, None]).mean(axis=1))
@@ -178,7 +181,7 @@ class LocalOutlierFactor(OutlierMixin, NearestQuestions):
     def score_samples(self, X: Any) -> Array:
         """-LOF of new rows: high is normal."""
         check_is_fitted(self)
-        distance, index = self._nearest(self._check_questions(X), self.n_neighbors_)
+        distance, index = nearest(self, self._check_questions(X), self.n_neighbors_)
         density = local_density(distance, index, self._reach)
         return -(self._density[index] / density[:, None]).mean(axis=1)
 

@@ -25,7 +25,15 @@ from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.neighbor_model import METHODS
-from pellucid.neighbors.search.radius_search import Found, RadiusQuestions, pair_weights
+from pellucid.neighbors.search.radius_search import (
+    Found,
+    check_radius,
+    find,
+    pair_weights,
+    radius_neighbors,
+    radius_neighbors_graph,
+    reach,
+)
 from pellucid.neighbors.voting import VotingModel, by_nearest
 
 
@@ -59,7 +67,7 @@ class PairVotes(NamedTuple):
         return winner
 
 
-class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
+class RadiusNeighborsClassifier(VotingModel):
     """Classification by the vote of all training rows within a radius.
 
     Every ``algorithm`` and number of threads gives the same answer. y may have several columns.
@@ -110,6 +118,9 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
     (array([0]), array([[0.667, 0.333]]))
     """
 
+    radius_neighbors = radius_neighbors
+    radius_neighbors_graph = radius_neighbors_graph
+
     def __init__(
         self,
         radius: float = 1.0,
@@ -139,7 +150,7 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
 
     def _check_question(self) -> None:
         check.one_of(METHODS, algorithm=self.algorithm)
-        self._check_radius()
+        check_radius(self)
         check.non_negative(radius=self.radius)
 
     def _settle(self) -> None:
@@ -170,7 +181,7 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
 
     def _votes(self, X: Any) -> Iterator[list[Any]]:
         seen = 0
-        for Q, found in self._found(X):
+        for Q, found in find(self, X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
             alone = found.total(w) == 0
             if self.outlier_label_ is None and alone.any():
@@ -209,6 +220,6 @@ class RadiusNeighborsClassifier(VotingModel, RadiusQuestions):
             f"votes sum w_i [y_i = c] with {self.weights or 'uniform'} weights, nearness is "
             f"{self.effective_metric_}; without neighbours: {self.outlier_label_ or 'refused'}",
             f"nothing is minimised; search by {self._fit_method}, exact",
-            {**self._reach(), "classes": len(self.classes_), **spreads},
+            {**reach(self), "classes": len(self.classes_), **spreads},
             warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
         )

@@ -22,7 +22,15 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.averaging import AveragingModel
 from pellucid.neighbors.neighbor_model import METHODS
-from pellucid.neighbors.search.radius_search import Found, RadiusQuestions, pair_weights
+from pellucid.neighbors.search.radius_search import (
+    Found,
+    check_radius,
+    find,
+    pair_weights,
+    radius_neighbors,
+    radius_neighbors_graph,
+    reach,
+)
 
 
 def local_means(values: Array, weights: Array | None, found: Found) -> Array:
@@ -80,7 +88,7 @@ class PairValues(NamedTuple):
         return np.sqrt(local_means(away**2, self.weights, self.found))
 
 
-class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
+class RadiusNeighborsRegressor(AveragingModel):
     """Regression by the average of all training rows within a radius.
 
     Every ``algorithm`` and number of threads gives the same answer. y may have several columns.
@@ -122,6 +130,9 @@ class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
     array([0.5])
     """
 
+    radius_neighbors = radius_neighbors
+    radius_neighbors_graph = radius_neighbors_graph
+
     def __init__(
         self,
         radius: float = 1.0,
@@ -147,11 +158,11 @@ class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
 
     def _check_question(self) -> None:
         check.one_of(METHODS, algorithm=self.algorithm)
-        self._check_radius()
+        check_radius(self)
         check.non_negative(radius=self.radius)
 
     def _local(self, X: Any, y: Array) -> Iterator[PairValues]:
-        for Q, found in self._found(X):
+        for Q, found in find(self, X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
             yield PairValues(y.take(found.row, axis=0), w, found)
 
@@ -175,6 +186,6 @@ class RadiusNeighborsRegressor(AveragingModel, RadiusQuestions):
             f"{loss} loss near each row, {self.weights or 'uniform'} weights, nearness is "
             f"{self.effective_metric_}; without neighbours: NaN, with a warning",
             f"nothing is minimised; search by {self._fit_method}, exact",
-            {**self._reach(), **spreads},
+            {**reach(self), **spreads},
             warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
         )

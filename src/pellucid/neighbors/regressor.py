@@ -19,7 +19,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
 from pellucid.neighbors.averaging import AveragingModel
 from pellucid.neighbors.search.lsh import LSHIndex
-from pellucid.neighbors.search.nearest_search import NearestQuestions
+from pellucid.neighbors.search.nearest_search import answers, edge, kneighbors, kneighbors_graph
 from pellucid.neighbors.search.weights import neighbour_weights
 
 
@@ -52,7 +52,7 @@ class NearValues(NamedTuple):
         return np.sqrt(weighted_mean(away**2, self.weights))
 
 
-class KNeighborsRegressor(AveragingModel, NearestQuestions):
+class KNeighborsRegressor(AveragingModel):
     """Regression by the average of the nearest training rows.
 
     Every ``algorithm`` and number of threads gives the same neighbours: rows at equal distance
@@ -94,6 +94,9 @@ class KNeighborsRegressor(AveragingModel, NearestQuestions):
     array([2.3])
     """
 
+    kneighbors = kneighbors
+    kneighbors_graph = kneighbors_graph
+
     def __init__(
         self,
         n_neighbors: int | Literal["all"] = 5,
@@ -121,7 +124,7 @@ class KNeighborsRegressor(AveragingModel, NearestQuestions):
         self._check_parameters()
 
     def _local(self, X: Any, y: Array) -> Iterator[NearValues]:
-        for Q, distance, index in self._answers(X):
+        for Q, distance, index in answers(self, X):
             w = neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
             yield NearValues(y.take(index, axis=0), w)
 
@@ -142,7 +145,7 @@ class KNeighborsRegressor(AveragingModel, NearestQuestions):
                 "inputs": self.n_features_in_,
                 "neighbours": self.n_neighbors,
                 **spreads,
-                **self._edge(),
+                **edge(self),
             },
             warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
         )

@@ -6,17 +6,20 @@ Encoder and decoder mirror each other; code and output are linear. With linear u
 best code spans the principal subspace (Baldi & Hornik 1989); with others it bends.
 """
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.neural.layers.activations import Activation
 from pellucid.neural.layers.dense import Dense
 from pellucid.neural.network import Network
 from pellucid.neural.training.backprop import infer
@@ -45,10 +48,15 @@ class Autoencoder(Transformer):
     activation : str or Activation, default="relu"
         Of the hidden layers; code and output are linear.
     solver : {"adam", "sgd", "lbfgs"} or GradientDescent, default="adam"
+        As in ``MLPRegressor``.
     alpha : float, L1 or L2, default=0.0
+        Penalty on the weights, as in ``MLPRegressor``.
     batch_size : int or "auto", default="auto"
+        Rows per step; "auto": min(200, n).
     max_iter : int, default=200
+        Most iterations.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -72,13 +80,13 @@ class Autoencoder(Transformer):
         self,
         n_components: int = 2,
         *,
-        hidden_layer_sizes: Any = (),
-        activation: Any = "relu",
-        solver: Any = "adam",
-        alpha: Any = 0.0,
-        batch_size: Any = "auto",
+        hidden_layer_sizes: int | Sequence[int] = (),
+        activation: str | Activation = "relu",
+        solver: Literal["adam", "sgd", "lbfgs"] | GradientDescent = "adam",
+        alpha: float | L1L2 = 0.0,
+        batch_size: int | Literal["auto"] = "auto",
         max_iter: int = 200,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -91,6 +99,7 @@ class Autoencoder(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components)
         check_keywords(self)
         rows = self._check_training(X, None, sample_weight)
@@ -206,6 +215,7 @@ class Autoencoder(Transformer):
                 raise ValueError(f"vector_ must hold {network.plan.size} numbers")
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         check_is_fitted(self)
         units = [self.n_features_in_, *(w.shape[1] for w in self.network_.weights)]
         solver = self.solver if isinstance(self.solver, str) else repr(self.solver)

@@ -9,7 +9,8 @@ cross-entropy by z is p - t; the chain rule carries it back through the layers.
 References: Rumelhart, Hinton & Williams (1986); Kingma & Ba (2015) for Adam.
 """
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,10 +19,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ClassWeight, Seed
+from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.statistics import Rows
+from pellucid.neural.layers.activations import Activation
+from pellucid.neural.layers.layer import Layer
 from pellucid.neural.mlp_model import MultilayerPerceptron
+from pellucid.neural.network import Network
 from pellucid.neural.training.objectives import Head, output_head
+from pellucid.solvers.gradient_descent import GradientDescent
 
 
 def descends(model: Any) -> bool:
@@ -54,7 +61,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     max_iter : int, default=200
         Epochs.
     shuffle : bool, default=True
+        Whether every epoch visits the rows in a new order.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
     tol : float, default=1e-4
         Progress that counts; ``n_iter_no_change`` epochs without it end the fit.
     verbose : bool, default=False
@@ -66,13 +75,17 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     early_stopping : bool or EarlyStopping, default=False
         Judge progress by the accuracy on rows held out, and keep the best weights.
     validation_fraction : float, default=0.1
+        Share of rows held out by ``early_stopping``.
     beta_1, beta_2, epsilon : float, default=0.9, 0.999, 1e-8
         For "adam".
     n_iter_no_change : int, default=10
+        Epochs without progress that end the fit.
     max_fun : int, default=15000
         Evaluations of the loss by "lbfgs".
     class_weight : None, "balanced" or dict, default=None
         Factors of the sample weights, by class.
+    learning_rate_init, power_t
+        First rate of "sgd" and "adam"; exponent of "invscaling".
 
     Attributes
     ----------
@@ -92,31 +105,31 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
 
     def __init__(
         self,
-        hidden_layer_sizes: Any = (100,),
-        activation: Any = "relu",
+        hidden_layer_sizes: int | Sequence[int] | Sequence[Layer] | Network = (100,),
+        activation: str | Activation | Sequence[str | Activation] = "relu",
         *,
-        solver: Any = "adam",
-        alpha: Any = 0.0001,
-        batch_size: Any = "auto",
+        solver: Literal["adam", "sgd", "lbfgs"] | GradientDescent = "adam",
+        alpha: float | L1L2 = 0.0001,
+        batch_size: int | Literal["auto"] = "auto",
         learning_rate: str = "constant",
         learning_rate_init: float = 0.001,
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,
-        early_stopping: Any = False,
+        early_stopping: bool | EarlyStopping = False,
         validation_fraction: float = 0.1,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
         n_iter_no_change: float = 10,
         max_fun: int = 15000,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -152,6 +165,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_all()
         before = getattr(self, "classes_", None) if self.warm_start else None
         rows = self._check_training(X, y, sample_weight)
@@ -258,6 +272,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Any:
+        """Predict for each row of ``X``."""
         p = self.predict_proba(X)
         if self._several:
             return (p > 0.5).astype(int)

@@ -8,19 +8,26 @@ y is a count of mean exp(a_L W + b), and half the Poisson deviance is minimised.
 References: Rumelhart, Hinton & Williams (1986); Hornik, Stinchcombe & White (1989).
 """
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.statistics import Rows
+from pellucid.neural.layers.activations import Activation
+from pellucid.neural.layers.layer import Layer
 from pellucid.neural.mlp_classifier import descends
 from pellucid.neural.mlp_model import MultilayerPerceptron
+from pellucid.neural.network import Network
 from pellucid.neural.training.objectives import Head, PoissonDeviance, output_head
 from pellucid.neural.training.training import mean_r2
+from pellucid.solvers.gradient_descent import GradientDescent
 
 
 class MLPRegressor(Regressor, MultilayerPerceptron):
@@ -29,6 +36,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     Parameters
     ----------
     loss : {"squared_error", "poisson"}, default="squared_error"
+        What is minimised; "poisson" is for counts.
     hidden_layer_sizes : int, sequence of int, list of layers, or Network, default=(100,)
         ``()``: linear regression.
     activation : str, Activation or list, default="relu"
@@ -39,22 +47,38 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     alpha : float, L1 or L2, default=1e-4
         A number: alpha/2 sum |W|^2 / rows of a batch.
     batch_size : int or "auto", default="auto"
+        Rows per step; "auto": min(200, n).
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
+        For "sgd".
     learning_rate_init, power_t : float, default=0.001, 0.5
     max_iter : int, default=200
+        Most iterations.
     shuffle : bool, default=True
+        Whether every epoch visits the rows in a new order.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
     tol : float, default=1e-4
+        The search stops when it gains less than this.
     verbose : bool, default=False
         Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
     warm_start : bool, default=False
+        Start from the weights of the last fit.
     momentum, nesterovs_momentum : float, bool, default=0.9, True
     early_stopping : bool or EarlyStopping, default=False
         Judge progress by R^2 on rows held out, and keep the best weights.
     validation_fraction : float, default=0.1
+        Share of rows held out by ``early_stopping``.
     beta_1, beta_2, epsilon : float, default=0.9, 0.999, 1e-8
     n_iter_no_change : int, default=10
+        Epochs without progress that end the fit.
     max_fun : int, default=15000
+        Evaluations of the loss by "lbfgs".
+    learning_rate_init, power_t
+        First rate of "sgd" and "adam"; exponent of "invscaling".
+    momentum, nesterovs_momentum
+        For "sgd".
+    beta_1, beta_2, epsilon
+        For "adam".
 
     Attributes
     ----------
@@ -77,24 +101,24 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     def __init__(
         self,
         loss: str = "squared_error",
-        hidden_layer_sizes: Any = (100,),
-        activation: Any = "relu",
+        hidden_layer_sizes: int | Sequence[int] | Sequence[Layer] | Network = (100,),
+        activation: str | Activation | Sequence[str | Activation] = "relu",
         *,
-        solver: Any = "adam",
-        alpha: Any = 0.0001,
-        batch_size: Any = "auto",
+        solver: Literal["adam", "sgd", "lbfgs"] | GradientDescent = "adam",
+        alpha: float | L1L2 = 0.0001,
+        batch_size: int | Literal["auto"] = "auto",
         learning_rate: str = "constant",
         learning_rate_init: float = 0.001,
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,
-        early_stopping: Any = False,
+        early_stopping: bool | EarlyStopping = False,
         validation_fraction: float = 0.1,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
@@ -131,6 +155,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_loss()
         rows = self._check_training(X, y, sample_weight)
         held = None if X_val is None else (X_val, y_val)
@@ -172,5 +197,6 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         return mean_r2(T, out, w)
 
     def predict(self, X: Any) -> Array:
+        """Predict for each row of ``X``."""
         out = self._outputs(X)
         return out.ravel() if self._flat else out

@@ -8,11 +8,12 @@ A network never changes: training and ``with_vector`` return new ones.
 References: Rumelhart, Hinton & Williams (1986).
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.neural.layers.activate import Activate
 from pellucid.neural.layers.activations import get_activation
@@ -48,6 +49,7 @@ class Network:
     Parameters
     ----------
     layers : list of layers
+        From the input to the output.
     loss : str or loss object, default="squared_error"
         squared_error, binary_cross_entropy, cross_entropy, poisson, or an object.
     n_inputs : int, tuple or None, default=None
@@ -76,11 +78,11 @@ class Network:
 
     def __init__(
         self,
-        layers: Any,
+        layers: Sequence[Layer],
         *,
         loss: Any = "squared_error",
-        n_inputs: Any = None,
-        random_state: Any = None,
+        n_inputs: int | tuple[int, ...] | None = None,
+        random_state: Seed = None,
     ) -> None:
         layers = tuple(layers)
         if not layers:
@@ -97,7 +99,7 @@ class Network:
         }
         self.__dict__.update(settings)
         if n_inputs is not None:
-            self._draw((n_inputs,) if np.ndim(n_inputs) == 0 else tuple(n_inputs))
+            self._draw(tuple(np.atleast_1d(n_inputs).tolist()))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a network never changes: cannot set {name}; see with_vector")

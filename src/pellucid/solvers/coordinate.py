@@ -55,6 +55,7 @@ class CoordinateDescent(BaseEstimator):
     selection : {"cyclic", "random"}, default="cyclic"
         Order of the parameters in a round.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Examples
     --------

@@ -118,6 +118,7 @@ class GradientDescent(BaseEstimator):
     shuffle : bool, default=True
         A new random order of the rows in every epoch.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
     average : bool or int, default=False
         Return the mean of the points after all updates (True) or from this update on (Polyak and
         Ruppert); the history shows the points themselves.

@@ -42,8 +42,10 @@ class Objective:
 
     Parameters
     ----------
-    value : callable, ``value(x) -> float`` (``value(x, rows)`` where ``n_samples`` is given)
+    value : callable
+        ``value(x) -> float``, or ``value(x, rows)`` where ``n_samples`` is given.
     gradient, hessian : callables, optional
+        Derivatives of the value without the penalty; found numerically where not given.
     n_samples : int, optional
         The number of rows the value is a sum over: stochastic solvers then pass ``rows``.
     penalty : L1, L2, Lq or None
@@ -100,9 +102,11 @@ class Objective:
         return np.asarray(self._gradient(x, *_rows(rows)), dtype=np.float64)
 
     def loss_value_gradient(self, x: Array) -> tuple[float, Array]:
+        """Value and gradient without the penalty."""
         return float(self._value(x)), self.loss_gradient(x)
 
     def value_gradient(self, x: Array) -> tuple[float, Array]:
+        """Value and gradient."""
         if self.penalty is None and self._gradient is not None:
             return float(self._value(x)), np.asarray(self._gradient(x), dtype=np.float64)
         return self.value(x), self.gradient(x)
@@ -155,13 +159,16 @@ class LinearObjective(Objective):
     Parameters
     ----------
     X : array of shape (n, p)
+        The columns of the model.
     y : array of shape (n,)
         Numbers; 0 and 1 for "logistic"; -1 and +1 for the hinges, "perceptron", "exponential".
     loss : str or Loss, default="squared"
         A name of ``pellucid.core.functions.losses``: squared, absolute, huber, epsilon_insensitive, poisson,
         logistic, hinge, squared_hinge, modified_huber, perceptron, exponential.
     penalty : L1, L2, Lq, a sum of L1 and L2, or None
+        Added to the loss.
     scale : {"sum", "mean", "half_sum", "half_mean"}, default="mean"
+        What the sum of losses is multiplied by: 1, 1/n, 1/2 or 1/(2n).
     unpenalised : tuple of int
         Parameters that the penalty leaves alone.
     batch : {"unbiased", "raw"}, default="unbiased"
@@ -169,6 +176,7 @@ class LinearObjective(Objective):
     intercept : bool, default=False
         A parameter before the others that is added to every prediction (a column of ones).
     sample_weight : array of shape (n,), optional
+        A weight is a repetition.
     epsilon : float, optional
         The e of huber and the epsilon-insensitive losses.
 
@@ -191,7 +199,7 @@ class LinearObjective(Objective):
         batch: str = "unbiased",
         *,
         intercept: bool = False,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         epsilon: float | None = None,
     ) -> None:
         check.one_of(SCALES, scale=scale)
@@ -255,6 +263,7 @@ class LinearObjective(Objective):
         return self.half if self.batch == "raw" else self.s * len(self.X) / n_rows
 
     def value(self, x: Array, rows: Any = None) -> float:
+        """The value, of all rows or of ``rows``."""
         if rows is None:
             found = self.s * self._sweep(x, slopes=False)[0]
         else:
@@ -267,6 +276,7 @@ class LinearObjective(Objective):
         return 0.0 if self.penalty is None else self.penalty.value(x[self.price > 0])
 
     def loss_gradient(self, x: Array, rows: Any = None) -> Array:
+        """The gradient without the penalty."""
         if rows is None:
             return self.s * self._sweep(x, slopes=True)[1]
         rows = np.atleast_1d(rows)
@@ -275,20 +285,24 @@ class LinearObjective(Objective):
         return self._batch_factor(len(rows)) * (np.append(r.sum(), g) if self.intercept else g)
 
     def gradient(self, x: Array, rows: Any = None) -> Array:
+        """The gradient, of all rows or of ``rows``."""
         return self._with_penalty(self.loss_gradient(x, rows), x)
 
     def _with_penalty(self, g: Array, x: Array) -> Array:
         return g if self.penalty is None else g + self.price * self.penalty.gradient(x)
 
     def loss_value_gradient(self, x: Array) -> tuple[float, Array]:
+        """Value and gradient without the penalty."""
         value, g = self._sweep(x, slopes=True)
         return self.s * value, self.s * g
 
     def value_gradient(self, x: Array) -> tuple[float, Array]:
+        """Value and gradient in one pass."""
         value, g = self.loss_value_gradient(x)
         return value + self._penalty_value(x), self._with_penalty(g, x)
 
     def hessian(self, x: Array) -> Array:
+        """The matrix of second derivatives."""
         b, w = (x[0], x[1:]) if self.intercept else (0.0, x)
         H = self._gram(lambda rows: rows.w * self.loss.curvature(rows.y, rows.X @ w + b))
         if self.penalty is None:
@@ -313,6 +327,7 @@ class LinearObjective(Objective):
         return self.s * total
 
     def prox(self, v: Array, t: float) -> Array:
+        """The proximal step of the penalty."""
         return v if self.penalty is None else self.penalty.prox(v, t * self.price)
 
     @property
@@ -333,6 +348,7 @@ class LinearObjective(Objective):
         return self.s * self.loss.bound * np.append(total, squares)
 
     def separated(self, x: Array, *, search: bool = False) -> bool:
+        """Whether ``x`` separates the classes, so that no minimum exists."""
         if self.loss.name not in ("logistic", "exponential") or self.penalty is not None:
             return False
         signs = 2 * self.y - 1 if self.loss.name == "logistic" else self.y

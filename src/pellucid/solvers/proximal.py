@@ -56,6 +56,7 @@ class ProximalGradient(BaseEstimator):
     accelerated : bool, default=True
         Nesterov's momentum, restarted where it points uphill.
     max_iter : int, default=1000
+        Most iterations.
     tol : float or None, default=1e-8
         Norm of the shortest subgradient at which it has converged; None: exactly max_iter steps.
 

@@ -12,7 +12,7 @@ References: Shor (1985); Nesterov, Lectures on Convex Optimization, section 3.2;
 Singer & Srebro (2007), Pegasos.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -32,7 +32,7 @@ from pellucid.solvers.minimum import (
     runs_away,
     starting_point,
 )
-from pellucid.solvers.schedules import InverseScaling
+from pellucid.solvers.schedules import InverseScaling, Schedule
 
 
 class State(NamedTuple):
@@ -54,6 +54,7 @@ class SubgradientDescent(BaseEstimator):
     Parameters
     ----------
     learning_rate : float, schedule or "auto", default=InverseScaling(0.1)
+        Length of the steps.
     max_iter : int, default=1000
         Number of steps; there is no stopping rule, since a subgradient need not become small.
     average : bool, default=False
@@ -68,7 +69,10 @@ class SubgradientDescent(BaseEstimator):
     """
 
     def __init__(
-        self, learning_rate: Any = None, max_iter: int = 1000, average: bool = False
+        self,
+        learning_rate: float | Schedule | Literal["auto"] | None = None,
+        max_iter: int = 1000,
+        average: bool = False,
     ) -> None:
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -148,9 +152,11 @@ class SubgradientReport(NamedTuple):
 def subgradient_report(
     gradient: ArrayLike, x: ArrayLike, l1: float, tol: float = 1e-8
 ) -> SubgradientReport:
-    """Check the optimality conditions of f + l1 |x|_1 at x, given the gradient of f there.
+    """Check the optimality conditions of f + ``l1`` |x|_1 at ``x``, given the ``gradient`` of f.
 
     x_j != 0 needs g_j = -l1 sign(x_j); x_j = 0 needs |g_j| <= l1.
+
+    ``tol`` is the violation that counts as rounding.
 
     Examples
     --------

@@ -27,8 +27,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin, MetaEstimatorMixin
-from sklearn.model_selection import BaseCrossValidator
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -37,7 +36,7 @@ from pellucid.cluster.choosing import criteria as c
 from pellucid.cluster.choosing.elbow_rule import ElbowResult
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -178,13 +177,13 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_clusters: int | Iterable[int] = tuple(range(1, 12)),
         criteria: Iterable[str] = ("elbow", "silhouette", "calinski_harabasz", "stability"),
         n_runs: int = 10,
-        cv: int | BaseCrossValidator = 5,
-        random_state: Any = None,
+        cv: Folds = 5,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.n_clusters = n_clusters

@@ -30,7 +30,7 @@ from pellucid.cluster.dissimilarity import (
 from pellucid.cluster.medoids.kernels import assign, next_medoid, savings, swap_pass
 from pellucid.compiled.distances.brute import direct_distances
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.functions.metrics import resolve, settled
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -186,7 +186,7 @@ class KMedoids(ClusterMixin, Estimator):
         metric: MetricLike = "euclidean",
         init: str | ArrayLike = "build",
         max_iter: int = 300,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric

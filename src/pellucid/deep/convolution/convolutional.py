@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.convolution.images import KINDS
 from pellucid.deep.learner import DeepClassifier, DeepRegressor
 from pellucid.deep.model import DeepModel, Inputs
+from pellucid.deep.training import Training
 
 
 def check_sizes(**values: Any) -> None:
@@ -173,8 +174,8 @@ class ConvolutionalClassifier(DeepClassifier, ConvolutionalModel):
         pooling: str = "max",
         hidden: tuple[int, ...] = (64,),
         image_shape: tuple[int, ...] | None = None,
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.channels = channels
         self.kernel_size = kernel_size
@@ -224,8 +225,8 @@ class ConvolutionalRegressor(DeepRegressor, ConvolutionalModel):
         pooling: str = "max",
         hidden: tuple[int, ...] = (64,),
         image_shape: tuple[int, ...] | None = None,
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.channels = channels
         self.kernel_size = kernel_size

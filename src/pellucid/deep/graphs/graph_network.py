@@ -16,11 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.convolution.convolutional import check_sizes
 from pellucid.deep.graphs.messages import AGGREGATIONS, Graph, read_graph
 from pellucid.deep.learner import DeepClassifier, same_length
 from pellucid.deep.model import Inputs
+from pellucid.deep.training import Training
 
 READOUTS = ("mean", "sum", "max")
 
@@ -79,8 +80,8 @@ class GraphNeuralNetworkClassifier(DeepClassifier):
         *,
         aggregation: str = "gcn",
         readout: str | None = "mean",
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.hidden = hidden
         self.aggregation = aggregation

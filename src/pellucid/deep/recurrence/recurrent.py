@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.learner import DeepClassifier, DeepRegressor, same_length
 from pellucid.deep.model import DeepModel, Inputs
 from pellucid.deep.recurrence.sequences import are_sequences, pad, unpad
+from pellucid.deep.training import Training
 
 CELL_NAMES = ("elman", "gru", "lstm")
 
@@ -151,8 +152,8 @@ class RecurrentClassifier(DeepClassifier, RecurrentModel):
         n_layers: int = 1,
         bidirectional: bool = False,
         output: str = "last",
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.hidden_size = hidden_size
         self.cell = cell
@@ -239,8 +240,8 @@ class RecurrentRegressor(DeepRegressor, RecurrentModel):
         n_layers: int = 1,
         bidirectional: bool = False,
         output: str = "last",
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.hidden_size = hidden_size
         self.cell = cell

@@ -13,10 +13,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.learner import DeepClassifier
 from pellucid.deep.model import Inputs
 from pellucid.deep.recurrence.sequences import are_sequences, pad
+from pellucid.deep.training import Training
 from pellucid.deep.transformers.tokens import (
     SPECIAL,
     Token,
@@ -119,8 +120,8 @@ class TransformerClassifier(DeepClassifier):
         d_feedforward: int = 256,
         dropout: float = 0.1,
         max_length: int = 128,
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.d_model = d_model
         self.n_heads = n_heads

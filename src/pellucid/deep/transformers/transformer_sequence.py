@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.deep.engine import count_weights, one_session, require_torch
 from pellucid.deep.learner import Learner, same_length
 from pellucid.deep.model import Inputs
+from pellucid.deep.training import Training
 from pellucid.deep.transformers.tokens import (
     BEGIN,
     END,
@@ -89,8 +90,8 @@ class TransformerSequenceModel(Learner):
         d_feedforward: int = 256,
         dropout: float = 0.1,
         max_length: int = 128,
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.d_model = d_model
         self.n_heads = n_heads

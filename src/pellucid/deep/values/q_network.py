@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.deep.convolution.convolutional import check_sizes
 from pellucid.deep.engine import (
@@ -24,7 +24,7 @@ from pellucid.deep.engine import (
     require_torch,
     weights_of,
 )
-from pellucid.deep.training import get_training
+from pellucid.deep.training import Training, get_training
 
 
 class QNetwork(BaseEstimator):
@@ -64,8 +64,8 @@ class QNetwork(BaseEstimator):
         hidden: tuple[int, ...] = (64, 64),
         *,
         dueling: bool = False,
-        training: Any = None,
-        random_state: Any = None,
+        training: Training | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_actions = n_actions
         self.hidden = hidden

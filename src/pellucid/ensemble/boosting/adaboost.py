@@ -54,9 +54,9 @@ class AdaBoostRound(NamedTuple):
     0.346574
     """
 
-    error: float
-    alpha: float
-    normaliser: float
+    error: float  # weight of the rows that were wrong
+    alpha: float  # vote of the classifier
+    normaliser: float  # sum of the new weights before division
     weights: Array  # after the round; their sum is 1
 
 
@@ -121,6 +121,7 @@ class AdaBoostClassifier(Classifier):
     learning_rate : float, default=1.0
         Multiplies the weight of every member.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the members and of rows drawn by weight.
 
     Attributes
     ----------
@@ -175,6 +176,7 @@ class AdaBoostClassifier(Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Fit members round by round."""
         check.whole(n_estimators=self.n_estimators)
         check.positive(learning_rate=self.learning_rate)
         check_inner(self, self._template(), "fit", "predict")
@@ -332,6 +334,7 @@ class AdaBoostClassifier(Classifier):
         return {"estimator_weights_": n, "estimator_errors_": n} if n[0] else {}
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         last = self.history_[-1]
         kind = type(self.estimator_).__name__

@@ -15,13 +15,15 @@ References: Friedman (2001, 2002); ESL, section 10.10.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.base import Classifier, Regressor, check_labels, check_number_target, encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.meta import check_inner
 from pellucid.ensemble.boosting.gradient_losses import (
     GradientLoss,
@@ -51,26 +53,22 @@ class GradientBoostingRegressor(GradientBoosting, Regressor):
         Rounds.
     subsample : float, default=1.0
         Share of the rows that each round sees.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-    min_weight_fraction_leaf : float, default=0.0
-    max_depth : int or None, default=3
-    min_impurity_decrease : float, default=0.0
-        Limits of the trees, as in ``DecisionTreeRegressor``.
+    min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth, \
+min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
+        Limits of the trees, as in ``DecisionTreeRegressor``; ``max_depth`` is 3 by default.
     init : estimator, "zero" or None, default=None
         Where to start; None: the best constant.
     random_state : int, RandomState, Generator or None, default=None
-    max_features : int, float, "sqrt", "log2" or None, default=None
+        Seed of subsamples, drawn columns and rows kept aside.
     alpha : float, default=0.9
         Level of ``loss="huber"`` and ``loss="quantile"``.
     verbose : int, default=0
         Accepted without effect; ``set_callbacks`` shows progress.
-    max_leaf_nodes : int, default=None
     warm_start : bool, default=False
         Go on from the rounds of the fit before.
     validation_fraction, n_iter_no_change, tol : float, int or None, float
         scikit-learn's early stopping: active where ``n_iter_no_change`` is a number; all rounds
         are kept.
-    ccp_alpha : float, default=0.0
     early_stopping : EarlyStopping or None, default=None
         Rows kept aside, patience, and by default a return to the best round. It wins over the
         three keywords above. ``fit(.., X_val=, y_val=)`` gives one's own rows.
@@ -101,7 +99,7 @@ class GradientBoostingRegressor(GradientBoosting, Regressor):
     def __init__(
         self,
         *,
-        loss: Any = "squared_error",
+        loss: str | Huber | Quantile = "squared_error",
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample: float = 1.0,
@@ -110,9 +108,9 @@ class GradientBoostingRegressor(GradientBoosting, Regressor):
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
-        init: Any = None,
-        random_state: Any = None,
-        max_features: Any = None,
+        init: BaseEstimator | Literal["zero"] | None = None,
+        random_state: Seed = None,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
         alpha: float = 0.9,
         verbose: int = 0,
         max_leaf_nodes: int | None = None,
@@ -121,7 +119,7 @@ class GradientBoostingRegressor(GradientBoosting, Regressor):
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
-        early_stopping: Any = None,
+        early_stopping: EarlyStopping | None = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -163,7 +161,7 @@ class GradientBoostingRegressor(GradientBoosting, Regressor):
     def _known_targets(self, y: Any, n: int) -> Array:
         return check_number_target(y, n, False, self)
 
-    def _init_scores(self, loss: Any, model: Any, X: Array) -> Array:
+    def _init_scores(self, loss: GradientLoss, model: Any, X: Array) -> Array:
         check_inner(self, model, "predict")
         return np.asarray(model.predict(X), dtype=np.float64).reshape(1, -1)
 
@@ -227,9 +225,9 @@ early_stopping
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
-        init: Any = None,
-        random_state: Any = None,
-        max_features: Any = None,
+        init: BaseEstimator | Literal["zero"] | None = None,
+        random_state: Seed = None,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
         verbose: int = 0,
         max_leaf_nodes: int | None = None,
         warm_start: bool = False,
@@ -237,7 +235,7 @@ early_stopping
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
-        early_stopping: Any = None,
+        early_stopping: EarlyStopping | None = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate

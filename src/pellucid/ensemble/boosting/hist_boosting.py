@@ -16,15 +16,16 @@ threads.
 References: Friedman (2001); Chen & Guestrin (2016); Ke et al. (2017); Fisher (1958).
 """
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
 from pellucid.base import Classifier, Regressor, check_labels, encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
-from pellucid.ensemble.boosting.growth_limits import Growth
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Seed
+from pellucid.ensemble.boosting.growth_limits import Growth, Interactions
 from pellucid.ensemble.boosting.hist_losses import Loss
 from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
@@ -45,6 +46,7 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "gamma", "poisson", "quantile"}
+        What is minimised; see the module.
     quantile : float, optional
         The level of ``loss="quantile"``.
     learning_rate : float, default=0.1
@@ -52,27 +54,39 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     max_iter : int, default=100
         Rounds.
     max_leaf_nodes : int or None, default=31
+        Leaves of a tree at most.
     max_depth : int, optional
+        Levels of questions at most.
     min_samples_leaf : int, default=20
         Rows in a leaf, each counted by its weight.
     l2_regularization : float, default=0.0
+        Penalty on the values of the leaves.
     max_features : float, default=1.0
         Share of the columns that a leaf may be split by, drawn anew for each.
     max_bins : int, default=255
+        Bins of a column, 2 to 255; missing cells have one more.
     categorical_features : "from_dtype", mask, column numbers or names, default="from_dtype"
+        Columns that are split as categories.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
+        Columns along which the answer may only rise (1) or fall (-1).
     interaction_cst : "pairwise", "no_interactions" or groups of column numbers, optional
+        Columns that may occur together on a path.
     warm_start : bool, default=False
         Go on from the trees there are, up to ``max_iter``.
     early_stopping : "auto" or bool, default="auto"
         Keep rows aside and stop when they no longer gain; auto: from 10,001 rows on.
     scoring : str, callable or None, default="loss"
+        What early stopping looks at.
     validation_fraction : float, default=0.1
+        Share (or number) of rows kept aside; None judges on the training rows.
     n_iter_no_change : int, default=10
+        Rounds without gain before the stop.
     tol : float, default=1e-7
+        A gain must be larger than this.
     verbose : int, default=0
         Without effect; callbacks show progress.
     random_state : int, RandomState, Generator or None
+        Seed of the rows kept aside, the bins and the drawn columns.
     growth : Growth, optional
         The limits of a tree in one object, ``min_gain`` among them.
 
@@ -107,17 +121,17 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
         l2_regularization: float = 0.0,
         max_features: float = 1.0,
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
+        categorical_features: ArrayLike | None = "from_dtype",
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        interaction_cst: Interactions = None,
         warm_start: bool = False,
-        early_stopping: Any = "auto",
-        scoring: Any = "loss",
-        validation_fraction: Any = 0.1,
+        early_stopping: bool | Literal["auto"] = "auto",
+        scoring: str | Callable[..., float] | None = "loss",
+        validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         growth: Growth | None = None,
     ) -> None:
         self.loss = loss
@@ -204,36 +218,14 @@ class HistGradientBoostingClassifier(Classifier, HistGradientBoosting):
     Parameters
     ----------
     loss : "log_loss"
-    learning_rate : float, default=0.1
-        Every tree counts only so much.
-    max_iter : int, default=100
-        Rounds.
-    max_leaf_nodes : int or None, default=31
-    max_depth : int, optional
-    min_samples_leaf : int, default=20
-        Rows in a leaf, each counted by its weight.
-    l2_regularization : float, default=0.0
-    max_features : float, default=1.0
-        Share of the columns that a leaf may be split by, drawn anew for each.
-    max_bins : int, default=255
-    categorical_features : "from_dtype", mask, column numbers or names, default="from_dtype"
-    monotonic_cst : array of -1, 0, 1, or dict of names, optional
-    interaction_cst : "pairwise", "no_interactions" or groups of column numbers, optional
-    warm_start : bool, default=False
-        Go on from the trees there are, up to ``max_iter``.
-    early_stopping : "auto" or bool, default="auto"
-        Keep rows aside and stop when they no longer gain; auto: from 10,001 rows on.
-    scoring : str, callable or None, default="loss"
-    validation_fraction : float, default=0.1
-    n_iter_no_change : int, default=10
-    tol : float, default=1e-7
-    verbose : int, default=0
-        Without effect; callbacks show progress.
-    random_state : int, RandomState, Generator or None
+        The only one; accepted as in scikit-learn.
     class_weight : dict, "balanced" or None
         What the loss of each class is multiplied by.
-    growth : Growth, optional
-        The limits of a tree in one object, ``min_gain`` among them.
+    learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, \
+max_features, max_bins, categorical_features, monotonic_cst, interaction_cst, warm_start, \
+early_stopping, scoring, validation_fraction, n_iter_no_change, tol, verbose, random_state, \
+growth
+        As in ``HistGradientBoostingRegressor``.
 
     Attributes
     ----------
@@ -265,18 +257,18 @@ class HistGradientBoostingClassifier(Classifier, HistGradientBoosting):
         l2_regularization: float = 0.0,
         max_features: float = 1.0,
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
+        categorical_features: ArrayLike | None = "from_dtype",
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        interaction_cst: Interactions = None,
         warm_start: bool = False,
-        early_stopping: Any = "auto",
-        scoring: Any = "loss",
-        validation_fraction: Any = 0.1,
+        early_stopping: bool | Literal["auto"] = "auto",
+        scoring: str | Callable[..., float] | None = "loss",
+        validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         verbose: int = 0,
-        random_state: Any = None,
-        class_weight: Any = None,
+        random_state: Seed = None,
+        class_weight: ClassWeight = None,
         growth: Growth | None = None,
     ) -> None:
         self.loss = loss

@@ -11,19 +11,22 @@ With our trees as members the forest's grower is used: columns are prepared once
 References: Breiman (1996); ESL, section 8.7.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Classifier, Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.bagging_model import Bagging, take_columns
-from pellucid.ensemble.committees.bootstrap import Bootstrap
+from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampling
 from pellucid.ensemble.committees.class_factors import class_factor
 from pellucid.ensemble.committees.constant import ConstantClassifier
 from pellucid.tree.classifier import DecisionTreeClassifier
@@ -76,6 +79,7 @@ class BaggingClassifier(Bagging, Classifier):
     n_jobs : int, default=None
         Members fitted at a time (trees: threads).
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws and of the members.
     verbose : int, default=0
         Accepted without effect.
     sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
@@ -106,19 +110,19 @@ class BaggingClassifier(Bagging, Classifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | Sequence[BaseEstimator] | None = None,
         n_estimators: int = 10,
         *,
-        max_samples: Any = None,
-        max_features: Any = 1.0,
+        max_samples: float | None = None,
+        max_features: float = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        sampling: Any = "bootstrap",
+        sampling: Sampling = "bootstrap",
         voting: str = "soft",
     ) -> None:
         self.estimator = estimator
@@ -143,6 +147,7 @@ class BaggingClassifier(Bagging, Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Fit the members, each on its own draw of rows and features."""
         check.one_of(("soft", "hard"), voting=self.voting)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         rows = self._check_training(X, y, sample_weight)
@@ -155,12 +160,12 @@ class BaggingClassifier(Bagging, Classifier):
         context.end()
         return self
 
-    def _fit_member(self, model: Any, X: Any, answers: Any, params: dict[str, Any]) -> Any:
+    def _fit_member(self, model: Any, X: Any, answers: NDArray[Any], params: dict[str, Any]) -> Any:
         if (answers == answers[0]).all():
             return ConstantClassifier().fit(X, answers)
         return model.fit(X, answers, **params)
 
-    def _row_factor(self, target: Any, w: Array) -> Any:
+    def _row_factor(self, target: Classes | Array | None, w: Array) -> Any:
         wanted = self.sampling.class_weight if isinstance(self.sampling, Bootstrap) else None
         if wanted is None or isinstance(wanted, str):
             return class_factor(wanted, self._codes.reshape(-1, 1), w)
@@ -181,7 +186,7 @@ class BaggingClassifier(Bagging, Classifier):
         shares[:, places] = found[:, known]
         return shares
 
-    def _judge(self, X: Any, codes: Any, w: Array) -> None:
+    def _judge(self, X: Any, codes: IntArray, w: Array) -> None:
         """The out-of-bag attributes."""
         n, K = X.shape[0], len(self.classes_)
         total, votes = np.zeros((n, K)), np.zeros(n)
@@ -246,20 +251,11 @@ class BaggingRegressor(Bagging, Regressor):
     ----------
     estimator : estimator, list of estimators or None, default=None
         The base learner (None: ``DecisionTreeRegressor``); a list is used in turn.
-    n_estimators : int, default=10
-    max_samples : int, float or None, default=None
-    max_features : int or float, default=1.0
-    bootstrap, bootstrap_features : bool, default=True and False
-    oob_score, warm_start : bool, default=False
-    n_jobs : int, default=None
-    random_state : int, RandomState, Generator or None, default=None
-    verbose : int, default=0
-        Accepted without effect.
-    sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
     combine : {"mean", "median"}, default="mean"
         How the members' answers are joined.
-
-    The parameters of ``BaggingClassifier`` mean the same here.
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, warm_start, \
+n_jobs, random_state, verbose, sampling
+        As in ``BaggingClassifier``.
 
     Attributes
     ----------
@@ -278,19 +274,19 @@ class BaggingRegressor(Bagging, Regressor):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | Sequence[BaseEstimator] | None = None,
         n_estimators: int = 10,
         *,
-        max_samples: Any = None,
-        max_features: Any = 1.0,
+        max_samples: float | None = None,
+        max_features: float = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        sampling: Any = "bootstrap",
+        sampling: Sampling = "bootstrap",
         combine: str = "mean",
     ) -> None:
         self.estimator = estimator
@@ -315,6 +311,7 @@ class BaggingRegressor(Bagging, Regressor):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Fit the members, each on its own draw of rows and features."""
         check.one_of(("mean", "median"), combine=self.combine)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         rows = self._check_training(X, y, sample_weight)
@@ -325,7 +322,7 @@ class BaggingRegressor(Bagging, Regressor):
         context.end()
         return self
 
-    def _fit_member(self, model: Any, X: Any, answers: Any, params: dict[str, Any]) -> Any:
+    def _fit_member(self, model: Any, X: Any, answers: NDArray[Any], params: dict[str, Any]) -> Any:
         return model.fit(X, answers, **params)
 
     def _judge(self, X: Any, y: Array, w: Array) -> None:

@@ -13,9 +13,11 @@ same         z_i in-sample: the simple version, which trusts overfitted members 
 References: Wolpert (1992); Breiman (1996), Stacked regressions; ESL, section 8.8.
 """
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -28,7 +30,7 @@ from pellucid.base import (
     with_callbacks,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.core.loops.iterate import FitContext
 from pellucid.ensemble.committees.stacking_model import METHODS, Stacking
 from pellucid.linear.logistic.logistic import LogisticRegression
@@ -84,10 +86,10 @@ class StackingClassifier(Stacking, Classifier):
 
     def __init__(
         self,
-        estimators: Any,
-        final_estimator: Any = None,
+        estimators: Sequence[tuple[str, BaseEstimator]],
+        final_estimator: BaseEstimator | None = None,
         *,
-        cv: Any = None,
+        cv: Folds | Literal["prefit", "same"] = None,
         stack_method: str = "auto",
         n_jobs: int | None = None,
         passthrough: bool = False,
@@ -104,12 +106,13 @@ class StackingClassifier(Stacking, Classifier):
     def _wanted(self) -> str:
         return self.stack_method
 
-    def _check_member(self, name: str, one: Any) -> None:
+    def _check_member(self, name: str, one: object) -> None:
         if not hasattr(one, "fit"):  # a regressor of ordered labels may be one too
             raise ValueError(f"the estimator {name!r} must have fit, got {one!r}")
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the members and the meta-model; ``params`` go to the members."""
         check.one_of(("auto", *METHODS), stack_method=self.stack_method)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         final = self._open_final(LogisticRegression())
@@ -148,10 +151,7 @@ class StackingRegressor(Stacking, Regressor):
         The members by name; ``set_params(name="drop")`` leaves one out.
     final_estimator : regressor or None, default=None
         The meta-model; None: ``RidgeCV()``.
-    cv : int, splitter, iterable, "prefit", "same" or None, default=None
-    n_jobs : int or None, default=None
-    passthrough : bool, default=False
-    verbose : int, default=0
+    cv, n_jobs, passthrough, verbose
         As in ``StackingClassifier``.
 
     Attributes
@@ -172,10 +172,10 @@ class StackingRegressor(Stacking, Regressor):
 
     def __init__(
         self,
-        estimators: Any,
-        final_estimator: Any = None,
+        estimators: Sequence[tuple[str, BaseEstimator]],
+        final_estimator: BaseEstimator | None = None,
         *,
-        cv: Any = None,
+        cv: Folds | Literal["prefit", "same"] = None,
         n_jobs: int | None = None,
         passthrough: bool = False,
         verbose: int = 0,
@@ -189,6 +189,7 @@ class StackingRegressor(Stacking, Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the members and the meta-model; ``params`` go to the members."""
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         final = self._open_final(RidgeCV())
         X = self._open_training(X)

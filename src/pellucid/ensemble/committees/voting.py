@@ -7,9 +7,11 @@ numbers  mean or median of the members' answers, by their weights
 References: Kuncheva (2004), Combining pattern classifiers, chapters 4 and 5.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, _num_samples, check_is_fitted
 
@@ -54,7 +56,7 @@ class Voting(Committee):
         jobs: list[Any] = [(fit_member, (one, X, y, routed[name])) for name, one in members]
         self.estimators_ = self._all_fits(jobs)
 
-    def _names_out(self, input_features: Any, suffixes: list[str]) -> Any:
+    def _names_out(self, input_features: ArrayLike | None, suffixes: list[str]) -> Any:
         check_is_fitted(self, "n_features_in_")
         _check_feature_names_in(self, input_features, generate_names=False)
         own = type(self).__name__.lower()
@@ -82,6 +84,7 @@ class VotingClassifier(Voting, Classifier):
     voting : {"hard", "soft"}, default="hard"
         Majority of the labels, or mean of the probabilities.
     weights : array-like of shape (members,) or None, default=None
+        How much each member counts; None: all alike.
     n_jobs : int or None, default=None
         Members fitted at a time, in threads.
     flatten_transform : bool, default=True
@@ -108,10 +111,10 @@ class VotingClassifier(Voting, Classifier):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: Sequence[tuple[str, BaseEstimator]],
         *,
         voting: str = "hard",
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         n_jobs: int | None = None,
         flatten_transform: bool = True,
         verbose: bool = False,
@@ -125,6 +128,7 @@ class VotingClassifier(Voting, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the members to all rows; ``params`` go to them."""
         check.one_of(("hard", "soft"), voting=self.voting)
         check.boolean(flatten_transform=self.flatten_transform)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -192,7 +196,7 @@ class VotingClassifier(Voting, Classifier):
         found = self._probabilities(X)
         return np.hstack(list(found)) if self.flatten_transform else found
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """Names of the columns of ``transform``."""
         if self.voting == "soft" and not self.flatten_transform:
             raise ValueError("transform has no columns to name where flatten_transform=False")
@@ -201,6 +205,7 @@ class VotingClassifier(Voting, Classifier):
         return self._names_out(input_features, suffixes)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         how = "majority" if self.voting == "hard" else "mean probability"
         return Card(
@@ -219,6 +224,7 @@ class VotingRegressor(Voting, Regressor):
     estimators : list of (str, estimator)
         The members by name; ``set_params(name="drop")`` leaves one out.
     weights : array-like of shape (members,) or None, default=None
+        How much each member counts; None: all alike.
     n_jobs : int or None, default=None
         Members fitted at a time, in threads.
     verbose : bool, default=False
@@ -244,9 +250,9 @@ class VotingRegressor(Voting, Regressor):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: Sequence[tuple[str, BaseEstimator]],
         *,
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         combine: str = "mean",
@@ -259,6 +265,7 @@ class VotingRegressor(Voting, Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the members to all rows; ``params`` go to them."""
         check.one_of(("mean", "median"), combine=self.combine)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         X = self._open_training(X)
@@ -285,11 +292,12 @@ class VotingRegressor(Voting, Regressor):
         """The mean or median of the members' answers, by their weights."""
         return self._joined(self._answers(X))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """Names of the columns of ``transform``."""
         return self._names_out(input_features, [""])
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
             representation=f"the {self.combine} of {len(self.estimators_)} regressors",

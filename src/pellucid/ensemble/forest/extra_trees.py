@@ -12,10 +12,15 @@ Otherwise    as ``forest``: votes, out-of-bag evidence (``bootstrap=True``), pro
 References: Geurts, Ernst & Wehenkel (2006).
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Literal
 
-from pellucid.ensemble.forest.classifier import ForestClassifier
+from pellucid.core.arrays.typing import ArrayLike, Seed
+from pellucid.ensemble.boosting.growth_limits import Interactions
+from pellucid.ensemble.committees.bootstrap import Sampling
+from pellucid.ensemble.forest.classifier import ForestClassifier, Weights
 from pellucid.ensemble.forest.regressor import ForestRegressor
+from pellucid.tree.splits import SplitSearch
 
 
 class ExtraTreesClassifier(ForestClassifier):
@@ -29,30 +34,18 @@ class ExtraTreesClassifier(ForestClassifier):
         Trees.
     criterion : str or SplitSearch, default="gini"
         "gini", "entropy", "log_loss" or "misclassification".
-    max_depth : int, default=None
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-    min_weight_fraction_leaf : float, default=0.0
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
         Features of which one threshold is drawn in each node.
-    max_leaf_nodes : int, default=None
-    min_impurity_decrease : float, default=0.0
     bootstrap : bool, default=False
         True: every tree draws its rows with replacement.
     oob_score : bool or callable, default=False
         Needs ``bootstrap=True``.
-    n_jobs : int, default=None
-    random_state : int, RandomState, Generator or None, default=None
-    verbose : int, default=0
-        Accepted without effect.
-    warm_start : bool, default=False
-    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-    ccp_alpha : float, default=0.0
-    max_samples : int, float or None, default=None
-    monotonic_cst : array-like of -1, 0, 1, default=None
     sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
         The default leaves it to ``bootstrap``.
-    categorical_features : "from_dtype", mask, column numbers, names or None
-    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
+min_impurity_decrease, n_jobs, random_state, verbose, warm_start, class_weight, ccp_alpha, \
+max_samples, monotonic_cst, categorical_features, interaction_cst
+        As in ``RandomForestClassifier``.
 
     Attributes
     ----------
@@ -76,27 +69,27 @@ class ExtraTreesClassifier(ForestClassifier):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Any = "gini",
+        criterion: str | SplitSearch = "gini",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = "sqrt",
+        max_features: float | Literal["sqrt", "log2"] | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
-        oob_score: Any = False,
+        oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
-        class_weight: Any = None,
+        class_weight: Weights = None,
         ccp_alpha: float = 0.0,
-        max_samples: Any = None,
-        monotonic_cst: Any = None,
-        sampling: Any = "bootstrap",
-        categorical_features: Any = "from_dtype",
-        interaction_cst: Any = None,
+        max_samples: float | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        sampling: Sampling = "bootstrap",
+        categorical_features: ArrayLike | None = "from_dtype",
+        interaction_cst: Interactions = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -133,27 +126,14 @@ class ExtraTreesRegressor(ForestRegressor):
         Trees.
     criterion : str or SplitSearch, default="squared_error"
         "squared_error", "absolute_error", "poisson" or "friedman_mse" (= squared_error).
-    max_depth : int, default=None
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-    min_weight_fraction_leaf : float, default=0.0
     max_features : int, float, "sqrt", "log2" or None, default=1.0
         Features of which one threshold is drawn in each node.
-    max_leaf_nodes : int, default=None
-    min_impurity_decrease : float, default=0.0
     bootstrap : bool, default=False
         True: every tree draws its rows with replacement; ``return_std`` needs it.
-    oob_score : bool or callable, default=False
-    n_jobs : int, default=None
-    random_state : int, RandomState, Generator or None, default=None
-    verbose : int, default=0
-        Accepted without effect.
-    warm_start : bool, default=False
-    ccp_alpha : float, default=0.0
-    max_samples : int, float or None, default=None
-    monotonic_cst : array-like of -1, 0, 1, default=None
-    sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
-    categorical_features : "from_dtype", mask, column numbers, names or None
-    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
+min_impurity_decrease, oob_score, n_jobs, random_state, verbose, warm_start, ccp_alpha, \
+max_samples, monotonic_cst, sampling, categorical_features, interaction_cst
+        As in ``ExtraTreesClassifier``.
 
     Attributes
     ----------
@@ -176,26 +156,26 @@ class ExtraTreesRegressor(ForestRegressor):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Any = "squared_error",
+        criterion: str | SplitSearch = "squared_error",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = 1.0,
+        max_features: float | Literal["sqrt", "log2"] | None = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
-        oob_score: Any = False,
+        oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
         ccp_alpha: float = 0.0,
-        max_samples: Any = None,
-        monotonic_cst: Any = None,
-        sampling: Any = "bootstrap",
-        categorical_features: Any = "from_dtype",
-        interaction_cst: Any = None,
+        max_samples: float | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        sampling: Sampling = "bootstrap",
+        categorical_features: ArrayLike | None = "from_dtype",
+        interaction_cst: Interactions = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion

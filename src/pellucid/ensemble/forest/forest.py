@@ -4,19 +4,24 @@ Model        mean of B trees; each on N rows drawn with replacement from N, ever
              among ``max_features`` columns drawn anew at its node
 Why          trees of small bias and large variance s^2, correlation r: the variance of the mean
              is r s^2 + (1 - r) s^2 / B; drawing columns lowers r (``variance_of_average``)
-Classes      ``forest_classifier``: probability = mean of the trees' leaf shares
-Numbers      ``forest_regressor``: mean, standard error, quantiles and intervals
+Classes      ``classifier.py``: probability = mean of the trees' leaf shares
+Numbers      ``regressor.py``: mean, standard error, quantiles and intervals
 Out of bag   row i is judged by the trees that have not seen it: an error estimate without a
              second fit
-Algorithm    ``forest_growing``: columns coded once, trees in threads. O(B n log n max_features)
+Algorithm    ``growing.py``: columns coded once, trees in threads. O(B n log n max_features)
 
 References: Breiman (2001); ESL, chapter 15.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Literal
 
-from pellucid.ensemble.forest.classifier import ForestClassifier
+from pellucid.core.arrays.typing import ArrayLike, Seed
+from pellucid.ensemble.boosting.growth_limits import Interactions
+from pellucid.ensemble.committees.bootstrap import Sampling
+from pellucid.ensemble.forest.classifier import ForestClassifier, Weights
 from pellucid.ensemble.forest.regressor import ForestRegressor
+from pellucid.tree.splits import SplitSearch
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
@@ -40,11 +45,13 @@ class RandomForestClassifier(ForestClassifier):
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
         Distinct rows that a node needs to be split, and that each side must keep.
     min_weight_fraction_leaf : float, default=0.0
+        Share of the weight that each side of a split must keep.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
         Features looked at in each node.
     max_leaf_nodes : int, default=None
         Grow the best leaf first until there are so many.
     min_impurity_decrease : float, default=0.0
+        What a split must gain at least.
     bootstrap : bool, default=True
         False: every tree sees all rows.
     oob_score : bool or callable, default=False
@@ -52,19 +59,23 @@ class RandomForestClassifier(ForestClassifier):
     n_jobs : int, default=None
         Threads; None: as many as ``pellucid`` may use.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the drawn rows and columns.
     verbose : int, default=0
         Accepted without effect.
     warm_start : bool, default=False
         Keep the trees of the fit before and add the missing ones.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
+        What each class counts; "balanced" makes classes count alike, in all rows or in each draw.
     ccp_alpha : float, default=0.0
         Cost of a leaf in cost-complexity pruning.
     max_samples : int, float or None, default=None
         Rows that each tree draws.
     monotonic_cst : array-like of -1, 0, 1, default=None
+        Columns along which the answer may only rise (1) or fall (-1).
     sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
         What each tree sees; wins over ``bootstrap`` and ``max_samples`` when not the default.
     categorical_features : "from_dtype", mask, column numbers, names or None
+        Columns that are split as categories.
     interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
         As in ``DecisionTreeClassifier``.
 
@@ -94,27 +105,27 @@ class RandomForestClassifier(ForestClassifier):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Any = "gini",
+        criterion: str | SplitSearch = "gini",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = "sqrt",
+        max_features: float | Literal["sqrt", "log2"] | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
-        oob_score: Any = False,
+        oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
-        class_weight: Any = None,
+        class_weight: Weights = None,
         ccp_alpha: float = 0.0,
-        max_samples: Any = None,
-        monotonic_cst: Any = None,
-        sampling: Any = "bootstrap",
-        categorical_features: Any = "from_dtype",
-        interaction_cst: Any = None,
+        max_samples: float | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        sampling: Sampling = "bootstrap",
+        categorical_features: ArrayLike | None = "from_dtype",
+        interaction_cst: Interactions = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -151,27 +162,12 @@ class RandomForestRegressor(ForestRegressor):
         Trees.
     criterion : str or SplitSearch, default="squared_error"
         "squared_error", "absolute_error", "poisson" or "friedman_mse" (= squared_error).
-    max_depth : int, default=None
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-    min_weight_fraction_leaf : float, default=0.0
     max_features : int, float, "sqrt", "log2" or None, default=1.0
         Features looked at in each node.
-    max_leaf_nodes : int, default=None
-    min_impurity_decrease : float, default=0.0
-    bootstrap : bool, default=True
-    oob_score : bool or callable, default=False
-    n_jobs : int, default=None
-    random_state : int, RandomState, Generator or None, default=None
-    verbose : int, default=0
-        Accepted without effect.
-    warm_start : bool, default=False
-    ccp_alpha : float, default=0.0
-    max_samples : int, float or None, default=None
-    monotonic_cst : array-like of -1, 0, 1, default=None
-    sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
-    categorical_features : "from_dtype", mask, column numbers, names or None
-    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
-        As in ``DecisionTreeRegressor``.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
+min_impurity_decrease, bootstrap, oob_score, n_jobs, random_state, verbose, warm_start, \
+ccp_alpha, max_samples, monotonic_cst, sampling, categorical_features, interaction_cst
+        As in ``RandomForestClassifier``.
 
     Attributes
     ----------
@@ -199,26 +195,26 @@ class RandomForestRegressor(ForestRegressor):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Any = "squared_error",
+        criterion: str | SplitSearch = "squared_error",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = 1.0,
+        max_features: float | Literal["sqrt", "log2"] | None = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
-        oob_score: Any = False,
+        oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
         ccp_alpha: float = 0.0,
-        max_samples: Any = None,
-        monotonic_cst: Any = None,
-        sampling: Any = "bootstrap",
-        categorical_features: Any = "from_dtype",
-        interaction_cst: Any = None,
+        max_samples: float | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        sampling: Sampling = "bootstrap",
+        categorical_features: ArrayLike | None = "from_dtype",
+        interaction_cst: Interactions = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion

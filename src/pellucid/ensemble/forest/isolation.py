@@ -11,7 +11,7 @@ References: Liu, Ting & Zhou (2008).
 """
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, with_callbacks
 from pellucid.compiled.trees.search import mix
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
@@ -42,7 +42,7 @@ from pellucid.tree.regressor import DecisionTreeRegressor
 EULER = 0.5772156649015329
 
 
-def average_path_length(n: Any) -> Any:
+def average_path_length(n: ArrayLike) -> Any:
     """c(n), the mean depth of an unsuccessful search among n rows.
 
     >>> average_path_length(np.array([1, 2, 256])).round(6).tolist()
@@ -74,6 +74,7 @@ class IsolationForest(OutlierMixin, Estimator):
     n_jobs : int, default=None
         Threads; None: as many as ``pellucid`` may use.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
     verbose : int, default=0
         Accepted without effect.
     warm_start : bool, default=False
@@ -105,12 +106,12 @@ class IsolationForest(OutlierMixin, Estimator):
         self,
         *,
         n_estimators: int = 100,
-        max_samples: Any = "auto",
-        contamination: Any = "auto",
-        max_features: Any = 1.0,
+        max_samples: float | Literal["auto"] = "auto",
+        contamination: float | Literal["auto"] = "auto",
+        max_features: float = 1.0,
         bootstrap: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
     ) -> None:
@@ -130,6 +131,7 @@ class IsolationForest(OutlierMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the trees."""
         check.whole(n_estimators=self.n_estimators)
         check.boolean(bootstrap=self.bootstrap, warm_start=self.warm_start)
         self._check_contamination()

@@ -5,11 +5,12 @@ own estimate of the error; a search over its parameters needs one fit per candid
 cross-validation needs one per candidate and fold. The best candidate is fitted already.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -72,7 +73,12 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
     """
 
     def __init__(
-        self, estimator: Any, param_grid: Any, *, refit: bool = True, n_jobs: int | None = None
+        self,
+        estimator: BaseEstimator,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        *,
+        refit: bool = True,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -89,6 +95,7 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit every candidate and keep the one with the best out-of-bag score."""
         check.boolean(refit=self.refit)
         check_inner(self, self.estimator, "fit", "predict")
         candidates = list(ParameterGrid(self.param_grid))

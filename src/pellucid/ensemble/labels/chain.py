@@ -13,11 +13,13 @@ answers, not the marginal. (Marginals: LabelPowersetClassifier, or the mean over
 References: Read et al. (2009).
 """
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, hstack, issparse, isspmatrix
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import check_random_state
 from sklearn.utils._user_interface import _print_elapsed_time
@@ -25,7 +27,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Matrix, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -53,7 +55,7 @@ class Augmented:
         """X and the columns added so far."""
         return self.X[:, : self.p + self.filled] if isinstance(self.X, np.ndarray) else self.X
 
-    def add(self, column: Any) -> None:
+    def add(self, column: ArrayLike) -> None:
         values = np.asarray(column, dtype=np.float64)
         if isinstance(self.X, np.ndarray):
             self.X[:, self.p + self.filled] = values
@@ -130,12 +132,12 @@ class ClassifierChain(MetaClassifier):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        order: Any = None,
-        cv: Any = None,
-        chain_method: Any = "predict",
-        random_state: Any = None,
+        order: ArrayLike | Literal["random"] | None = None,
+        cv: Folds = None,
+        chain_method: str | Sequence[str] = "predict",
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -146,7 +148,8 @@ class ClassifierChain(MetaClassifier):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, Y: Matrix, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit one link per label, in the order of the chain; ``fit_params`` go to the links."""
         check.boolean(verbose=self.verbose)
         X = self._open(X)
         self.chain_method_ = self._method()
@@ -229,6 +232,7 @@ class ClassifierChain(MetaClassifier):
         return answers
 
     def predict(self, X: Any) -> Any:
+        """The labels of each row, (n, L)."""
         return np.column_stack(self._answers(X, "predict"))
 
     @inner_has("predict_proba")
@@ -262,6 +266,7 @@ class ClassifierChain(MetaClassifier):
         return multi_label_tags(tags)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         L = len(self.estimators_)
         source = "true labels" if self.cv is None else "out-of-fold answers"
@@ -276,7 +281,7 @@ class ClassifierChain(MetaClassifier):
         )
 
 
-def _as_number(values: Any, classes: Any) -> Array:
+def _as_number(values: ArrayLike, classes: NDArray[Any]) -> Array:
     """Labels as a column of numbers: themselves, or their places among the classes."""
     values = np.asarray(values)
     if values.dtype.kind in "biuf":

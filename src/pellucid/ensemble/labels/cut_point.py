@@ -16,12 +16,12 @@ on unseen rows: scikit-learn's TunedThresholdClassifierCV.)
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import check_weights, with_callbacks
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import unit_weights
 from pellucid.core.meta import binary_score, check_inner, score_threshold
@@ -41,8 +41,8 @@ class CutPointCurve(NamedTuple):
     array([0.5 , 0.25, 0.  , 0.25, 0.5 ])
     """
 
-    threshold: Array
-    cost: Array
+    threshold: Array  # candidates, rising
+    cost: Array  # mean training cost of each
 
 
 class CutPoint(NamedTuple):
@@ -119,12 +119,13 @@ class CutPointClassifier(MetaClassifier):
     (0.86, 0.14)
     """
 
-    def __init__(self, estimator: Any, *, loss_matrix: Any = None) -> None:
+    def __init__(self, estimator: BaseEstimator, *, loss_matrix: ArrayLike | None = None) -> None:
         self.estimator = estimator
         self.loss_matrix = loss_matrix
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the classifier, then find its cheapest cut-point."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         n = _num_samples(X)
@@ -162,6 +163,7 @@ class CutPointClassifier(MetaClassifier):
         return score - self.threshold_
 
     def predict(self, X: Any) -> Any:
+        """``classes_[1]`` where the score reaches the cut-point."""
         X = self._open(X, reset=False)
         above = binary_score(self.estimator_, X) >= self.threshold_
         return self.classes_[above.astype(np.intp)]
@@ -172,6 +174,7 @@ class CutPointClassifier(MetaClassifier):
         return tags
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         what = "number of errors" if self.loss_matrix is None else "cost"
         return Card(

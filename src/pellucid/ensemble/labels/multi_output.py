@@ -7,15 +7,17 @@ and always right for the marginal of each label. Relations between labels: Class
 LabelPowersetClassifier.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score, rows_of
 from pellucid.core.records import Card
@@ -53,12 +55,13 @@ class MultiOutputClassifier(MetaClassifier):
            [1, 0]]), array([[0, 1]]))
     """
 
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None) -> None:
+    def __init__(self, estimator: BaseEstimator, *, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, Y: Matrix, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit one classifier per column of Y; ``fit_params`` go to each."""
         X = self._open(X)
         context = FitContext(self, X=X, y=Y, sample_weight=sample_weight)
         n = _num_samples(X)
@@ -79,7 +82,12 @@ class MultiOutputClassifier(MetaClassifier):
 
     @inner_has("partial_fit")
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
+        self,
+        X: Any,
+        y: Any,
+        classes: Sequence[ArrayLike] | None = None,
+        sample_weight: Any = None,
+        **params: Any,
     ) -> Self:
         """Go on fitting; the first call names the ``classes`` of every label."""
         first = not hasattr(self, "estimators_")
@@ -103,6 +111,7 @@ class MultiOutputClassifier(MetaClassifier):
         return self
 
     def predict(self, X: Any) -> Any:
+        """The labels of each row, (n, L)."""
         X = self._open(X, reset=False)
         answers = Parallel(n_jobs=self.n_jobs)(
             delayed(model.predict)(X) for model in self.estimators_
@@ -146,6 +155,7 @@ class MultiOutputClassifier(MetaClassifier):
         return multi_label_tags(tags)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         L = len(self.estimators_)
         return Card(
@@ -174,7 +184,7 @@ def fit_label(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
 
 
 def go_on_label(
-    model: Any, estimator: Any, X: Any, y: Any, classes: Any, params: dict[str, Any]
+    model: Any, estimator: Any, X: Any, y: Any, classes: NDArray[Any], params: dict[str, Any]
 ) -> Any:
     """One more batch of one label."""
     model = clone(estimator) if model is None else model

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import _check_partial_fit_first_call
@@ -24,7 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import Classifier, check_labels, with_callbacks
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score, rows_of, score_threshold
 from pellucid.core.records import Card
@@ -41,7 +41,7 @@ class Votes(NamedTuple):
     confidence: Array  # (n, K)
 
 
-def count_votes(wins: Any, scores: Array, n_classes: int) -> Votes:
+def count_votes(wins: BoolArray, scores: Array, n_classes: int) -> Votes:
     """Sum over the pairs (i, j), i < j: ``wins`` says whether j won, ``scores`` by how much.
 
     >>> count_votes(np.array([[True, True, False]]), np.array([[0.5, 2.0, -1.0]]), 3)
@@ -108,12 +108,13 @@ class OneVsOneClassifier(MetaClassifier):
     (['a', 'c'], array([[2., 0., 1.]]))
     """
 
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None) -> None:
+    def __init__(self, estimator: BaseEstimator, *, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit one classifier per pair of classes; ``fit_params`` go to each."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         params = self._route("fit", sample_weight, fit_params, _num_samples(X))
@@ -143,7 +144,12 @@ class OneVsOneClassifier(MetaClassifier):
 
     @inner_has("partial_fit")
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: Any = None,
+        **params: Any,
     ) -> Self:
         """Go on fitting with more rows; the first call names all ``classes``."""
         first = _check_partial_fit_first_call(self, classes)
@@ -193,6 +199,7 @@ class OneVsOneClassifier(MetaClassifier):
         return D[:, 1] if D.shape[1] == 2 else D
 
     def predict(self, X: Any) -> Any:
+        """The class with most votes."""
         D = self.decision_function(X)
         if D.ndim == 1:
             return self.classes_[(D > 0.5).astype(np.intp)]  # the one vote
@@ -209,6 +216,7 @@ class OneVsOneClassifier(MetaClassifier):
         return len(self.estimators_)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         sizes = self.pair_sizes_
         return Card(

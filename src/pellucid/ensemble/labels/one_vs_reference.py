@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax
+from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -69,13 +70,16 @@ class OneVsReferenceClassifier(MetaClassifier):
     (['a', 'c'], 2)
     """
 
-    def __init__(self, estimator: Any, *, reference: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, estimator: BaseEstimator, *, reference: object = None, n_jobs: int | None = None
+    ) -> None:
         self.estimator = estimator
         self.reference = reference
         self.n_jobs = n_jobs
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit one classifier per class other than the reference."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         params = self._route("fit", sample_weight, fit_params, _num_samples(X))
@@ -126,6 +130,7 @@ class OneVsReferenceClassifier(MetaClassifier):
         return Z[:, 1] - Z[:, 0] if Z.shape[1] == 2 else Z
 
     def predict(self, X: Any) -> Any:
+        """The class of the largest logit."""
         Z = self._logits(X)
         if Z.shape[1] == 2:  # an even chance is classes_[1]
             return self.classes_[(Z[:, 1] >= Z[:, 0]).astype(np.intp)]
@@ -147,6 +152,7 @@ class OneVsReferenceClassifier(MetaClassifier):
         return len(self.estimators_)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         sizes = self.pair_sizes_
         return Card(

@@ -15,14 +15,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csc_array
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score, score_threshold
 from pellucid.core.records import Card
@@ -71,13 +71,16 @@ class OneVsRestClassifier(MetaClassifier):
     (['a', 'b', 'c'], 3)
     """
 
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
+    def __init__(
+        self, estimator: BaseEstimator, *, n_jobs: int | None = None, verbose: int = 0
+    ) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit one classifier per class or label; ``fit_params`` go to each."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         n = _num_samples(X)
@@ -117,7 +120,12 @@ class OneVsRestClassifier(MetaClassifier):
 
     @inner_has("partial_fit")
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: Any = None,
+        **params: Any,
     ) -> Self:
         """Go on fitting with more rows; the first call names all ``classes``."""
         first = _check_partial_fit_first_call(self, classes)
@@ -148,6 +156,7 @@ class OneVsRestClassifier(MetaClassifier):
         return np.column_stack([binary_score(model, X) for model in self.estimators_])
 
     def predict(self, X: Any) -> Any:
+        """The class of the largest score, or the labels above their threshold."""
         S = self._scores(X)
         if self.label_binarizer_.y_type_ == "multiclass":
             return self.classes_[S.argmax(axis=1)]
@@ -194,6 +203,7 @@ class OneVsRestClassifier(MetaClassifier):
         return tags
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         what = "label" if self.multilabel_ else "class"
         rule = "each thresholded by itself" if self.multilabel_ else "the largest score wins"
@@ -210,7 +220,7 @@ class OneVsRestClassifier(MetaClassifier):
         )
 
 
-def column(Y: Any, k: int) -> IntArray:
+def column(Y: csc_array, k: int) -> IntArray:
     """Column k of a sparse indicator matrix, dense."""
     out = np.zeros(Y.shape[0], dtype=np.int64)
     hit = slice(Y.indptr[k], Y.indptr[k + 1])

@@ -12,7 +12,7 @@ References: Boutell et al. (2004); Tsoumakas & Katakis (2007).
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import encode_labels, with_callbacks
@@ -85,11 +85,12 @@ class LabelPowersetClassifier(MetaClassifier):
     ([[0, 0], [1, 1]], array([[1., 0.]]))
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit one classifier of the label sets that occur."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         n = _num_samples(X)
@@ -133,6 +134,7 @@ class LabelPowersetClassifier(MetaClassifier):
         return tags
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         S, L = self.label_sets_.shape
         return Card(

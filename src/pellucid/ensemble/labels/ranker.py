@@ -17,13 +17,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse, vstack
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from pellucid.base import Regressor, check_number_target, with_callbacks
 from pellucid.compiled.counts.inversions import inversions
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -85,7 +85,7 @@ def concordance(score: Array, y: Array, groups: IntArray) -> float:
     return (pairs.total - discordant - 0.5 * tied) / pairs.total
 
 
-def _codes(a: Any, b: Any) -> IntArray:
+def _codes(a: IntArray, b: Array) -> IntArray:
     _, code = np.unique(b, return_inverse=True)
     return a * (code.max() + 1) + code
 
@@ -138,14 +138,19 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
     _accepts_sparse = True
 
     def __init__(
-        self, estimator: Any = None, *, max_pairs: int | None = None, random_state: Any = None
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        max_pairs: int | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.max_pairs = max_pairs
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+        """Learn the score from pairs of rows of one group."""
         if self.max_pairs is not None:
             check.whole(max_pairs=self.max_pairs)
         rows = self._check_training(X, y)
@@ -185,12 +190,12 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         """The score w.x: larger ranks higher; only differences within a group mean something."""
         return np.asarray(self._check_input(X) @ self.coef_)
 
-    def rank(self, X: Any, groups: Any = None) -> IntArray:
+    def rank(self, X: Any, groups: ArrayLike | None = None) -> IntArray:
         """Ranks within each group, 1 = best; equal scores share the better rank."""
         score = self.predict(X)
         return rank_within(score, group_codes(groups, len(score)))
 
-    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: ArrayLike | None = None) -> float:
         """Share of comparable pairs in the right order; equal scores count one half."""
         score = self.predict(X)
         y = check_number_target(y, len(score), False, self)
@@ -200,6 +205,7 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         return {"coef_": (self.n_features_in_,)}
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         inner = type(self.estimator_).__name__
         share = "all" if self.n_pairs_ == self.n_comparable_ else "a random part of the"
@@ -216,7 +222,7 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         )
 
 
-def group_codes(groups: Any, n: int) -> IntArray:
+def group_codes(groups: ArrayLike | None, n: int) -> IntArray:
     """The group of each row as a number; None: all rows are one group."""
     if groups is None:
         return np.zeros(n, dtype=np.int64)

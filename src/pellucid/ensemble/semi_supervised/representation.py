@@ -12,7 +12,7 @@ References: Chapelle, Schoelkopf & Zien (2006), Semi-supervised learning, chapte
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
@@ -41,7 +41,7 @@ def is_labelled(y: Any) -> Any:
     return y != UNLABELLED
 
 
-def _is_minus_one(value: Any) -> bool:
+def _is_minus_one(value: object) -> bool:
     return not isinstance(value, str) and bool(value == UNLABELLED)
 
 
@@ -82,7 +82,7 @@ class RepresentationClassifier(Classifier):
     (1.0, 6)
     """
 
-    def __init__(self, representation: Any, estimator: Any) -> None:
+    def __init__(self, representation: BaseEstimator, estimator: BaseEstimator) -> None:
         self.representation = representation
         self.estimator = estimator
 
@@ -94,6 +94,7 @@ class RepresentationClassifier(Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the representation from all rows, the classifier from the labelled ones."""
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         check_inner(self, self.representation, "fit")
         check_inner(self, self.estimator, "fit", "predict")
@@ -130,7 +131,7 @@ class RepresentationClassifier(Classifier):
         context.end()
         return self
 
-    def _inner_params(self, weights: Any) -> dict[str, Any]:
+    def _inner_params(self, weights: Array | None) -> dict[str, Any]:
         if weights is None:
             return {}
         if not has_fit_parameter(self.representation, "sample_weight"):
@@ -167,6 +168,7 @@ class RepresentationClassifier(Classifier):
         return self.estimator_.decision_function(Z)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         inner, outer = type(self.representation_).__name__, type(self.estimator_).__name__
         return Card(

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise_for_params
@@ -123,6 +124,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
     threshold : float in [0, 1), default=0.75
         With ``criterion="threshold"``: a row is sure if its largest probability is above it.
     criterion : {"threshold", "k_best"}, default="threshold"
+        Label the rows above a probability, or so many in each round.
     k_best : int, default=10
         With ``criterion="k_best"``: rows that are labelled in a round (ties: the lower row).
     max_iter : int or None, default=10
@@ -186,6 +188,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         return tags
 
     def get_metadata_routing(self) -> Any:
+        """What ``fit`` passes on to the classifier."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self._inner(), method_mapping=mapping)
 
@@ -246,7 +249,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         _raise_for_params(params, self, "fit")
         return {} if sample_weight is None else {"sample_weight": sample_weight}
 
-    def _start(self, labels: Any, weights: Any) -> Taught:
+    def _start(self, labels: NDArray[Any], weights: Array | None) -> Taught:
         """The labels that are given; rows of weight zero are not there."""
         given = is_labelled(labels)
         there = np.ones(len(labels), bool) if weights is None else weights > 0
@@ -326,6 +329,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         return self.estimator_.decision_function(rows)
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         name = type(self.estimator_).__name__
         rule = (

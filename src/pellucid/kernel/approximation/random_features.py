@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.functions.kernels import GaussianKernel, Kernel, LaplacianKernel
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -67,7 +67,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, Transformer):
     _accepts_sparse = True
 
     def __init__(
-        self, sigma: float | Kernel = 1.0, *, n_components: int = 100, random_state: Any = None
+        self, sigma: float | Kernel = 1.0, *, n_components: int = 100, random_state: Seed = None
     ) -> None:
         self.sigma = sigma
         self.n_components = n_components

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -145,7 +145,7 @@ class LinearSVC(LinearClassifier):
         intercept_scaling: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 1000,
         shrink_intercept: bool = False,
     ) -> None:

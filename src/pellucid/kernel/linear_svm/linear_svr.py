@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.kernel.linear_svm.linear_svc import check_margins, fewer_columns, original_weights
@@ -97,7 +97,7 @@ class LinearSVR(Regressor):
         intercept_scaling: float = 1.0,
         dual: bool | str = "auto",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 1000,
         shrink_intercept: bool = False,
     ) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.core.functions.kernels import KernelLike, PrecomputedKernel
 from pellucid.core.records import Card
 from pellucid.kernel.svm.margins import read_margins
@@ -109,7 +109,7 @@ class SVC(PairClassifier):
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

@@ -26,7 +26,7 @@ Gelman et al., Bayesian Data Analysis, ch. 14.
 """
 
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -60,7 +60,7 @@ from pellucid.linear.bayes.evidence import (
 )
 from pellucid.linear.linear_model import LinearModel
 
-EVIDENCE = "evidence"
+EVIDENCE: Final = "evidence"
 
 
 class BayesianLinearRegression(LinearModel):

@@ -17,6 +17,7 @@ References: MacKay (1992); Spiegelhalter & Lauritzen (1990); Roberts & Rosenthal
 PRML, sections 4.4 and 4.5.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
@@ -28,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.algebra.hyperplane import Hyperplane
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Numbers, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Numbers, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card, Summary
@@ -132,7 +133,7 @@ def run_chains(
     n_groups = min(thread_count(), C)
     groups = [np.arange(g, C, n_groups) for g in range(n_groups)]
 
-    def work(chains: Any) -> None:
+    def work(chains: IntArray) -> None:
         rngs = [(stream(seed, int(c), 0), stream(seed, int(c), 1)) for c in chains]
         state = np.ascontiguousarray(start[chains])
         value = walker.values(state)
@@ -140,19 +141,8 @@ def run_chains(
             moves = np.stack([r[0].standard_normal((SEGMENT, q)) @ root.T for r in rngs])
             log_u = np.log1p(-np.stack([r[1].random(SEGMENT) for r in rngs]))
             out, yes = np.empty(moves.shape), np.empty(log_u.shape, np.bool_)
-            walk_posterior(
-                walker.XT,
-                walker.w,
-                walker.pull,
-                *walker.prior,
-                walker.softmax,
-                state,
-                value,
-                moves,
-                log_u,
-                out,
-                yes,
-            )
+            data = walker.XT, walker.w, walker.pull, *walker.prior, walker.softmax
+            walk_posterior(*data, state, value, moves, log_u, out, yes)
             a, b = max(n_burn - first, 0), min(n_burn + n_draws - first, SEGMENT)
             if b > a:
                 to = slice(first + a - n_burn, first + b - n_burn)
@@ -245,14 +235,8 @@ class BayesianLogisticRegression(Classifier):
         if K < 2:
             raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]}")
         prior = check_prior(self.prior, self._width(), K)
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=MAX_STEPS,
-            attributes=self._normal,
-        )
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=MAX_STEPS)
+        context.attributes = self._normal
         mode = self._climb(rows, prior, context)
         normal = self._normal(mode)
         self.map_, self.posterior_mean_ = normal["map_"], normal["posterior_mean_"]
@@ -399,7 +383,7 @@ class BayesianLogisticRegression(Classifier):
         variance = ((U @ self.posterior_covariance_) * U).sum(axis=1)
         return D @ self.map_, size * np.sqrt(np.maximum(variance, 0.0))
 
-    def _over_draws(self, D: Array, function: Any) -> Array:
+    def _over_draws(self, D: Array, function: Callable[..., Any]) -> Array:
         """``function`` of the scores (rows, draws) of two classes, a few rows at a time."""
         theta = self.draws_.reshape(-1, self.draws_.shape[2])
         step = max(1, CELLS // len(theta))
@@ -414,7 +398,7 @@ class BayesianLogisticRegression(Classifier):
         average = partial(np.mean, axis=1)
         return self._over_classes(D, average)
 
-    def _over_classes(self, D: Array, function: Any) -> Array:
+    def _over_classes(self, D: Array, function: Callable[..., Any]) -> Array:
         """``function`` of probabilities (rows, points, K), a few rows at a time."""
         K, d = len(self.classes_), D.shape[1]
         if self.method == "metropolis":

@@ -26,9 +26,10 @@ from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.least_squares.smoother import LinearSmoother, Smoother
+from pellucid.linear.least_squares import smoother as smoothing
+from pellucid.linear.least_squares.smoother import Smoother
 from pellucid.linear.least_squares.summary import bare
-from pellucid.linear.linear_model import one_dimensional
+from pellucid.linear.linear_model import LinearModel, one_dimensional
 from pellucid.linear.sum_folds import check_folds, folds
 
 
@@ -67,7 +68,7 @@ def scaled_path(fit: ComponentFit, most: int) -> Array:
     return path
 
 
-class PrincipalComponentRegression(LinearSmoother):
+class PrincipalComponentRegression(LinearModel):
     """Least squares on the first principal components of X.
 
     Parameters
@@ -101,6 +102,13 @@ class PrincipalComponentRegression(LinearSmoother):
     >>> model.coef_.round(3), model.rss_path_.round(3)
     (array([1., 1.]), array([17.,  1.]))
     """
+
+    leverage = smoothing.leverage
+    hat_matrix = smoothing.hat_matrix
+    loo_residuals = smoothing.loo_residuals
+    loocv = smoothing.loocv
+    gcv = smoothing.gcv
+    jackknife_interval = smoothing.jackknife_interval
 
     def __init__(
         self,

@@ -52,7 +52,9 @@ class LeastAngle(LinearModel):
         """Check the parameters and say where the path ends."""
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, Xy: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, Xy: ArrayLike | None = None, sample_weight: Any = None
+    ) -> Self:
         """Fit the path; ``Xy`` is accepted for scikit-learn's sake (X'y is computed anyway)."""
         rule = self._rule()
         rows = self._open(X, y, sample_weight)
@@ -368,7 +370,7 @@ def join_histories(paths: list[LarsPath]) -> History:
     return History(rows)
 
 
-def check_precompute(value: Any) -> None:
+def check_precompute(value: object) -> None:
     """Refuse what scikit-learn would not take either."""
     words = value is None or isinstance(value, bool | np.bool_) or hasattr(value, "__array__")
     if not (words or (isinstance(value, str) and value == "auto")):

@@ -36,6 +36,7 @@ from pellucid.linear.lasso.folds import (
     others,
 )
 from pellucid.linear.lasso.paths import check_alphas, enet_path, lasso_path
+from pellucid.linear.lasso.sums import State
 from pellucid.linear.linear_model import LinearModel
 
 RULES = ("best", "one_standard_error")
@@ -141,26 +142,15 @@ class PenalisedCV(LinearModel):
             weights = [part.weight if isinstance(part, Moments) else part.w.sum() for part in fold]
             if not min(weights) > 0:
                 raise ValueError("every fold of the cross-validation needs rows of positive weight")
-        context = FitContext.of_rows(
-            self,
-            rows,
-            sample_weight,
-            self.max_iter,
-            lambda state: so_far(whole, [], state, True) if state else {},
-        )
+
+        def attributes(state: State | None) -> dict[str, Any]:
+            return so_far(whole, [], state, True) if state else {}
+
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, attributes)
         ratios, asked = self._ratios(), check_alphas(self.alphas)
-        found = cross_validate(
-            folds,
-            whole,
-            ratios,
-            asked,
-            eps=self.eps,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            p=self.n_features_in_,
-            unknowns=self._unknowns(),
-            positive=self.positive,
-        )
+        limits: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        grid: dict[str, Any] = {"eps": self.eps, "positive": self.positive}
+        found = cross_validate(folds, whole, ratios, asked, **grid, **limits)
         choice = choose(found, self.rule)
         alpha, ratio = float(found.alphas[choice]), float(ratios[choice.ratio])
         if alpha * ratio == 0 and alpha == 0:
@@ -170,25 +160,15 @@ class PenalisedCV(LinearModel):
             self.dual_gap_, self.n_iter_, self.unique_ = 0.0, 1, unique
             self.history_ = History([{"step": 1, "objective": 0.0, "gap": 0.0, "seconds": 0.0}])
         else:
-            fit = descend(
-                whole,
-                0,
-                alpha,
-                ratio,
-                np.zeros(len(whole.columns)),
-                tol=self.tol,
-                max_iter=self.max_iter,
-                context=context,
-                name=type(self).__name__,
-            )
+            first, name = np.zeros(len(whole.columns)), type(self).__name__
+            fit = descend(whole, 0, alpha, ratio, first, **limits, context=context, name=name)
             self.coef_, self.intercept_ = fit.coef, fit.intercept
             self.dual_gap_, self.n_iter_, self.unique_ = fit.gap, max(fit.n_iter, 1), fit.unique
             self.history_ = History(fit.history)
         self.intercept_ = self.intercept_ if self.fit_intercept else 0.0
         self.alpha_ = alpha
-        self.alphas_ = (
-            found.alphas[0] if len(ratios) == 1 or not isinstance(asked, int) else (found.alphas)
-        )
+        shared = len(ratios) == 1 or not isinstance(asked, int)
+        self.alphas_ = found.alphas[0] if shared else found.alphas
         self.mse_path_ = np.squeeze(np.moveaxis(found.errors, 2, 1))
         self.n_nonzero_ = int(np.count_nonzero(self.coef_))
         self.n_observations_ = whole.n

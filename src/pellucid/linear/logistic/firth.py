@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, ClassWeight
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, ClassWeight, IntArray
 from pellucid.core.loops.backtrack import halved
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, Summary
@@ -269,21 +269,11 @@ class FirthLogisticRegression(LinearClassifier):
         free = np.ones(data.D.shape[1], dtype=bool)
         with single_threaded_blas():
             start = firth_point(data, np.zeros(len(free)), free)
-        context = FitContext.of_rows(
-            self,
-            rows,
-            sample_weight,
-            self.max_iter,
-            lambda state: self._in_units(state.theta, kept, scale),
-        )
-        run = self._iterate(
-            partial(firth_step, data, free),
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=lambda s: {"objective": -s.value, "log_likelihood": s.likelihood},
-            context=context,
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter)
+        context.attributes = lambda state: self._in_units(state.theta, kept, scale)
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
+        limits["record"] = lambda s: {"objective": -s.value, "log_likelihood": s.likelihood}
+        run = self._iterate(partial(firth_step, data, free), start, **limits)
         found = self._in_units(run.state.theta, kept, scale)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
         self.log_likelihood_, self.penalized_log_likelihood_ = (
@@ -320,13 +310,13 @@ class FirthLogisticRegression(LinearClassifier):
         scale = np.abs(D).max(axis=0)
         return Data(np.ascontiguousarray(D / scale), (codes == 1).astype(float), w), kept, scale
 
-    def _in_units(self, theta: Array, kept: Any, scale: Array) -> dict[str, Any]:
+    def _in_units(self, theta: Array, kept: IntArray, scale: Array) -> dict[str, Any]:
         full = np.zeros(self.n_features_in_ + self.fit_intercept)
         full[kept] = theta / scale
         b = full[:1] if self.fit_intercept else np.zeros(1)
         return {"coef_": full[self.fit_intercept :][None].copy(), "intercept_": b.copy()}
 
-    def _covariance(self, point: Point, kept: Any, scale: Array) -> Array:
+    def _covariance(self, point: Point, kept: IntArray, scale: Array) -> Array:
         q = self.n_features_in_ + self.fit_intercept
         V = np.full((q, q), np.nan)
         root = lapack.dtrtri(point.root, lower=1)[0] / scale  # I^-1 = root'root in units of X

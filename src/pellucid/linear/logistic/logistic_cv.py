@@ -30,7 +30,6 @@ from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_rule import class_weights
 from pellucid.linear.logistic.folds import (
@@ -46,7 +45,7 @@ from pellucid.linear.logistic.paths import logistic_path
 from pellucid.linear.logistic.proximal import ProximalNewton, relative_gap
 from pellucid.linear.logistic.ridge_paths import NEWTON_SIZE
 from pellucid.linear.logistic.rule import LogisticRule
-from pellucid.linear.logistic.sums import Problem, class_counts, typical_row
+from pellucid.linear.logistic.sums import class_counts, plain_problem, typical_row
 
 RULES = ("best", "one_standard_error")
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -173,14 +172,8 @@ class LogisticRegressionCV(LogisticRule):
             raise ValueError("every class but one has weight 0; two classes are needed")
         weights = class_weights(self.class_weight, self.classes_, totals)
         w = np.ascontiguousarray(rows.w * weights[rows.y])
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=lambda state: self._so_far(state),
-        )
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter)
+        context.attributes = self._so_far
         labels = self.classes_[rows.y]
         split, score = self._routed(sample_weight, params)
         cv = check_cv(self.cv, labels, classifier=True)
@@ -197,12 +190,8 @@ class LogisticRegressionCV(LogisticRule):
         return self
 
     def _check_parameters(self) -> tuple[list[float], Array]:
-        check.boolean(
-            fit_intercept=self.fit_intercept,
-            dual=self.dual,
-            refit=self.refit,
-            use_legacy_attributes=self.use_legacy_attributes,
-        )
+        names = ("fit_intercept", "dual", "refit", "use_legacy_attributes")
+        check.boolean(**{name: getattr(self, name) for name in names})
         check.positive(tol=self.tol, intercept_scaling=self.intercept_scaling)
         check.whole(max_iter=self.max_iter)
         check.one_of(SOLVERS, solver=self.solver)
@@ -231,7 +220,7 @@ class LogisticRegressionCV(LogisticRule):
         if isinstance(self.Cs, Integral) and not isinstance(self.Cs, bool):
             check.whole(Cs=self.Cs)
             return np.logspace(-4, 4, int(self.Cs))
-        values = self.Cs
+        values: Any = self.Cs
         fine = np.ndim(values) == 1 and len(values) > 0
         if not fine or any(not isinstance(C, Real) or not float(C) > 0 for C in values):
             raise ValueError(
@@ -359,14 +348,9 @@ class LogisticRegressionCV(LogisticRule):
             return Refit(*problem.weights(state), C * state.value)
 
         self._read = read
-        run = self._iterate(
-            problem.step,
-            problem.begin(),
-            max_iter=self.max_iter,
-            tol=target,
-            record=lambda s: {"objective": C * s.value},
-            context=context,
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": target, "context": context}
+        limits["record"] = lambda state: {"objective": C * state.value}
+        run = self._iterate(problem.step, problem.begin(), **limits)
         del self._read
         return read(run.state)
 
@@ -375,19 +359,8 @@ class LogisticRegressionCV(LogisticRule):
         plain = self.fit_intercept and not issparse(rows.X)
         shift = typical_row(rows.X, w) if plain else np.zeros(p)
         source = Rows(rows.X, rows.y, w)
-        problem = Problem(
-            source,
-            map_threads,
-            len(self.classes_),
-            np.zeros(p + 1),
-            shift,
-            self.fit_intercept,
-            None,
-            class_counts(len(self.classes_), source),
-        )
-        ridge = np.full(p + 1, 1 / (C * problem.total))
-        ridge[0] = 0.0
-        problem = problem._replace(ridge=ridge)
+        problem = plain_problem(source, len(self.classes_), shift, self.fit_intercept)
+        problem = problem.shrunk(1 / (C * problem.total))
         factor = (C if np.isfinite(C) else 1.0) * problem.total
 
         def read(state: Any) -> Refit:
@@ -397,14 +370,9 @@ class LogisticRegressionCV(LogisticRule):
 
         self._read = read
         start = start_newton(problem, np.zeros((problem.n_scores, p + 1)))
-        run = self._iterate(
-            partial(newton_step, problem),
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            context=context,
-            record=lambda s: {"objective": factor * s.point.objective},
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
+        limits["record"] = lambda state: {"objective": factor * state.point.objective}
+        run = self._iterate(partial(newton_step, problem), start, **limits)
         del self._read
         return read(run.state)
 
@@ -437,11 +405,13 @@ class LogisticRegressionCV(LogisticRule):
             "one_standard_error": "the smallest C within one standard error of the best mean",
         }[self.rule]
         kind = "log-odds linear in x" if len(self.classes_) == 2 else "softmax of linear scores"
-        folds = (
-            len(next(iter(self.scores_.values())))
-            if self.use_legacy_attributes
-            else (len(self.scores_))
-        )
+        legacy = self.use_legacy_attributes
+        folds = len(next(iter(self.scores_.values())) if legacy else self.scores_)
+        scale = f"1/C = {1 / C:.6g}"
+        if r == 1:
+            scale = f"lambda = {1 / C:.6g} in sum loss + lambda sum |w|"
+        elif r == 0:
+            scale = f"lambda = {1 / (2 * C):.6g} in sum loss + lambda sum w^2"
         name = self.scoring if isinstance(self.scoring, str) else "accuracy"
         name = name if self.scoring is None or isinstance(self.scoring, str) else "the given score"
         return Card(
@@ -458,13 +428,7 @@ class LogisticRegressionCV(LogisticRule):
                 "objective": self._objective,
                 "non-zero": int(np.count_nonzero(self.coef_)),
             },
-            scales=(
-                f"lambda = {1 / C:.6g} in sum loss + lambda sum |w|"
-                if r == 1
-                else f"lambda = {1 / (2 * C):.6g} in sum loss + lambda sum w^2"
-                if r == 0
-                else f"1/C = {1 / C:.6g}",
-            ),
+            scales=(scale,),
         )
 
 

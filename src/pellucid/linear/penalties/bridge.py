@@ -14,6 +14,7 @@ Last digits  Newton's method on the coefficients that are not zero, where the pe
 References: Frank & Friedman (1993); Fu (1998), Penalized regressions: the bridge versus the lasso.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -68,7 +69,7 @@ def descend(
     *,
     max_iter: int,
     tol: float,
-    context: Any = None,
+    context: FitContext | None = None,
 ) -> Iteration:
     """Sweeps from ``w`` until no coefficient moves by more than tol |y| in units of its column."""
     scale = max(float(np.sqrt(problem.Y)), 1e-300)
@@ -166,7 +167,7 @@ def budget_multiplier(problem: BridgeProblem, t: float, limits: dict[str, Any]) 
     return float(np.exp(bracketed(gap, np.log(scale))))
 
 
-def bracketed(rising: Any, x: float) -> float:
+def bracketed(rising: Callable[[float], float], x: float) -> float:
     """The root of a rising function, looked for from ``x`` on both sides."""
     low = high = x
     step = 1.0

@@ -136,15 +136,9 @@ class GroupLasso(LinearModel):
             }
 
         context = FitContext.of_rows(self, rows, max_steps=self.max_iter, attributes=attributes)
-        run = self._iterate(
-            problem.step(self.tol),
-            problem.start(),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=lambda state: {"objective": (state.objective + rest / 2) / n},
-            context=context,
-            start_row=False,
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
+        limits["record"] = lambda state: {"objective": (state.objective + rest / 2) / n}
+        run = self._iterate(problem.step(self.tol), problem.start(), context=context, **limits)
         found = attributes(run.state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
         self.dual_gap_, self.active_groups_ = found["dual_gap_"], found["active_groups_"]

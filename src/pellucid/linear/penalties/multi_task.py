@@ -138,14 +138,10 @@ class MultiTaskLasso(LinearModel):
             self.n_features_in_,
         ):
             before = np.ascontiguousarray(self.coef_.T)
+        limits: dict[str, Any] = {"max_iter": limit, "tol": self.tol, "start_row": False}
+        limits["record"] = lambda state: {"objective": (state.objective + rest / 2) / n}
         run = self._iterate(
-            problem.step(self.tol),
-            problem.start(before),
-            max_iter=limit,
-            tol=self.tol,
-            record=lambda state: {"objective": (state.objective + rest / 2) / n},
-            context=context,
-            start_row=False,
+            problem.step(self.tol), problem.start(before), context=context, **limits
         )
         found = attributes(run.state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]

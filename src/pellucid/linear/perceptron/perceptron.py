@@ -31,11 +31,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ClassWeight, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, ClassWeight, IntArray, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
+from pellucid.linear.linear_rule import LinearClassifier
 from pellucid.linear.perceptron.kernels import perceptron_epoch, pocket_epoch
 from pellucid.linear.perceptron.separability import Rule, find_rule, in_units, make_design
 from pellucid.linear.stochastic.epochs import (
@@ -48,8 +49,14 @@ from pellucid.linear.stochastic.epochs import (
     record_row,
     sgd_step,
 )
-from pellucid.linear.stochastic.sgd_classifier import StochasticClassifier
-from pellucid.linear.stochastic.sgd_model import Targets
+from pellucid.linear.stochastic.sgd_classifier import (
+    BOUNDED,
+    LOSSES,
+    fit_classes,
+    partial_fit,
+    rules_found,
+)
+from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets
 
 RULES = ("online", "batch", "pocket", "averaged")
 PROOF = 4  # rows per column that are to prove that no hyperplane separates
@@ -93,7 +100,7 @@ def overlap_proved(X: Array, signs: Array, start: Rule, *, intercept: bool) -> b
     return weights_to_zero(Z)[1] < ROUNDING
 
 
-def inseparable(X: Any, positive: Any, start: Rule, *, intercept: bool) -> bool:
+def inseparable(X: Any, positive: BoolArray, start: Rule, *, intercept: bool) -> bool:
     """Whether no hyperplane separates the rows.
 
     A few rows about the boundary of ``start`` may prove it; if not, a linear programme finds a
@@ -128,8 +135,8 @@ def perceptron_step(
 ) -> tuple[SGDState, float]:
     """One epoch of a rule; the gap is 0 after an epoch without a mistake.
 
-    ``mean`` of the state is the average of the iterates, or what is in the pocket; ``ordered`` is
-    what ``in_order`` says.
+    ``mean`` of the state is the average of the iterates, or the best weights so far (pocket);
+    ``ordered`` is the answer of ``in_order``.
     """
     rows = problem.visits.rows[order]
     share = problem.visits.share[order] if len(problem.visits.share) else problem.visits.share
@@ -158,20 +165,9 @@ def perceptron_step(
         return state, np.inf
     wrong, value = int(scalars[4]), scalars[5] / len(rows)
     waited, gap = patience_left(problem, state, value)
-    new = SGDState(
-        coef,
-        float(scalars[0]),
-        mean,
-        float(mean_intercept),
-        int(scalars[3]),
-        1.0,
-        waited,
-        min(state.best, value),
-        float(value),
-        np.nan,
-        float(rates[0]),
-        wrong,
-    )
+    b, mean_b, t = float(scalars[0]), float(mean_intercept), int(scalars[3])
+    best, rate = min(state.best, value), float(rates[0])
+    new = SGDState(coef, b, mean, mean_b, t, 1.0, waited, best, float(value), np.nan, rate, wrong)
     return new, max(gap, 0.0) if wrong else 0.0
 
 
@@ -234,7 +230,7 @@ class Training(NamedTuple):
 _TRAINING: "WeakKeyDictionary[Any, Training]" = WeakKeyDictionary()  # dies with the model
 
 
-class Perceptron(StochasticClassifier):
+class Perceptron(LinearClassifier, StochasticModel):
     """Rosenblatt's perceptron: online, batch, pocket or averaged.
 
     Parameters
@@ -304,6 +300,9 @@ class Perceptron(StochasticClassifier):
     epsilon = 0.1
     power_t = 0.5
     solver = None
+    _losses, _bounded, _passive_aggressive = LOSSES, BOUNDED, "hinge"
+    _set = rules_found
+    partial_fit = partial_fit
 
     def __init__(
         self,
@@ -355,13 +354,14 @@ class Perceptron(StochasticClassifier):
         self,
         X: Any,
         y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
         sample_weight: Any = None,
     ) -> Self:
         """Pass over the rows until no row is misclassified, or ``max_iter`` is reached."""
         self.n_updates_ = 0
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+        fit_classes(self, X, y, coef_init, intercept_init, sample_weight)
+        return self
 
     def _check_parameters(self) -> None:
         check.one_of(RULES, rule=self.rule)
@@ -374,7 +374,9 @@ class Perceptron(StochasticClassifier):
                 "stopping; rule 'online' or 'averaged' with at_zero='mistake' does"
             )
 
-    def _start(self, m: int, p: int, coef_init: Any, intercept_init: Any) -> tuple[SGDState, ...]:
+    def _start(
+        self, m: int, p: int, coef_init: ArrayLike | None, intercept_init: ArrayLike | None
+    ) -> tuple[SGDState, ...]:
         start = super()._start(m, p, coef_init, intercept_init)
         if self.rule != "pocket":
             return start
@@ -450,14 +452,10 @@ class Perceptron(StochasticClassifier):
         X = rows.X if live.all() else rows.X[live]
         stuck = [(k, state) for k, state in enumerate(self._states) if state.steps > 0]
         stuck.sort(key=lambda pair: -pair[1].steps)  # the most mistakes, the easiest proof
+        rules = [(k, Rule(s.coef[None], np.array([s.intercept]))) for k, s in stuck]
         mixed = any(
-            inseparable(
-                X,
-                targets.columns[k][live] > 0,
-                Rule(state.coef[None], np.array([state.intercept])),
-                intercept=self.fit_intercept,
-            )
-            for k, state in stuck
+            inseparable(X, targets.columns[k][live] > 0, rule, intercept=self.fit_intercept)
+            for k, rule in rules
         )
         why = "the rows are linearly separable, raise max_iter"
         if mixed:

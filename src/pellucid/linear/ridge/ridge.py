@@ -12,6 +12,7 @@ Shrinkage    along the right singular vectors: d_j^2 / (d_j^2 + alpha); their su
 References: Hoerl & Kennard (1970); ESL, section 3.4.1.
 """
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self
 
@@ -29,7 +30,7 @@ from pellucid.core.algebra.least_squares import (
 )
 from pellucid.core.algebra.linalg import EPS, Solved, solve_cholesky, solve_svd, triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Map, Numbers, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Numbers, Seed
 from pellucid.core.functions.penalties import L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
@@ -155,7 +156,9 @@ def multipliers(found: Spectrum | None, budget: Budget) -> Array:
     return np.array([ridge_multiplier(d, beta, t) if t > 0 else 0.0 for beta, t in pairs])
 
 
-def by_alpha(alphas: Array, solve: Any) -> list[tuple[IntArray, LinearFit]]:
+def by_alpha(
+    alphas: Array, solve: Callable[[IntArray, float], LinearFit]
+) -> list[tuple[IntArray, LinearFit]]:
     """Solve once per distinct alpha, for all its targets together."""
     groups = [np.flatnonzero(alphas == a) for a in np.unique(alphas)]
     return [(targets, solve(targets, float(alphas[targets[0]]))) for targets in groups]
@@ -267,7 +270,9 @@ class Ridge(RidgeModel):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, penalty_weights: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, penalty_weights: ArrayLike | None = None
+    ) -> Self:
         """Solve for the coefficients; ``penalty_weights`` (p,) multiply the columns' penalties."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -282,12 +287,8 @@ class Ridge(RidgeModel):
         return self
 
     def _check_parameters(self) -> None:
-        check.boolean(
-            fit_intercept=self.fit_intercept,
-            copy_X=self.copy_X,
-            positive=self.positive,
-            shrink_intercept=self.shrink_intercept,
-        )
+        names = ("fit_intercept", "copy_X", "positive", "shrink_intercept")
+        check.boolean(**{name: getattr(self, name) for name in names})
         check.non_negative(tol=self.tol)
         if self.max_iter is not None:
             check.whole(max_iter=self.max_iter)
@@ -332,24 +333,16 @@ class Ridge(RidgeModel):
         n, weights = float(np.sum(rows.w)), fit.weights
         if weights is not None and self.shrink_intercept:
             weights = weights[1:]
+        penalties = [L2(a / (2 * n)) for a in fit.alpha]
+        how = {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
         found: LinearDescent = minimise_linear(
-            rows,
-            self.solver,
-            [L2(a / (2 * n)) for a in fit.alpha],
-            intercept=self.fit_intercept,
-            shrink_intercept=self.shrink_intercept,
-            price=weights,
-            context=context,
+            rows, self.solver, penalties, **how, price=weights, context=context
         )
         self.history_, self.n_iter_ = found.history, found.n_iter
         parts = tuple(part._replace(route=ROUTE, gradient=found.gradient) for part in fit.parts)
-        return fit._replace(
-            parts=parts,
-            coef=found.coef,
-            intercept=found.intercept,
-            rss=np.maximum(np.diag(found.rss), 0.0),
-            iterative=found.sentence,
-        )
+        rss = np.maximum(np.diag(found.rss), 0.0)
+        fit = fit._replace(parts=parts, rss=rss, iterative=found.sentence)
+        return fit._replace(coef=found.coef, intercept=found.intercept)
 
     def _solve(
         self, rows: Source, map_: Map, weights: Array | None, context: FitContext | None = None
@@ -378,7 +371,7 @@ class Ridge(RidgeModel):
             else:
                 method = "auto" if is_solver(self.solver) else METHODS.get(self.solver, "auto")
                 fit = fit_ridge(engine, alphas, method)
-        one = np.ndim(self.alpha) == 0 and not isinstance(self.alpha, Budget)
+        one = not isinstance(self.alpha, Budget) and np.ndim(self.alpha) == 0
         self.n_iter_ = 1  # solved directly
         if is_solver(self.solver):
             fit = self._follow(rows, fit, context)

@@ -19,7 +19,7 @@ from sklearn.model_selection import check_cv
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, Wide, gather, wide_system
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Folds, IntArray, Map, Numbers
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Map, Numbers
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
@@ -73,7 +73,7 @@ class Problem(NamedTuple):
         return ridge_map(self.found, alphas, self.unknowns, mean, y_mean, self.weight)
 
 
-def check_alphas(alphas: Any) -> Array | None:
+def check_alphas(alphas: ArrayLike | None) -> Array | None:
     """Penalties as a vector; None stays None.
 
     >>> check_alphas(2)
@@ -95,7 +95,7 @@ def make_problem(
     map_: Map,
     total: Moments | None,
     p: int,
-    alphas: Any,
+    alphas: Numbers | None,
     unknowns: str,
     *,
     svd: bool = False,
@@ -248,11 +248,8 @@ class RidgeCV(RidgeModel):
         return self
 
     def _check_parameters(self) -> None:
-        check.boolean(
-            fit_intercept=self.fit_intercept,
-            store_cv_results=self.store_cv_results,
-            alpha_per_target=self.alpha_per_target,
-        )
+        names = ("fit_intercept", "store_cv_results", "alpha_per_target")
+        check.boolean(**{name: getattr(self, name) for name in names})
         check.one_of(RULES, rule=self.rule)
         if self.gcv_mode is not None:
             check.one_of(MODES, gcv_mode=self.gcv_mode)
@@ -323,11 +320,9 @@ class RidgeCV(RidgeModel):
             kept.append(predictions)
             for j in range(predictions.shape[2]):
                 P = predictions[:, :, j]
-                pairs = (
-                    [(P[:, i], y[:, i]) for i in range(k)]
-                    if self.alpha_per_target
-                    else [(P[:, 0], rows.y) if rows.y.ndim == 1 else (P, y)]
-                )
+                pairs = [(P[:, 0], rows.y) if rows.y.ndim == 1 else (P, y)]
+                if self.alpha_per_target:
+                    pairs = [(P[:, i], y[:, i]) for i in range(k)]
                 values[:, start + j] = [score(GivenPredictions(), a, b, rows.w) for a, b in pairs]
             kept = kept if self.store_cv_results else []
         if kept:
@@ -390,7 +385,7 @@ class RidgeCV(RidgeModel):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         card = super().card()
-        how = {None: "leave-one-out", "gcv": "generalised cross-validation"}
+        how: dict[Any, str] = {None: "leave-one-out", "gcv": "generalised cross-validation"}
         name = "cross-validation in folds" if self._in_folds() else how[self.cv]
         first, last = self.alphas_.min(), self.alphas_.max()
         text = (
@@ -405,7 +400,7 @@ class RidgeCV(RidgeModel):
         return card._replace(optimisation=text, numbers=numbers, warnings=notes)
 
 
-def _indices(found: Any) -> IntArray:
+def _indices(found: ArrayLike) -> IntArray:
     """Row numbers from row numbers or a mask."""
     found = np.asarray(found)
     return np.flatnonzero(found) if found.dtype == bool else found.astype(np.intp)

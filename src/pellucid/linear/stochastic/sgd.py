@@ -156,8 +156,8 @@ class SGDRegressor(Regressor, StochasticModel):
         self,
         X: Any,
         y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
         sample_weight: Any = None,
     ) -> Self:
         """Run epochs of stochastic gradient steps."""

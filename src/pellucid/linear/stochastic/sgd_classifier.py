@@ -29,7 +29,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels, check_weights, with_callbacks
-from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
@@ -70,85 +69,87 @@ def class_targets(codes: IntArray, K: int, low: float, weights: Array) -> Target
     return Targets(columns, [np.where(codes == k, weights[k], 1.0) for k in rules], codes)
 
 
-class StochasticClassifier(LinearClassifier, StochasticModel):
-    """What SGDClassifier and Perceptron share: targets from labels, fit and partial_fit."""
+def fit_classes(
+    model: Any,
+    X: Any,
+    y: Any,
+    coef_init: ArrayLike | None,
+    intercept_init: ArrayLike | None,
+    sample_weight: Any,
+) -> None:
+    """Fit a stochastic model to labels: SGDClassifier and Perceptron."""
+    model._check_parameters()
+    rows = model._check_training(X, y, sample_weight)
+    rows = rows._replace(X=canonical(rows.X))
+    model._need_two_classes(rows.n_rows)
+    K = len(model.classes_)
+    start = model._start(K if K > 2 else 1, rows.X.shape[1], coef_init, intercept_init)
+    context = FitContext.of_rows(model, rows, sample_weight, model._limit(), model._attributes)
+    totals = np.bincount(rows.y, weights=rows.w, minlength=K).astype(np.float64)
+    targets = targets_of(model, rows.y, totals)
+    if model.solver is not None:
+        model._fit_by_solver(rows, targets, start, context)
+    else:
+        model._fit_epochs(rows, targets, start, model.max_iter, context)
 
-    _losses = LOSSES
-    _passive_aggressive = "hinge"
-    _bounded = BOUNDED
-    class_weight: Any
-    n_jobs: int | None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.n_jobs is not None:
-            check.whole(at_least=-(2**31), n_jobs=self.n_jobs)
+def targets_of(model: Any, codes: IntArray, totals: Array) -> Targets:
+    """The columns of the rules, with the weights of the classes."""
+    low = 0.0 if model.loss == "log_loss" else -1.0
+    weights = class_weights(model.class_weight, model.classes_, totals)
+    return class_targets(codes, len(model.classes_), low, weights)
 
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Self:
-        self._check_parameters()
-        rows = self._check_training(X, y, sample_weight)
-        rows = rows._replace(X=canonical(rows.X))
-        self._need_two_classes(rows.n_rows)
-        K = len(self.classes_)
-        start = self._start(K if K > 2 else 1, rows.X.shape[1], coef_init, intercept_init)
-        context = FitContext.of_rows(self, rows, sample_weight, self._limit(), self._attributes)
-        totals = np.bincount(rows.y, weights=rows.w, minlength=K).astype(np.float64)
-        targets = self._targets(rows.y, totals)
-        if self.solver is not None:
-            self._fit_by_solver(rows, targets, start, context)
-        else:
-            self._fit_epochs(rows, targets, start, self.max_iter, context)
-        return self
 
-    def _targets(self, codes: IntArray, totals: Array) -> Targets:
-        low = 0.0 if self.loss == "log_loss" else -1.0
-        weights = class_weights(self.class_weight, self.classes_, totals)
-        return class_targets(codes, len(self.classes_), low, weights)
+def partial_fit(
+    self: Any, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: Any = None
+) -> Any:
+    """One epoch (one iteration of ``solver``) over these rows, from where the last ended.
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One epoch (one iteration of ``solver``) over these rows, from where the last ended.
+    ``classes`` lists all labels; the first call needs it.
+    """
+    first = not hasattr(self, "_states")
+    self._check_parameters()
+    check_online(self, classes, first)
+    matrix = canonical(self._check_matrix(X, reset=first, finite=True))
+    labels = self.classes_ if classes is None else np.unique(np.asarray(classes))
+    codes = encode_known(check_labels(y, matrix.shape[0], self), labels)
+    rows = Rows(matrix, codes, check_weights(sample_weight, matrix))
+    self.classes_ = labels
+    self._need_two_classes(rows.n_rows)
+    K = len(labels)
+    m = K if K > 2 else 1
+    start = self._start(m, matrix.shape[1], None, None) if first else self._resume()
+    targets = targets_of(self, codes, np.ones(K))
+    if self.solver is not None:
+        self._fit_by_solver(rows, targets, start, None)
+    else:
+        self._fit_epochs(rows, targets, start, 1, None)
+    return self
 
-        ``classes`` lists all labels; the first call needs it.
-        """
-        first = not hasattr(self, "_states")
-        self._check_parameters()
-        self._check_online(classes, first)
-        matrix = canonical(self._check_matrix(X, reset=first, finite=True))
-        labels = self.classes_ if classes is None else np.unique(np.asarray(classes))
-        codes = encode_known(check_labels(y, matrix.shape[0], self), labels)
-        rows = Rows(matrix, codes, check_weights(sample_weight, matrix))
-        self.classes_ = labels
-        self._need_two_classes(rows.n_rows)
-        K = len(labels)
-        m = K if K > 2 else 1
-        start = self._start(m, matrix.shape[1], None, None) if first else self._resume()
-        targets = self._targets(codes, np.ones(K))
-        if self.solver is not None:
-            self._fit_by_solver(rows, targets, start, None)
-        else:
-            self._fit_epochs(rows, targets, start, 1, None)
-        return self
 
-    def _check_online(self, classes: Any, first: bool) -> None:
-        if self.early_stopping:
-            raise ValueError("early_stopping must be False with partial_fit")
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+def check_online(model: Any, classes: ArrayLike | None, first: bool) -> None:
+    """Refuse what cannot be learned from some of the rows."""
+    if model.early_stopping:
+        raise ValueError("early_stopping must be False with partial_fit")
+    if isinstance(model.class_weight, str) and model.class_weight == "balanced":
+        raise ValueError(
+            "class_weight 'balanced' is not supported for partial_fit, which does not see all "
+            "rows: give a dict (sklearn.utils.class_weight.compute_class_weight makes one)"
+        )
+    if first and classes is None:
+        raise ValueError("classes must be passed on the first call to partial_fit.")
+    if not first and classes is not None:
+        labels = np.unique(np.asarray(classes))
+        if not np.array_equal(labels, model.classes_):
             raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit, which does not see all "
-                "rows: give a dict (sklearn.utils.class_weight.compute_class_weight makes one)"
+                f"classes={labels.tolist()} is not the same as on the last call to "
+                f"partial_fit, was: {model.classes_.tolist()}"
             )
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        if not first and classes is not None:
-            labels = np.unique(np.asarray(classes))
-            if not np.array_equal(labels, self.classes_):
-                raise ValueError(
-                    f"classes={labels.tolist()} is not the same as on the last call to "
-                    f"partial_fit, was: {self.classes_.tolist()}"
-                )
 
-    def _set(self, coef: Array, intercept: Array) -> dict[str, Any]:
-        return {"coef_": coef, "intercept_": intercept}
+
+def rules_found(self: Any, coef: Array, intercept: Array) -> dict[str, Any]:
+    """The fitted attributes: a row of coefficients and an intercept for each rule."""
+    return {"coef_": coef, "intercept_": intercept}
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -186,7 +187,7 @@ def clipped_probabilities(scores: Array) -> Array:
     return p / p.sum(axis=1, keepdims=True)
 
 
-class SGDClassifier(StochasticClassifier):
+class SGDClassifier(LinearClassifier, StochasticModel):
     """Linear classification by stochastic gradient descent.
 
     Parameters
@@ -257,6 +258,10 @@ class SGDClassifier(StochasticClassifier):
     array([[0., 1.]])
     """
 
+    _losses, _bounded, _passive_aggressive = LOSSES, BOUNDED, "hinge"
+    _set = rules_found
+    partial_fit = partial_fit
+
     def __init__(
         self,
         loss: str = "hinge",
@@ -311,12 +316,13 @@ class SGDClassifier(StochasticClassifier):
         self,
         X: Any,
         y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
         sample_weight: Any = None,
     ) -> Self:
         """Run epochs of stochastic gradient steps."""
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+        fit_classes(self, X, y, coef_init, intercept_init, sample_weight)
+        return self
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> Array:

@@ -365,16 +365,8 @@ class StepwiseRegression(SelectedRegression):
         most = self.n_features_in_ if self.max_features is None else self.max_features
         threshold = THRESHOLD.get(self.criterion, np.nan)
         threshold = threshold if self.threshold is None else self.threshold
-        return Rules(
-            self.direction,
-            self.criterion,
-            threshold,
-            most,
-            n,
-            self.fit_intercept,
-            sigma2,
-            exact_limit(small),
-        )
+        what = self.direction, self.criterion, threshold, most, n
+        return Rules(*what, self.fit_intercept, sigma2, exact_limit(small))
 
     def _run(self, rows: Source, small: Compact, columns: list[int]) -> None:
         rules = self._rules(rows, small, columns)

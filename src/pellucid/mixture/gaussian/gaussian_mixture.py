@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike, Map, Rng
+from pellucid.core.arrays.typing import ArrayLike, Map, Rng, Seed
 from pellucid.core.loops.iterate import FitContext, Iteration
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
@@ -46,6 +46,7 @@ class GaussianMixture(GaussianModel):
     Parameters
     ----------
     n_components : int, default=1
+        Number of normal densities.
     covariance_type : str, default="full"
         ``"full"`` (k, p, p), ``"tied"`` (p, p), ``"diag"`` (k, p), ``"tied_diag"`` (p,),
         ``"spherical"`` (k,) or ``"tied_spherical"`` (): the shape of ``covariances_``.
@@ -54,6 +55,7 @@ class GaussianMixture(GaussianModel):
     reg_covar : float, default=1e-6
         Added to the variances; 0 is maximum likelihood.
     max_iter : int, default=100
+        Most iterations.
     n_init : int, default=1
         Starts; the one with the largest likelihood is kept.
     init_params : str or MixtureStart, default="kmeans"
@@ -62,6 +64,7 @@ class GaussianMixture(GaussianModel):
     weights_init, means_init, precisions_init : array-like, default=None
         Replace parts of the start.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
     warm_start : bool, default=False
         Start from the parameters of the fit before.
     verbose, verbose_interval : ignored
@@ -100,11 +103,11 @@ class GaussianMixture(GaussianModel):
         reg_covar: float = 1e-6,
         max_iter: int = 100,
         n_init: int = 1,
-        init_params: Any = "kmeans",
-        weights_init: Any = None,
-        means_init: Any = None,
-        precisions_init: Any = None,
-        random_state: Any = None,
+        init_params: str | MixtureStart = "kmeans",
+        weights_init: ArrayLike | None = None,
+        means_init: ArrayLike | None = None,
+        precisions_init: ArrayLike | None = None,
+        random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,

@@ -88,6 +88,7 @@ class GradientGaussianMixture(GaussianModel):
     Parameters
     ----------
     n_components : int, default=1
+        Number of normal densities.
     covariance_type : str, default="full"
         As in ``GaussianMixture``.
     update : {"gradient", "damped"}, default="gradient"
@@ -96,11 +97,13 @@ class GradientGaussianMixture(GaussianModel):
     learning_rate : float, schedule or line search, default=0.01
         Of ``pellucid.solvers``; "damped" takes a number.
     max_iter : int, default=1000
+        Most iterations.
     tol : float, default=1e-6
         Stop when the mean log-likelihood changes by less; 0 runs ``max_iter`` steps.
     init_params : str or MixtureStart, default="kmeans"
         As in ``GaussianMixture``; nothing can be held fixed.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, clone
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator, with_callbacks
@@ -56,12 +56,13 @@ class DensityOutlier(OutlierMixin, Estimator):
     array([ 1, -1])
     """
 
-    def __init__(self, density: Any = None, *, contamination: float = 0.1) -> None:
+    def __init__(self, density: BaseEstimator | None = None, *, contamination: float = 0.1) -> None:
         self.density = density
         self.contamination = contamination
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         share = check_contamination(self.contamination)
         density = GaussianMixture(1) if self.density is None else self.density
         for method in ("fit", "score_samples"):

@@ -115,6 +115,7 @@ class EllipticEnvelope(OutlierMixin, Estimator):
     contamination : float in (0, 0.5], default=0.1
         Share of odd rows in the training data, which sets ``offset_``.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -155,6 +156,7 @@ class EllipticEnvelope(OutlierMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.boolean(store_precision=self.store_precision, assume_centered=self.assume_centered)
         share = check_contamination(self.contamination)
         if self.support_fraction is not None:

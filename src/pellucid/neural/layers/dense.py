@@ -3,13 +3,20 @@ r"""A dense layer: weighted sums z = x W + b, then an activation a = g(z).
 d loss/dx = d W',   d loss/dW = x' d,   d loss/db = sum over rows of d      (d = d loss/dz)
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Rng
 from pellucid.neural.layers.activate import Activate
-from pellucid.neural.layers.activations import get_activation
-from pellucid.neural.layers.initial import draw_biases, draw_weights
+from pellucid.neural.layers.activations import Activation, get_activation
+from pellucid.neural.layers.initial import (
+    HeInit,
+    NormalInit,
+    UniformInit,
+    draw_biases,
+    draw_weights,
+)
 from pellucid.neural.layers.layer import Layer, Params, Shape
 
 
@@ -65,11 +72,13 @@ class Dense(Layer):
     Parameters
     ----------
     units : int
+        Number of outputs.
     activation : str, Activation or list, default="relu"
         A name, a record, or one of them for each unit.
     init : str, UniformInit, NormalInit or HeInit, default="glorot_uniform"
         How the weights, of shape (inputs, units), are drawn.
     use_bias : bool, default=True
+        Whether each sum has a constant.
 
     Examples
     --------
@@ -81,9 +90,9 @@ class Dense(Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = "relu",
+        activation: str | Activation | Sequence[str | Activation] = "relu",
         *,
-        init: Any = "glorot_uniform",
+        init: str | UniformInit | NormalInit | HeInit = "glorot_uniform",
         use_bias: bool = True,
     ) -> None:
         self.units = units
@@ -92,6 +101,7 @@ class Dense(Layer):
         self.use_bias = use_bias
 
     def parts(self) -> tuple[Layer, ...]:
+        """The layer itself, its parameters checked."""
         check.whole(units=self.units)
         check.boolean(use_bias=self.use_bias)
         get_activation(self.activation, self.units)

@@ -10,13 +10,14 @@ themselves. Truncated episodes are no ends: their last step keeps g max Q.
 References: Mnih et al. (2015).
 """
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import stream
 from pellucid.reinforcement.approximation.replay import (
@@ -31,6 +32,7 @@ from pellucid.reinforcement.learning.agent_kernels import pick, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.exploration import (
     EpsilonGreedy,
+    Greedy,
     describe_exploration,
     exploration_settings,
 )
@@ -56,13 +58,19 @@ class DeepQNetwork(Agent):
     network : sequence of int, or an object with values, update and copy_from, default=(64,)
         Sizes of the hidden layers, or a network such as ``pellucid.deep.QNetwork``; it is copied.
     discount : float in [0, 1], default=0.99
+        Weight of a reward one step later.
     exploration : Greedy or EpsilonGreedy, default=EpsilonGreedy(1.0, 0.98, 0.05)
+        How often a random action is taken.
     replay : ReplayBuffer, default=ReplayBuffer(10_000, 32)
+        How many steps are remembered and replayed.
     target_every : int, default=200
         Moves between two copies to the target network.
     n_episodes : int, default=300
+        Episodes to learn from.
     max_steps : int, default=1000
+        Steps after which an episode is cut off.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -84,15 +92,15 @@ class DeepQNetwork(Agent):
 
     def __init__(
         self,
-        network: Any = (64,),
+        network: Sequence[int] | Any = (64,),
         *,
         discount: float = 0.99,
-        exploration: Any = DEFAULT_EXPLORATION,
-        replay: Any = DEFAULT_REPLAY,
+        exploration: Greedy | EpsilonGreedy = DEFAULT_EXPLORATION,
+        replay: ReplayBuffer = DEFAULT_REPLAY,
         target_every: int = 200,
         n_episodes: int = 300,
         max_steps: int = 1000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.network = network
         self.discount = discount
@@ -157,9 +165,9 @@ class DeepQNetwork(Agent):
         state: Any,
         action: int,
         reward: float,
-        next_state: Any,
+        next_state: int,
         *,
-        next_action: Any = None,
+        next_action: object = None,
         terminated: bool = False,
     ) -> float:
         """Remember one step and learn from a batch; the error of this step before."""
@@ -173,7 +181,7 @@ class DeepQNetwork(Agent):
         self._update(x, a, float(reward), x2, bool(terminated), open2)
         return float(error)
 
-    def _vector(self, name: str, observation: Any) -> Array:
+    def _vector(self, name: str, observation: ArrayLike) -> Array:
         if self.n_states_ is not None:
             return one_hot(self._state_number(name, observation), self.n_states_)
         x = np.asarray(observation, dtype=np.float64).ravel()
@@ -181,7 +189,7 @@ class DeepQNetwork(Agent):
             raise ValueError(f"{name} must be {self.n_inputs_} finite numbers, got {observation!r}")
         return x
 
-    def _allowed(self, observation: Any) -> Any:
+    def _allowed(self, observation: ArrayLike) -> Any:
         if self.allowed_ is None:
             return np.ones(self.n_actions_, bool)
         return self.allowed_[observation]
@@ -224,7 +232,7 @@ class DeepQNetwork(Agent):
                 break
         return np.array([[total, t, np.sqrt(losses / t)]])
 
-    def _explore(self, x: Array, allowed: Any, epsilon: float) -> int:
+    def _explore(self, x: Array, allowed: Array, epsilon: float) -> int:
         """As ``pick``, but the network is asked only where its answer counts."""
         words = self.random_words_
         if epsilon > 0 and uniform(words, 0) < epsilon:
@@ -282,6 +290,7 @@ class DeepQNetwork(Agent):
             memory_fits(self.memory_, self.replay.capacity, self.n_inputs_, self.n_actions_)
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         layers = self.network if isinstance(self.network, list | tuple) else type(self.network)
         return Card(

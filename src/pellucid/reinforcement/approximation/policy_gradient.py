@@ -10,14 +10,17 @@ all steps of earlier episodes, or that of the state.
 References: Williams (1992); Sutton & Barto (2018), ch. 13.
 """
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
-from pellucid.reinforcement.approximation.approximator import check_approximator
+from pellucid.reinforcement.approximation.approximator import (
+    LinearApproximator,
+    check_approximator,
+)
 from pellucid.reinforcement.approximation.policy_gradient_kernels import (
     MEAN,
     NONE,
@@ -39,15 +42,19 @@ class PolicyGradient(Agent):
     Parameters
     ----------
     discount : float in [0, 1], default=0.99
+        Weight of a reward one step later.
     learning_rate : float, default=0.01
+        Length of a gradient step.
     baseline : {"mean", "value"} or None, default="mean"
         Mean return of the steps of earlier episodes, or of those in the same state.
     approximator : LinearApproximator or None, default=None
         None: a table over numbered states.
     n_episodes : int, default=1000
+        Episodes to learn from.
     max_steps : int, default=1000
         Steps after which an episode is cut off; its return is then the sum seen so far.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -72,11 +79,11 @@ class PolicyGradient(Agent):
         *,
         discount: float = 0.99,
         learning_rate: float = 0.01,
-        baseline: Any = "mean",
-        approximator: Any = None,
+        baseline: Literal["mean", "value"] | None = "mean",
+        approximator: LinearApproximator | None = None,
         n_episodes: int = 1000,
         max_steps: int = 1000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.discount = discount
         self.learning_rate = learning_rate
@@ -134,12 +141,12 @@ class PolicyGradient(Agent):
         phi = self._features(observation)
         return self.weights_ @ phi
 
-    def _open(self, observation: Any) -> BoolArray:
+    def _open(self, observation: ArrayLike) -> BoolArray:
         if self.allowed_ is None:
             return np.ones(self.n_actions_, bool)
         return self.allowed_[observation]
 
-    def _draw(self, observation: Any) -> tuple[int, Array]:
+    def _draw(self, observation: Array) -> tuple[int, Array]:
         chances = np.empty(self.n_actions_)
         row = np.ascontiguousarray(self._row(observation))
         return int(softmax_draw(row, self._open(observation), chances, self.random_words_)), chances
@@ -151,9 +158,9 @@ class PolicyGradient(Agent):
         state: Any,
         action: int,
         reward: float,
-        next_state: Any = None,
+        next_state: object = None,
         *,
-        next_action: Any = None,
+        next_action: object = None,
         terminated: bool = False,
     ) -> float:
         """Note one step; at the end of the episode learn, and return the mean absolute advantage.
@@ -181,7 +188,7 @@ class PolicyGradient(Agent):
             reinforce(
                 self.preferences_,
                 self.base_,
-                BASELINES.get(self.baseline, NONE),
+                BASELINES.get(self.baseline or "", NONE),
                 float(self.discount),
                 float(self.learning_rate),
                 np.array(seen, np.int64),
@@ -210,7 +217,7 @@ class PolicyGradient(Agent):
 
     # --- episodes --------------------------------------------------------------------------
 
-    def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
+    def _episodes(self, place: Place, first: int, stop: int, budget: int) -> Array:
         if not isinstance(place, Simulation) or self.approximator is not None:
             return self._walk(place)
         n, A = int(self.max_steps), self.n_actions_
@@ -219,7 +226,7 @@ class PolicyGradient(Agent):
             place.world,
             self.preferences_,
             self.base_,
-            BASELINES.get(self.baseline, NONE),
+            BASELINES.get(self.baseline or "", NONE),
             self.random_words_,
             float(self.discount),
             float(self.learning_rate),
@@ -281,7 +288,7 @@ class PolicyGradient(Agent):
         """The most probable action for each state number or observation of X."""
         return self.predict_proba(X).argmax(axis=1)
 
-    def act(self, state: Any) -> int:
+    def act(self, state: object) -> int:
         """The most probable action; the lowest one on ties."""
         return int(self.predict([state])[0])
 
@@ -294,6 +301,7 @@ class PolicyGradient(Agent):
                 raise ValueError("the baseline does not fit the states")
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         shape = "a table" if self.approximator is None else "weighted sums of features"
         base = {None: "no baseline", "mean": "the mean return", "value": "the state's mean return"}

@@ -61,13 +61,17 @@ class AdaptiveDynamicProgramming(Agent):
     policy : array of shape (S,) or (S, A), or None, default=None
         Passive: the values of this policy. None: active, the agent finds a policy.
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     exploration : Greedy, EpsilonGreedy, OptimisticExploration, f(u, n) or None, default=None
         Of the active agent; None: ``OptimisticExploration()``. f(u, n) runs in Python.
     n_episodes : int, default=500
+        Episodes to learn from.
     max_steps : int, default=1000
+        Steps after which an episode is cut off.
     plan_every : int, default=1
         Steps between two plans of the active agent.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -169,7 +173,7 @@ class AdaptiveDynamicProgramming(Agent):
         reward: float,
         next_state: int,
         *,
-        next_action: Any = None,
+        next_action: object = None,
         terminated: bool = False,
     ) -> float:
         """Count one step and replan; the error r + g U(s') - U(s) before it."""
@@ -223,7 +227,7 @@ class AdaptiveDynamicProgramming(Agent):
 
     # --- episodes --------------------------------------------------------------------------
 
-    def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
+    def _episodes(self, place: Place, first: int, stop: int, budget: int) -> Array:
         known = self.policy is not None or exploration_settings(self._exploration()) is not None
         if not known or not isinstance(place, Simulation):
             return self._walk(place, first)
@@ -262,7 +266,7 @@ class AdaptiveDynamicProgramming(Agent):
             s = s2
         return np.array([[total, t, errors / t]])
 
-    def _choose(self, s: int, episode: int, chances: Any) -> int:
+    def _choose(self, s: int, episode: int, chances: Array | None) -> int:
         words, A = self.random_words_, self.n_actions_
         if chances is not None:
             return int(locate(chances[s], 0, A, uniform(words, 0)))
@@ -379,6 +383,7 @@ class AdaptiveDynamicProgramming(Agent):
             raise ValueError("the learned model names states that do not exist")
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         how = "evaluates the given policy exactly in the model"
         if self.policy is None:

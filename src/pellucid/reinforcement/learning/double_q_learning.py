@@ -8,10 +8,15 @@ value of the other it is not. The agent acts by the mean of both.
 References: van Hasselt (2010).
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
+from sklearn.base import BaseEstimator
+
+from pellucid.core.arrays.typing import Seed
 from pellucid.reinforcement.learning.action_values import DEFAULT_EXPLORATION, ActionValueAgent
 from pellucid.reinforcement.learning.agent_kernels import DOUBLE_Q
+from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy, OptimisticExploration
 
 
 class DoubleQLearning(ActionValueAgent):
@@ -20,16 +25,20 @@ class DoubleQLearning(ActionValueAgent):
     Parameters
     ----------
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the pair; with an approximator, the updates of the action.
         ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
     exploration : Greedy, EpsilonGreedy, OptimisticExploration or function f(u, n)
         ``EpsilonGreedy(0.1)`` by default.
     n_episodes : int, default=500
+        Episodes to learn from.
     max_steps : int, default=1000
         Steps after which an episode is cut off: that is truncation, the next state keeps its value.
     initial_value : float, default=0.0
+        Value of everything not yet visited.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -62,12 +71,16 @@ class DoubleQLearning(ActionValueAgent):
         self,
         *,
         discount: float = 0.9,
-        step_size: Any = 0.1,
-        exploration: Any = DEFAULT_EXPLORATION,
+        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
+        exploration: Greedy
+        | EpsilonGreedy
+        | OptimisticExploration
+        | Callable[[Any, Any], Any]
+        | None = DEFAULT_EXPLORATION,
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.discount = discount
         self.step_size = step_size

@@ -14,12 +14,14 @@ then.
 References: Singh & Sutton (1996); Sutton & Barto (2018), sections 5.1 and 5.2.
 """
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.records import Card
 from pellucid.reinforcement.learning.agent_kernels import SARSA, Control, locate, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
@@ -40,16 +42,19 @@ class MonteCarloLearning(Agent):
     policy : array of shape (S,) or (S, A), function of an observation, or None, default=None
         Actions, or probabilities of actions; None: any available action, with equal probability.
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     visits : {"first", "every"}, default="first"
         Which visits of a state in an episode count.
     step_size : float, "1/n", schedule or function of n, default="1/n"
         "1/n": means. A number: a mean that forgets.
     n_episodes : int, default=500
+        Episodes to learn from.
     max_steps : int, default=1000
         Steps after which an episode is cut off: that is truncation, the next state keeps its value.
     initial_value : float, default=0.0
         Of states that were never visited.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -76,15 +81,15 @@ class MonteCarloLearning(Agent):
 
     def __init__(
         self,
-        policy: Any = None,
+        policy: object = None,
         *,
         discount: float = 0.9,
         visits: str = "first",
-        step_size: Any = "1/n",
+        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = "1/n",
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.policy = policy
         self.discount = discount
@@ -122,12 +127,12 @@ class MonteCarloLearning(Agent):
 
     def update(
         self,
-        state: Any,
-        action: Any,
+        state: object,
+        action: ArrayLike,
         reward: float,
-        next_state: Any,
+        next_state: ArrayLike,
         *,
-        next_action: Any = None,
+        next_action: object = None,
         terminated: bool = False,
     ) -> float:
         """Note one step; at the end of the episode learn, and return the mean absolute error.
@@ -244,6 +249,7 @@ class MonteCarloLearning(Agent):
             self._check_arrays(values_=("f", S), visits_=("i", S), squares_=("f", S))
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         who = "random moves" if self.policy is None else "the given policy"
         return Card(

@@ -8,10 +8,16 @@ whatever policy explores.
 References: Watkins & Dayan (1992); Sutton & Barto (2018), section 6.5.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
+from sklearn.base import BaseEstimator
+
+from pellucid.core.arrays.typing import Seed
+from pellucid.reinforcement.approximation.approximator import LinearApproximator
 from pellucid.reinforcement.learning.action_values import DEFAULT_EXPLORATION, ActionValueAgent
 from pellucid.reinforcement.learning.agent_kernels import Q
+from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy, OptimisticExploration
 
 
 class QLearning(ActionValueAgent):
@@ -20,6 +26,7 @@ class QLearning(ActionValueAgent):
     Parameters
     ----------
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the pair; with an approximator, the updates of the action.
         ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
@@ -28,10 +35,13 @@ class QLearning(ActionValueAgent):
     approximator : LinearApproximator or None, default=None
         None: a table over numbered states.
     n_episodes : int, default=500
+        Episodes to learn from.
     max_steps : int, default=1000
         Steps after which an episode is cut off: that is truncation, the next state keeps its value.
     initial_value : float, default=0.0
+        Value of everything not yet visited.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -64,13 +74,17 @@ class QLearning(ActionValueAgent):
         self,
         *,
         discount: float = 0.9,
-        step_size: Any = 0.1,
-        exploration: Any = DEFAULT_EXPLORATION,
-        approximator: Any = None,
+        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
+        exploration: Greedy
+        | EpsilonGreedy
+        | OptimisticExploration
+        | Callable[[Any, Any], Any]
+        | None = DEFAULT_EXPLORATION,
+        approximator: LinearApproximator | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.discount = discount
         self.step_size = step_size

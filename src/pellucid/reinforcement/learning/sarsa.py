@@ -12,10 +12,16 @@ References: Rummery & Niranjan (1994); Singh, Jaakkola, Littman & Szepesvari (20
 (2018), sections 6.4 and 7.2.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
+from sklearn.base import BaseEstimator
+
+from pellucid.core.arrays.typing import Seed
+from pellucid.reinforcement.approximation.approximator import LinearApproximator
 from pellucid.reinforcement.learning.action_values import DEFAULT_EXPLORATION, ActionValueAgent
 from pellucid.reinforcement.learning.agent_kernels import SARSA as SARSA_TARGET
+from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy, OptimisticExploration
 
 
 class SARSA(ActionValueAgent):
@@ -24,6 +30,7 @@ class SARSA(ActionValueAgent):
     Parameters
     ----------
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the pair; with an approximator, the updates of the action.
         ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
@@ -32,12 +39,15 @@ class SARSA(ActionValueAgent):
     approximator : LinearApproximator or None, default=None
         None: a table over numbered states.
     n_episodes : int, default=500
+        Episodes to learn from.
     max_steps : int, default=1000
         Steps after which an episode is cut off: that is truncation, the next state keeps its value.
     initial_value : float, default=0.0
+        Value of everything not yet visited.
     n_steps : int, default=1
         Rewards that are added up before the value of a pair is looked at.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -74,14 +84,18 @@ class SARSA(ActionValueAgent):
         self,
         *,
         discount: float = 0.9,
-        step_size: Any = 0.1,
-        exploration: Any = DEFAULT_EXPLORATION,
-        approximator: Any = None,
+        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
+        exploration: Greedy
+        | EpsilonGreedy
+        | OptimisticExploration
+        | Callable[[Any, Any], Any]
+        | None = DEFAULT_EXPLORATION,
+        approximator: LinearApproximator | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,
         n_steps: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.discount = discount
         self.step_size = step_size

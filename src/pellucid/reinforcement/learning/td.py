@@ -10,14 +10,17 @@ step sizes such as 1/n a table converges to the utilities of the policy.
 References: Sutton (1988); Sutton & Barto (2018), chapters 6, 7 and 12.
 """
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.records import Card
 from pellucid.reinforcement.approximation.approximator import (
+    LinearApproximator,
     Scale,
     check_approximator,
     check_initial_value,
@@ -48,20 +51,24 @@ class TDLearning(Agent):
     policy : array of shape (S,) or (S, A), function of an observation, or None, default=None
         Actions, or probabilities of actions; None: any available action, with equal probability.
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     step_size : float, "1/n", schedule or function of n, default=0.1
         n counts the visits of the state; with an approximator, all updates.
         ``InverseScaling(1.0, 0.7)`` is n^-0.7. A function is asked once for each n, ahead of time.
     approximator : LinearApproximator or None, default=None
         None: a table over numbered states.
     n_episodes : int, default=500
+        Episodes to learn from.
     max_steps : int, default=1000
         Steps after which an episode is cut off: that is truncation, the next state keeps its value.
     initial_value : float, default=0.0
+        Value of everything not yet visited.
     trace_decay : float in [0, 1], default=0.0
         lambda of TD(lambda).
     n_steps : int, default=1
         Rewards that are added up before the value of a state is looked at; without traces.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -82,17 +89,17 @@ class TDLearning(Agent):
 
     def __init__(
         self,
-        policy: Any = None,
+        policy: object = None,
         *,
         discount: float = 0.9,
-        step_size: Any = 0.1,
-        approximator: Any = None,
+        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
+        approximator: LinearApproximator | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,
         trace_decay: float = 0.0,
         n_steps: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.policy = policy
         self.discount = discount
@@ -148,11 +155,11 @@ class TDLearning(Agent):
     def update(
         self,
         state: Any,
-        action: Any,
+        action: ArrayLike,
         reward: float,
-        next_state: Any,
+        next_state: int,
         *,
-        next_action: Any = None,
+        next_action: object = None,
         terminated: bool = False,
     ) -> float:
         """Learn from one step; the temporal-difference error. Actions are not looked at.
@@ -222,10 +229,10 @@ class TDLearning(Agent):
     def _window(self) -> Window:
         return Window(self.n_steps, self.discount, self._value, self._approach)
 
-    def _value(self, x: Any) -> float:
+    def _value(self, x: int) -> float:
         return float(self.values_[x] if self.approximator is None else self.weights_ @ x)
 
-    def _approach(self, x: Any, G: float) -> float:
+    def _approach(self, x: int, G: float) -> float:
         """Move the value of x towards the return G; the error."""
         if self.approximator is None:
             rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
@@ -361,6 +368,7 @@ class TDLearning(Agent):
             self._check_arrays(values_=("f", S), visits_=("i", S), traces_=("f", S))
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         what = "a table" if self.approximator is None else "weighted sums of features"
         rule = "one step ahead" if self.n_steps == 1 else f"{self.n_steps} steps ahead"

@@ -25,7 +25,7 @@ import numpy as np
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -164,6 +164,7 @@ class PolicyIteration(StationaryPlanner):
     max_iter : int, default=1000
         Most improvements.
     random_state : int, Generator or None
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -193,7 +194,7 @@ class PolicyIteration(StationaryPlanner):
         initial_policy: str | ArrayLike = "random",
         evaluation: str | int = "exact",
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.initial_policy = initial_policy
         self.evaluation = evaluation
@@ -267,6 +268,7 @@ class PolicyIteration(StationaryPlanner):
         self.error_bound_ = float(found["error_bound_"])
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         exact = isinstance(self.evaluation, str)
         how = "solved exactly" if exact else f"approximated by {self.evaluation} sweeps"
         replaced = "discount 1: the first policy never ended and was replaced by a shortest path"

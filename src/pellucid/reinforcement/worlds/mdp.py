@@ -42,7 +42,7 @@ class Episode(NamedTuple):
     states: IntArray  # (T + 1,)
     actions: IntArray  # (T,)
     rewards: Array  # (T,)
-    terminated: bool
+    terminated: bool  # False: cut off before its end
 
 
 class MDP:
@@ -55,10 +55,13 @@ class MDP:
     rewards : array (S,), (S, A) or (S, A, S), or sparse like the transitions
         ``R(s)``, ``R(s, a)`` or ``R(s, a, s')``.
     discount : float in [0, 1], default=0.9
+        Weight of a reward one step later.
     terminal : states, or a boolean mask
         Where an episode ends. Their rows of ``transitions`` are not looked at.
-    states, actions : sequences of names, default: 0, 1, ...
-    start : a state or probabilities (S,), default: uniform over the states that are not terminal
+    states, actions : sequences of names, default=None
+        None: 0, 1, ...
+    start : a state or probabilities (S,)
+        Where episodes begin; by default uniform over the states that are not terminal.
 
     Attributes
     ----------
@@ -85,14 +88,14 @@ class MDP:
 
     def __init__(
         self,
-        transitions: Any,
-        rewards: Any,
+        transitions: ArrayLike,
+        rewards: ArrayLike,
         *,
         discount: float = 0.9,
-        terminal: Any = (),
+        terminal: ArrayLike = (),
         states: Sequence[Any] | None = None,
         actions: Sequence[Any] | None = None,
-        start: Any = None,
+        start: object = None,
     ) -> None:
         _check_discount(discount)
         P, A = stack_rows(transitions)
@@ -116,7 +119,7 @@ class MDP:
     def _index(self) -> dict[Any, int]:
         return {name: i for i, name in enumerate(self.states)}
 
-    def index(self, state: Any) -> int:
+    def index(self, state: object) -> int:
         """The number of a state given by its name."""
         if isinstance(self.states, range):
             if isinstance(state, int | np.integer) and 0 <= state < self.n_states:
@@ -138,7 +141,7 @@ class MDP:
             mask[self.index(state)] = True
         return mask
 
-    def _distribution(self, start: Any) -> Array:
+    def _distribution(self, start: object) -> Array:
         if start is None:
             return ~self.terminal / (~self.terminal).sum()
         S = self.n_states
@@ -203,7 +206,7 @@ class MDP:
         *,
         n_episodes: int = 1,
         max_steps: int = 1000,
-        start: Any = None,
+        start: object = None,
         random_state: Any = None,
     ) -> list[Episode]:
         """Walk by ``policy``, (S,) or (S, A); an episode ends in a terminal state or is cut off.
@@ -248,7 +251,7 @@ class MDP:
         return table_environment(self)
 
     @classmethod
-    def from_gymnasium(cls, env: Any, *, discount: float = 0.99) -> "MDP":
+    def from_gymnasium(cls, env: object, *, discount: float = 0.99) -> "MDP":
         """The MDP of a tabular Gymnasium environment, or of its id (extra ``rl``).
 
         States keep their numbers; one absorbing end state is appended, where every move marked
@@ -277,7 +280,7 @@ def _names(what: str, names: Sequence[Any] | None, n: int) -> Sequence[Any]:
     return found
 
 
-def _hashable(name: Any) -> Any:
+def _hashable(name: object) -> Any:
     return tuple(name) if isinstance(name, list | np.ndarray) else name
 
 
