@@ -194,9 +194,8 @@ def _svr(s: Setting) -> Made:
 
 def _network(kind: str) -> Callable[[Setting], Made]:
     def make(s: Setting) -> Made:
-        from pellucid.study.candidates.unit_network import (
-            UnitNetwork,  # networks take long to import
-        )
+        # networks take long to import
+        from pellucid.study.candidates.unit_network import UnitNetwork
 
         kept: dict[str, Any] = {"max_iter": 300, "early_stopping": s.n >= 500}
         kept["random_state"] = s.seed
@@ -239,350 +238,116 @@ def _few_products(s: Setting) -> bool:
     return 1 < s.p <= 30 and s.p * (s.p + 3) // 2 <= s.n and _few_rows(s)
 
 
+def _narrow(s: Setting) -> bool:
+    return s.p <= 300
+
+
 def _has_text(s: Setting) -> bool:
     return bool(s.texts)
 
 
 WIDE = "many columns for the rows: a penalty keeps the coefficients small"
+WORDS = {  # key -> name: reason
+    "guess": "guessing: what can be said without looking at the columns",
+    "logistic": "logistic regression: the linear baseline for classes",
+    "ridge": "ridge regression: the linear baseline for numbers",
+    "lda": "linear discriminant analysis: linear, with the same spread in every class",
+    "lasso": "lasso: linear, with few columns",
+    "elastic_net": "elastic net: linear, with groups of related columns",
+    "diagonal": "diagonal discriminant analysis: "
+    "linear, columns taken one by one: for more columns than rows",
+    "bayes": "naive Bayes: columns taken one by one: needs few rows",
+    "word_bayes": "naive Bayes on words: the classic for texts",
+    "rda": "regularised discriminant analysis: between linear and quadratic, shrunk",
+    "qda": "quadratic discriminant analysis: a spread of its own for every class",
+    "logistic_splines": "logistic regression on splines: smooth bends in every number",
+    "ridge_splines": "ridge regression on splines: smooth bends in every number",
+    "ridge_products": "ridge regression on products: squares, and what two columns do together",
+    "logistic_products": "logistic regression on products: "
+    "squares, and what two columns do together",
+    "neighbours": "nearest neighbours: rows like this one",
+    "tree": "decision tree: a few questions in a row, easy to read",
+    "forest": "random forest: many trees, averaged",
+    "boosting": "gradient boosting: trees that mend each other's errors",
+    "svm": "support vector machine: a wide margin in a space of similarities",
+    "network": "neural network: layers of weighted sums",
+    "per_label": "logistic regression per label: every label by itself",
+    "chain": "chain of logistic regressions: a label may lean on the labels before it",
+    "pairwise": "pairwise ranking: learns which of two rows comes first",
+}
+EVERY = (*ONE_LABEL, "multilabel", *NUMBER, *MANY_NUMBERS)
+REFERENCE, SPLINES, UNSCALED = {"reference": True}, {"knots": 5}, {"scale": False}
+TEXT = {"words": "count", "only": "text"}
+LOGISTIC, RDA = "LogisticRegression", "RegularizedDiscriminantAnalysis"
+PER_LABEL, CHAIN = f"MultiOutputClassifier {LOGISTIC}", f"ClassifierChain {LOGISTIC}"
+Q, S, T = EFFORTS  # the least effort at which a model is tried
+
+
+def _entry(
+    key: str,
+    needs: str,
+    kinds: tuple[str, ...],
+    complexity: int,
+    effort: str,
+    make: Callable[[Setting], Made],
+    when: Callable[[Setting], bool] = lambda s: True,
+    features: dict[str, Any] = {},  # noqa: B006  never written to
+) -> Entry:
+    """A row with its name and reason from WORDS."""
+    name, reason = WORDS[key].split(": ", 1)
+    if needs == "SVR":
+        reason = "a tube in a space of similarities"
+    classes, scaled = tuple(needs.split()), features != UNSCALED
+    return Entry(
+        key, name, classes, kinds, complexity, effort, make, reason, when, features, scaled
+    )
+
+
+def _pair(
+    key: str,
+    family: str,
+    complexity: int,
+    effort: str,
+    make: Callable[[str], Callable[[Setting], Made]],
+    when: Callable[[Setting], bool],
+    features: dict[str, Any] = {},  # noqa: B006  never written to
+) -> tuple[Entry, Entry]:
+    """The classifier and the regressor of a family."""
+    one, two = "Classifier", "Regressor"
+    rest = (when, features)
+    return (
+        _entry(key, family + one, ONE_LABEL, complexity, effort, make(one), *rest),
+        _entry(key, family + two, NUMBER, complexity, effort, make(two), *rest),
+    )
+
+
 REGISTRY: tuple[Entry, ...] = (
-    Entry(
-        "guess",
-        "guessing",
-        (),
-        (*ONE_LABEL, "multilabel", *NUMBER, *MANY_NUMBERS),
-        0,
-        "quick",
-        _guess,
-        "what can be said without looking at the columns",
-    ),
-    Entry(
-        "logistic",
-        "logistic regression",
-        ("LogisticRegression",),
-        ONE_LABEL,
-        1,
-        "quick",
-        _logistic,
-        "the linear baseline for classes",
-    ),
-    Entry(
-        "ridge",
-        "ridge regression",
-        ("Ridge",),
-        (*NUMBER, *MANY_NUMBERS),
-        1,
-        "quick",
-        _ridge,
-        "the linear baseline for numbers",
-    ),
-    Entry(
-        "lda",
-        "linear discriminant analysis",
-        ("LinearDiscriminantAnalysis",),
-        ONE_LABEL,
-        1,
-        "quick",
-        _lda,
-        "linear, with the same spread in every class",
-        lambda s: s.p <= 300,
-        {"reference": True},
-    ),
-    Entry("lasso", "lasso", ("Lasso",), NUMBER, 1, "standard", _lasso, "linear, with few columns"),
-    Entry(
-        "elastic_net",
-        "elastic net",
-        ("ElasticNet",),
-        NUMBER,
-        1,
-        "standard",
-        _elastic,
-        "linear, with groups of related columns",
-        lambda s: s.p > 1,
-    ),
-    Entry(
-        "diagonal",
-        "diagonal discriminant analysis",
-        ("GaussianNB",),
-        ONE_LABEL,
-        1,
-        "quick",
-        _diagonal,
-        "linear, columns taken one by one: for more columns than rows",
-        lambda s: s.p > 300,
-    ),
-    Entry(
-        "bayes",
-        "naive Bayes",
-        ("GaussianNB",),
-        ONE_LABEL,
-        2,
-        "standard",
-        _bayes,
-        "columns taken one by one: needs few rows",
-    ),
-    Entry(
-        "word_bayes",
-        "naive Bayes on words",
-        ("MultinomialNB",),
-        ONE_LABEL,
-        1,
-        "quick",
-        _word_bayes,
-        "the classic for texts",
-        _has_text,
-        {"words": "count", "only": "text"},
-    ),
-    Entry(
-        "rda",
-        "regularised discriminant analysis",
-        ("RegularizedDiscriminantAnalysis",),
-        ONE_LABEL,
-        2,
-        "standard",
-        _rda,
-        "between linear and quadratic, shrunk",
-        lambda s: s.p <= 300 and _few_rows(s),
-        {"reference": True},
-    ),
-    Entry(
-        "qda",
-        "quadratic discriminant analysis",
-        ("QuadraticDiscriminantAnalysis",),
-        ONE_LABEL,
-        2,
-        "standard",
-        _qda,
-        "a spread of its own for every class",
-        _room,
-        {"reference": True},
-    ),
-    Entry(
-        "logistic_splines",
-        "logistic regression on splines",
-        ("LogisticRegression",),
-        ONE_LABEL,
-        2,
-        "standard",
-        _logistic,
-        "smooth bends in every number",
-        _not_wide,
-        {"knots": 5},
-    ),
-    Entry(
-        "ridge_splines",
-        "ridge regression on splines",
-        ("Ridge",),
-        NUMBER,
-        2,
-        "standard",
-        _ridge,
-        "smooth bends in every number",
-        _not_wide,
-        {"knots": 5},
-    ),
-    Entry(
-        "ridge_products",
-        "ridge regression on products",
-        ("Ridge",),
-        NUMBER,
-        2,
-        "standard",
-        _ridge_products,
-        "squares, and what two columns do together",
-        _few_products,
-    ),
-    Entry(
-        "logistic_products",
-        "logistic regression on products",
-        ("LogisticRegression",),
-        ("binary",),
-        2,
-        "standard",
-        _logistic_products,
-        "squares, and what two columns do together",
-        _few_products,
-    ),
-    Entry(
-        "logistic_products",
-        "logistic regression on products",
-        ("LogisticRegression",),
-        ("multiclass",),
-        2,
-        "thorough",
-        _logistic_products,
-        "squares, and what two columns do together",
-        _few_products,
-    ),
-    Entry(
-        "neighbours",
-        "nearest neighbours",
-        ("KNeighborsClassifier",),
-        ONE_LABEL,
-        2,
-        "standard",
-        _neighbours("Classifier"),
-        "rows like this one",
-        lambda s: _few_rows(s) and s.p <= 50,
-    ),
-    Entry(
-        "neighbours",
-        "nearest neighbours",
-        ("KNeighborsRegressor",),
-        NUMBER,
-        2,
-        "standard",
-        _neighbours("Regressor"),
-        "rows like this one",
-        lambda s: _few_rows(s) and s.p <= 50,
-    ),
-    Entry(
-        "tree",
-        "decision tree",
-        ("DecisionTreeClassifier",),
-        ONE_LABEL,
-        2,
-        "quick",
-        _tree("Classifier"),
-        "a few questions in a row, easy to read",
-        scaled=False,
-        features={"scale": False},
-    ),
-    Entry(
-        "tree",
-        "decision tree",
-        ("DecisionTreeRegressor",),
-        NUMBER,
-        2,
-        "quick",
-        _tree("Regressor"),
-        "a few questions in a row, easy to read",
-        scaled=False,
-        features={"scale": False},
-    ),
-    Entry(
-        "forest",
-        "random forest",
-        ("RandomForestClassifier",),
-        ONE_LABEL,
-        4,
-        "standard",
-        _forest("Classifier"),
-        "many trees, averaged",
-        scaled=False,
-        features={"scale": False},
-    ),
-    Entry(
-        "forest",
-        "random forest",
-        ("RandomForestRegressor",),
-        NUMBER,
-        4,
-        "standard",
-        _forest("Regressor"),
-        "many trees, averaged",
-        scaled=False,
-        features={"scale": False},
-    ),
-    Entry(
-        "boosting",
-        "gradient boosting",
-        ("HistGradientBoostingClassifier",),
-        ONE_LABEL,
-        4,
-        "standard",
-        _boosting("Classifier"),
-        "trees that mend each other's errors",
-        lambda s: s.p <= 500,
-        scaled=False,
-        features={"scale": False},
-    ),
-    Entry(
-        "boosting",
-        "gradient boosting",
-        ("HistGradientBoostingRegressor",),
-        NUMBER,
-        4,
-        "standard",
-        _boosting("Regressor"),
-        "trees that mend each other's errors",
-        lambda s: s.p <= 500,
-        scaled=False,
-        features={"scale": False},
-    ),
-    Entry(
-        "svm",
-        "support vector machine",
-        ("SVC",),
-        ONE_LABEL,
-        4,
-        "standard",
-        _svc,
-        "a wide margin in a space of similarities",
-        lambda s: s.n <= 5000,
-    ),
-    Entry(
-        "svm",
-        "support vector machine",
-        ("SVR",),
-        NUMBER,
-        4,
-        "standard",
-        _svr,
-        "a tube in a space of similarities",
-        lambda s: s.n <= 5000,
-    ),
-    Entry(
-        "network",
-        "neural network",
-        ("MLPClassifier",),
-        ONE_LABEL,
-        5,
-        "thorough",
-        _network("Classifier"),
-        "layers of weighted sums",
-        _few_rows,
-    ),
-    Entry(
-        "network",
-        "neural network",
-        ("MLPRegressor",),
-        NUMBER,
-        5,
-        "thorough",
-        _network("Regressor"),
-        "layers of weighted sums",
-        _few_rows,
-    ),
-    Entry(
-        "per_label",
-        "logistic regression per label",
-        ("MultiOutputClassifier", "LogisticRegression"),
-        ("multilabel",),
-        1,
-        "quick",
-        _per_label("MultiOutputClassifier"),
-        "every label by itself",
-    ),
-    Entry(
-        "chain",
-        "chain of logistic regressions",
-        ("ClassifierChain", "LogisticRegression"),
-        ("multilabel",),
-        2,
-        "standard",
-        _per_label("ClassifierChain"),
-        "a label may lean on the labels before it",
-    ),
-    Entry(
-        "pairwise",
-        "pairwise ranking",
-        ("PairwiseRanker",),
-        ("ranking",),
-        1,
-        "quick",
-        _ranker,
-        "learns which of two rows comes first",
-    ),
+    _entry("guess", "", EVERY, 0, Q, _guess),
+    _entry("logistic", LOGISTIC, ONE_LABEL, 1, Q, _logistic),
+    _entry("ridge", "Ridge", (*NUMBER, *MANY_NUMBERS), 1, Q, _ridge),
+    _entry("lda", "LinearDiscriminantAnalysis", ONE_LABEL, 1, Q, _lda, _narrow, REFERENCE),
+    _entry("lasso", "Lasso", NUMBER, 1, S, _lasso),
+    _entry("elastic_net", "ElasticNet", NUMBER, 1, S, _elastic, lambda s: s.p > 1),
+    _entry("diagonal", "GaussianNB", ONE_LABEL, 1, Q, _diagonal, lambda s: not _narrow(s)),
+    _entry("bayes", "GaussianNB", ONE_LABEL, 2, S, _bayes),
+    _entry("word_bayes", "MultinomialNB", ONE_LABEL, 1, Q, _word_bayes, _has_text, TEXT),
+    _entry("rda", RDA, ONE_LABEL, 2, S, _rda, lambda s: _narrow(s) and _few_rows(s), REFERENCE),
+    _entry("qda", "QuadraticDiscriminantAnalysis", ONE_LABEL, 2, S, _qda, _room, REFERENCE),
+    _entry("logistic_splines", LOGISTIC, ONE_LABEL, 2, S, _logistic, _not_wide, SPLINES),
+    _entry("ridge_splines", "Ridge", NUMBER, 2, S, _ridge, _not_wide, SPLINES),
+    _entry("ridge_products", "Ridge", NUMBER, 2, S, _ridge_products, _few_products),
+    _entry("logistic_products", LOGISTIC, ("binary",), 2, S, _logistic_products, _few_products),
+    _entry("logistic_products", LOGISTIC, ("multiclass",), 2, T, _logistic_products, _few_products),
+    *_pair("neighbours", "KNeighbors", 2, S, _neighbours, lambda s: _few_rows(s) and s.p <= 50),
+    *_pair("tree", "DecisionTree", 2, Q, _tree, lambda s: True, UNSCALED),
+    *_pair("forest", "RandomForest", 4, S, _forest, lambda s: True, UNSCALED),
+    *_pair("boosting", "HistGradientBoosting", 4, S, _boosting, lambda s: s.p <= 500, UNSCALED),
+    _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, lambda s: s.n <= 5000),
+    _entry("svm", "SVR", NUMBER, 4, S, _svr, lambda s: s.n <= 5000),
+    *_pair("network", "MLP", 5, T, _network, _few_rows),
+    _entry("per_label", PER_LABEL, ("multilabel",), 1, Q, _per_label("MultiOutputClassifier")),
+    _entry("chain", CHAIN, ("multilabel",), 2, S, _per_label("ClassifierChain")),
+    _entry("pairwise", "PairwiseRanker", ("ranking",), 1, Q, _ranker),
 )
 
 
