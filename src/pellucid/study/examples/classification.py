@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pellucid.study.examples.examples import Demo, Line
+from pellucid.study.examples.examples import Demo, Line, demo
 
 SIX = np.arange(6.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
 TWO_X = np.array(
@@ -12,6 +12,7 @@ TWO_Y = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
 QUERY = {"Outlook": "Sunny", "Temperature": "Hot", "Humidity": "Normal", "Wind": "Weak"}
 
 
+@demo("logistic", "classification", "six points, with standard errors", "LogisticRegression")
 def logistic() -> list[Line]:
     from pellucid import LogisticRegression
 
@@ -29,6 +30,7 @@ def logistic() -> list[Line]:
     ]
 
 
+@demo("softmax", "classification", "three classes on a line", "LogisticRegression")
 def softmax() -> list[Line]:
     from pellucid import LogisticRegression
 
@@ -44,6 +46,9 @@ def softmax() -> list[Line]:
     ]
 
 
+@demo(
+    "bayesian-logistic", "classification", "six points with a prior", "BayesianLogisticRegression"
+)
 def bayesian_logistic() -> list[Line]:
     from pellucid import BayesianLogisticRegression
 
@@ -58,6 +63,7 @@ def bayesian_logistic() -> list[Line]:
     ]
 
 
+@demo("perceptron", "classification", "AND, row by row", "Perceptron")
 def perceptron() -> list[Line]:
     from pellucid import Perceptron
 
@@ -69,6 +75,13 @@ def perceptron() -> list[Line]:
     ]
 
 
+@demo(
+    "masking",
+    "classification",
+    "least squares hides the middle class",
+    "LeastSquaresClassifier",
+    "LinearDiscriminantAnalysis",
+)
 def masking() -> list[Line]:
     from pellucid import LeastSquaresClassifier, LinearDiscriminantAnalysis
 
@@ -84,6 +97,7 @@ def masking() -> list[Line]:
     ]
 
 
+@demo("discriminant", "classification", "two clouds, one covariance", "LinearDiscriminantAnalysis")
 def discriminant() -> list[Line]:
     from pellucid import LinearDiscriminantAnalysis
 
@@ -96,6 +110,12 @@ def discriminant() -> list[Line]:
     ]
 
 
+@demo(
+    "regularised-discriminant",
+    "classification",
+    "between linear and quadratic",
+    "RegularizedDiscriminantAnalysis",
+)
 def between() -> list[Line]:
     from pellucid import RegularizedDiscriminantAnalysis
 
@@ -107,6 +127,7 @@ def between() -> list[Line]:
     return [Line("log-odds, from linear to quadratic", found, expected)]
 
 
+@demo("hyperplane", "classification", "score, distance, projection", "discriminant.Hyperplane")
 def hyperplane() -> list[Line]:
     from pellucid.discriminant import Hyperplane
 
@@ -122,6 +143,7 @@ def hyperplane() -> list[Line]:
     ]
 
 
+@demo("naive-bayes", "classification", "1 2 3 against 6 7 8", "GaussianNB")
 def gaussian_bayes() -> list[Line]:
     from pellucid import GaussianNB
 
@@ -133,6 +155,7 @@ def gaussian_bayes() -> list[Line]:
     ]
 
 
+@demo("play-ball", "classification", "fourteen days, naive Bayes", "CategoricalNB")
 def play_ball() -> list[Line]:
     import polars as pl
 
@@ -149,6 +172,7 @@ def play_ball() -> list[Line]:
     ]
 
 
+@demo("spam", "classification", "three messages", "TextNB")
 def spam() -> list[Line]:
     from pellucid import TextNB
 
@@ -156,6 +180,13 @@ def spam() -> list[Line]:
     return [Line("P(spam | cheap now)", model.predict_proba(["cheap now"])[0, 1], 8 / 11)]
 
 
+@demo(
+    "bayes-error",
+    "classification",
+    "two normal classes",
+    "inference.BayesClassifier",
+    "inference.Normal",
+)
 def bayes_error() -> list[Line]:
     from pellucid.inference import BayesClassifier, Normal
 
@@ -166,6 +197,7 @@ def bayes_error() -> list[Line]:
     ]
 
 
+@demo("decision", "classification", "a loss for every mistake", "inference.bayes_decision")
 def decision() -> list[Line]:
     from pellucid.inference import bayes_decision
 
@@ -179,6 +211,7 @@ def decision() -> list[Line]:
     ]
 
 
+@demo("split-gains", "trees", "which question first", "tree.information_gain")
 def split_gains() -> list[Line]:
     from pellucid.data import load_play_ball
     from pellucid.tree import gain_ratio, impurity, information_gain
@@ -193,6 +226,13 @@ def split_gains() -> list[Line]:
     ]
 
 
+@demo(
+    "decision-tree",
+    "trees",
+    "the play table as a tree and a formula",
+    "MultiwayTreeClassifier",
+    "tree.export_dnf",
+)
 def multiway_tree() -> list[Line]:
     from pellucid import MultiwayTreeClassifier
     from pellucid.data import load_play_ball
@@ -210,6 +250,13 @@ def multiway_tree() -> list[Line]:
     ]
 
 
+@demo(
+    "regression-tree",
+    "trees",
+    "six numbers, split and pruned",
+    "DecisionTreeRegressor",
+    "tree.best_split",
+)
 def regression_tree() -> list[Line]:
     from pellucid import DecisionTreeRegressor
     from pellucid.tree import best_split
@@ -225,83 +272,4 @@ def regression_tree() -> list[Line]:
     ]
 
 
-DEMOS = (
-    Demo(
-        "logistic",
-        "classification",
-        "six points, with standard errors",
-        ("LogisticRegression",),
-        logistic,
-    ),
-    Demo("softmax", "classification", "three classes on a line", ("LogisticRegression",), softmax),
-    Demo(
-        "bayesian-logistic",
-        "classification",
-        "six points with a prior",
-        ("BayesianLogisticRegression",),
-        bayesian_logistic,
-    ),
-    Demo("perceptron", "classification", "AND, row by row", ("Perceptron",), perceptron),
-    Demo(
-        "masking",
-        "classification",
-        "least squares hides the middle class",
-        ("LeastSquaresClassifier", "LinearDiscriminantAnalysis"),
-        masking,
-    ),
-    Demo(
-        "discriminant",
-        "classification",
-        "two clouds, one covariance",
-        ("LinearDiscriminantAnalysis",),
-        discriminant,
-    ),
-    Demo(
-        "regularised-discriminant",
-        "classification",
-        "between linear and quadratic",
-        ("RegularizedDiscriminantAnalysis",),
-        between,
-    ),
-    Demo(
-        "hyperplane",
-        "classification",
-        "score, distance, projection",
-        ("discriminant.Hyperplane",),
-        hyperplane,
-    ),
-    Demo("naive-bayes", "classification", "1 2 3 against 6 7 8", ("GaussianNB",), gaussian_bayes),
-    Demo(
-        "play-ball", "classification", "fourteen days, naive Bayes", ("CategoricalNB",), play_ball
-    ),
-    Demo("spam", "classification", "three messages", ("TextNB",), spam),
-    Demo(
-        "bayes-error",
-        "classification",
-        "two normal classes",
-        ("inference.BayesClassifier", "inference.Normal"),
-        bayes_error,
-    ),
-    Demo(
-        "decision",
-        "classification",
-        "a loss for every mistake",
-        ("inference.bayes_decision",),
-        decision,
-    ),
-    Demo("split-gains", "trees", "which question first", ("tree.information_gain",), split_gains),
-    Demo(
-        "decision-tree",
-        "trees",
-        "the play table as a tree and a formula",
-        ("MultiwayTreeClassifier", "tree.export_dnf"),
-        multiway_tree,
-    ),
-    Demo(
-        "regression-tree",
-        "trees",
-        "six numbers, split and pruned",
-        ("DecisionTreeRegressor", "tree.best_split"),
-        regression_tree,
-    ),
-)
+DEMOS = tuple(one for one in list(vars().values()) if isinstance(one, Demo))

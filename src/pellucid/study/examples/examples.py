@@ -1,8 +1,8 @@
 """The course's own examples: what each method must give on the data of the lecture.
 
 A demo is a name, what it shows, the public names it needs and a function that returns lines:
-words, what was computed, what is expected. Families live in ``demos_*``; a demo whose classes do
-not exist yet is not listed.
+words, what was computed, what is expected. Families live in ``regression``,
+``classification`` and ``general``; a demo whose classes do not exist yet is not listed.
 """
 
 from collections.abc import Callable
@@ -28,6 +28,7 @@ class Line(NamedTuple):
 
     @property
     def agrees(self) -> bool:
+        """Whether the value is the expected one, up to the tolerance."""
         if isinstance(self.expected, str | bool):
             return str(self.value) == str(self.expected)
         got, want = np.ravel(np.asarray(self.value, float)), np.ravel(np.asarray(self.expected))
@@ -46,6 +47,13 @@ class Demo(NamedTuple):
     run: Callable[[], list[Line]]
 
 
+def demo(
+    name: str, family: str, what: str, *needs: str
+) -> Callable[[Callable[[], list[Line]]], Demo]:
+    """Turn a function into the example ``name`` of a ``family``; see ``Demo``."""
+    return lambda run: Demo(name, family, what, needs, run)
+
+
 class Outcome(NamedTuple):
     """A demo that was run."""
 
@@ -54,18 +62,14 @@ class Outcome(NamedTuple):
 
     @property
     def agrees(self) -> bool:
+        """Whether every line agrees."""
         return all(line.agrees for line in self.lines)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
         rows = [line._asdict() | {"agrees": line.agrees} for line in self.lines]
-        d = self.demo
-        return {
-            "name": d.name,
-            "family": d.family,
-            "what": d.what,
-            "agrees": self.agrees,
-            "lines": rows,
-        }
+        known = {key: getattr(self.demo, key) for key in ("name", "family", "what")}
+        return known | {"agrees": self.agrees, "lines": rows}
 
 
 def exists(name: str) -> bool:

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from pellucid.study.examples.examples import Demo, Line
+from pellucid.study.examples.examples import Demo, Line, demo
 
 EIGHT = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], float)
 
 
+@demo("kmeans", "clusters", "eight points, two rounds by hand", "KMeans")
 def kmeans() -> list[Line]:
     from pellucid import KMeans
 
@@ -19,6 +20,7 @@ def kmeans() -> list[Line]:
     ]
 
 
+@demo("kmeans-line", "clusters", "six numbers from a bad start", "KMeans")
 def six_numbers() -> list[Line]:
     from pellucid import KMeans
 
@@ -31,6 +33,21 @@ def six_numbers() -> list[Line]:
     ]
 
 
+@demo("pca", "components", "four and five points", "PCA")
+def components() -> list[Line]:
+    from pellucid import PCA
+
+    model = PCA(1, ddof=0).fit([[2, 0], [0, 2], [3, 3], [-1, -1]])
+    X = [[1, 2, 0], [2, 1, 1], [3, 5, 2], [4, 3, 3], [5, 6, 9]]
+    errors = [PCA(d, ddof=0).fit(X).reconstruction_error_ for d in (1, 2)]
+    return [
+        Line("eigenvalues of four points", model.eigenvalues_, [4, 1]),
+        Line("first direction", model.components_[0], [np.sqrt(0.5), np.sqrt(0.5)]),
+        Line("error with 1 and 2 components", errors, [7.0414882170, 1.6725089724]),
+    ]
+
+
+@demo("foods", "components", "what four people like to eat", "PCA")
 def foods() -> list[Line]:
     from pellucid import PCA
 
@@ -49,19 +66,7 @@ def foods() -> list[Line]:
     ]
 
 
-def components() -> list[Line]:
-    from pellucid import PCA
-
-    model = PCA(1, ddof=0).fit([[2, 0], [0, 2], [3, 3], [-1, -1]])
-    X = [[1, 2, 0], [2, 1, 1], [3, 5, 2], [4, 3, 3], [5, 6, 9]]
-    errors = [PCA(d, ddof=0).fit(X).reconstruction_error_ for d in (1, 2)]
-    return [
-        Line("eigenvalues of four points", model.eigenvalues_, [4, 1]),
-        Line("first direction", model.components_[0], [np.sqrt(0.5), np.sqrt(0.5)]),
-        Line("error with 1 and 2 components", errors, [7.0414882170, 1.6725089724]),
-    ]
-
-
+@demo("rates", "evaluation", "a test for a rare thing", "evaluation.rates")
 def rates() -> list[Line]:
     from pellucid.evaluation import proportion_interval
     from pellucid.evaluation import rates as count
@@ -81,6 +86,12 @@ def rates() -> list[Line]:
     ]
 
 
+@demo(
+    "paired-tests",
+    "evaluation",
+    "five folds, two models: plain and corrected",
+    "evaluation.corrected_t_test",
+)
 def paired_tests() -> list[Line]:
     from pellucid.evaluation import corrected_t_test, paired_t_test
 
@@ -92,6 +103,7 @@ def paired_tests() -> list[Line]:
     ]
 
 
+@demo("mcnemar", "evaluation", "only A right 9 times, only B 3", "evaluation.mcnemar_test")
 def mcnemar() -> list[Line]:
     from pellucid.evaluation import mcnemar_test
 
@@ -104,6 +116,7 @@ def mcnemar() -> list[Line]:
     ]
 
 
+@demo("many-tests", "evaluation", "four p-values at once", "evaluation.adjust_p_values")
 def many_tests() -> list[Line]:
     from pellucid.evaluation import adjust_p_values
 
@@ -117,6 +130,9 @@ def many_tests() -> list[Line]:
     ]
 
 
+@demo(
+    "one-standard-error", "evaluation", "the simplest that will do", "evaluation.one_standard_error"
+)
 def one_standard_error() -> list[Line]:
     from pellucid.evaluation import one_standard_error as choose
 
@@ -124,6 +140,13 @@ def one_standard_error() -> list[Line]:
     return [Line("the simplest within one error", choose(mean, error, [1, 2, 3, 4, 5]), 2)]
 
 
+@demo(
+    "bounds",
+    "evaluation",
+    "what a validation set can promise",
+    "evaluation.validation_bound",
+    "maths.hoeffding",
+)
 def bounds() -> list[Line]:
     from pellucid.evaluation import validation_bound, validation_size
     from pellucid.maths import hoeffding
@@ -136,6 +159,7 @@ def bounds() -> list[Line]:
     ]
 
 
+@demo("bias-variance", "evaluation", "three models at two points", "evaluation.decompose_squared")
 def bias_and_variance() -> list[Line]:
     from pellucid.evaluation import decompose_squared
 
@@ -149,6 +173,7 @@ def bias_and_variance() -> list[Line]:
     ]
 
 
+@demo("newton", "numerics", "a square root", "solvers.newton_root")
 def newton() -> list[Line]:
     from pellucid.solvers import newton_root
 
@@ -157,6 +182,7 @@ def newton() -> list[Line]:
     return [Line("x^2 = 2 from 1, four steps", found.history["x"][1:5], steps)]
 
 
+@demo("natural-spline", "numerics", "straight beyond the last knots", "features.NaturalSplineBasis")
 def natural_spline() -> list[Line]:
     from pellucid.features import NaturalSplineBasis
 
@@ -165,6 +191,7 @@ def natural_spline() -> list[Line]:
     return [Line("third function", basis.transform(at)[:, 2], [0, 0, 0.0625, 0.5, 1.5625, 3, 6])]
 
 
+@demo("conditioning", "numerics", "units spoil a matrix", "maths.conditioning")
 def conditioning() -> list[Line]:
     from pellucid.maths import conditioning as measure
 
@@ -177,61 +204,4 @@ def conditioning() -> list[Line]:
     ]
 
 
-DEMOS = (
-    Demo("kmeans", "clusters", "eight points, two rounds by hand", ("KMeans",), kmeans),
-    Demo("kmeans-line", "clusters", "six numbers from a bad start", ("KMeans",), six_numbers),
-    Demo("pca", "components", "four and five points", ("PCA",), components),
-    Demo("foods", "components", "what four people like to eat", ("PCA",), foods),
-    Demo("rates", "evaluation", "a test for a rare thing", ("evaluation.rates",), rates),
-    Demo(
-        "paired-tests",
-        "evaluation",
-        "five folds, two models: plain and corrected",
-        ("evaluation.corrected_t_test",),
-        paired_tests,
-    ),
-    Demo(
-        "mcnemar",
-        "evaluation",
-        "only A right 9 times, only B 3",
-        ("evaluation.mcnemar_test",),
-        mcnemar,
-    ),
-    Demo(
-        "many-tests",
-        "evaluation",
-        "four p-values at once",
-        ("evaluation.adjust_p_values",),
-        many_tests,
-    ),
-    Demo(
-        "one-standard-error",
-        "evaluation",
-        "the simplest that will do",
-        ("evaluation.one_standard_error",),
-        one_standard_error,
-    ),
-    Demo(
-        "bounds",
-        "evaluation",
-        "what a validation set can promise",
-        ("evaluation.validation_bound", "maths.hoeffding"),
-        bounds,
-    ),
-    Demo(
-        "bias-variance",
-        "evaluation",
-        "three models at two points",
-        ("evaluation.decompose_squared",),
-        bias_and_variance,
-    ),
-    Demo("newton", "numerics", "a square root", ("solvers.newton_root",), newton),
-    Demo(
-        "natural-spline",
-        "numerics",
-        "straight beyond the last knots",
-        ("features.NaturalSplineBasis",),
-        natural_spline,
-    ),
-    Demo("conditioning", "numerics", "units spoil a matrix", ("maths.conditioning",), conditioning),
-)
+DEMOS = tuple(one for one in list(vars().values()) if isinstance(one, Demo))

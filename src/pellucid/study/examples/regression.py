@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pellucid.study.examples.examples import Demo, Line
+from pellucid.study.examples.examples import Demo, Line, demo
 
 R = np.array(
     [[1, 2, 1], [2, 1, 0], [3, 4, 1], [4, 3, 1], [5, 6, 0], [6, 5, 2], [7, 8, 1], [8, 6, 3]], float
@@ -17,6 +17,12 @@ def unit_norm() -> np.ndarray:
     return C / np.linalg.norm(C, axis=0)
 
 
+@demo(
+    "least-squares",
+    "regression",
+    "eight rows, three columns, with standard errors",
+    "LinearRegression",
+)
 def least_squares() -> list[Line]:
     from pellucid import LinearRegression
 
@@ -32,6 +38,7 @@ def least_squares() -> list[Line]:
     ]
 
 
+@demo("simple-line", "regression", "200 noisy points on a line", "linear.simple_regression")
 def simple_line() -> list[Line]:
     from pellucid.linear import simple_regression
 
@@ -44,6 +51,13 @@ def simple_line() -> list[Line]:
     ]
 
 
+@demo(
+    "gradient-descent",
+    "regression",
+    "ten steps on three points",
+    "LinearRegression",
+    "solvers.GradientDescent",
+)
 def gradient_descent() -> list[Line]:
     from pellucid import LinearRegression
     from pellucid.solvers import GradientDescent
@@ -58,6 +72,7 @@ def gradient_descent() -> list[Line]:
     ]
 
 
+@demo("ridge", "regression", "two columns that say the same", "Ridge")
 def ridge() -> list[Line]:
     from pellucid import Ridge
 
@@ -69,6 +84,7 @@ def ridge() -> list[Line]:
     ]
 
 
+@demo("ridge-path", "regression", "leave-one-out along the penalties", "linear.ridge_path")
 def ridge_path() -> list[Line]:
     from pellucid.linear import ridge_path
 
@@ -81,6 +97,7 @@ def ridge_path() -> list[Line]:
     ]
 
 
+@demo("lasso", "regression", "the table of eight rows", "Lasso")
 def lasso() -> list[Line]:
     from pellucid import Lasso
 
@@ -88,6 +105,13 @@ def lasso() -> list[Line]:
     return [Line("slopes at 0.1", model.coef_, [0.65998301, 0.93525913, 0.40135939])]
 
 
+@demo(
+    "soft-threshold",
+    "regression",
+    "orthonormal columns: lasso cuts, ridge shrinks",
+    "Lasso",
+    "Ridge",
+)
 def soft_threshold() -> list[Line]:
     from pellucid import Lasso, Ridge
 
@@ -97,6 +121,7 @@ def soft_threshold() -> list[Line]:
     return [Line("lasso", a, [2.5, 0, 0.5, 0]), Line("ridge", b, [1.5, -0.2, 0.5, 0])]
 
 
+@demo("least-angle", "regression", "the knots of the path", "Lars")
 def least_angle() -> list[Line]:
     from pellucid import Lars
 
@@ -109,6 +134,7 @@ def least_angle() -> list[Line]:
     ]
 
 
+@demo("stagewise", "regression", "370 small steps", "StagewiseRegression")
 def stagewise() -> list[Line]:
     from pellucid import StagewiseRegression
 
@@ -120,6 +146,7 @@ def stagewise() -> list[Line]:
     ]
 
 
+@demo("best-subset", "regression", "all subsets of three columns", "BestSubsetRegression")
 def best_subset() -> list[Line]:
     from pellucid import BestSubsetRegression
 
@@ -132,6 +159,7 @@ def best_subset() -> list[Line]:
     ]
 
 
+@demo("stepwise", "regression", "forward and backward by AIC", "StepwiseRegression")
 def stepwise() -> list[Line]:
     from pellucid import StepwiseRegression
 
@@ -140,6 +168,12 @@ def stepwise() -> list[Line]:
     return [Line("AIC of every step", values, [23.076664, 6.478064, 1.272949, 0.805028])]
 
 
+@demo(
+    "component-regression",
+    "regression",
+    "least squares on principal components",
+    "PrincipalComponentRegression",
+)
 def components() -> list[Line]:
     from pellucid import PrincipalComponentRegression
 
@@ -152,6 +186,7 @@ def components() -> list[Line]:
     ]
 
 
+@demo("group-lasso", "regression", "columns that enter together", "GroupLasso")
 def group_lasso() -> list[Line]:
     from pellucid import GroupLasso
 
@@ -159,6 +194,7 @@ def group_lasso() -> list[Line]:
     return [Line("slopes, the third is a group", coef, [0.76147379, 0.71853520, 0])]
 
 
+@demo("dantzig", "regression", "a linear programme", "DantzigSelector")
 def dantzig() -> list[Line]:
     from pellucid import DantzigSelector
 
@@ -166,6 +202,7 @@ def dantzig() -> list[Line]:
     return [Line("slopes at 0.1", coef, [0.93639196, 0.72002266, 0.15531011])]
 
 
+@demo("bridge", "regression", "between lasso and ridge", "BridgeRegression")
 def bridge() -> list[Line]:
     from pellucid import BridgeRegression
 
@@ -173,6 +210,12 @@ def bridge() -> list[Line]:
     return [Line("slopes, power 1.5", coef, [0.67004534, 0.91609463, 0.40671953])]
 
 
+@demo(
+    "bayesian-line",
+    "regression",
+    "hours and scores, prior and posterior",
+    "BayesianLinearRegression",
+)
 def bayesian_line() -> list[Line]:
     from pellucid import BayesianLinearRegression
 
@@ -186,6 +229,13 @@ def bayesian_line() -> list[Line]:
     ]
 
 
+@demo(
+    "cubic-spline",
+    "regression",
+    "nine points, two knots",
+    "LinearRegression",
+    "features.TruncatedPowerBasis",
+)
 def cubic_spline() -> list[Line]:
     from sklearn.pipeline import make_pipeline
 
@@ -201,6 +251,7 @@ def cubic_spline() -> list[Line]:
     ]
 
 
+@demo("smoothing-spline", "regression", "nine points, penalty 10", "SmoothingSpline")
 def smoothing_spline() -> list[Line]:
     from pellucid import SmoothingSpline
 
@@ -211,85 +262,4 @@ def smoothing_spline() -> list[Line]:
     ]
 
 
-DEMOS = (
-    Demo(
-        "least-squares",
-        "regression",
-        "eight rows, three columns, with standard errors",
-        ("LinearRegression",),
-        least_squares,
-    ),
-    Demo(
-        "simple-line",
-        "regression",
-        "200 noisy points on a line",
-        ("linear.simple_regression",),
-        simple_line,
-    ),
-    Demo(
-        "gradient-descent",
-        "regression",
-        "ten steps on three points",
-        ("LinearRegression", "solvers.GradientDescent"),
-        gradient_descent,
-    ),
-    Demo("ridge", "regression", "two columns that say the same", ("Ridge",), ridge),
-    Demo(
-        "ridge-path",
-        "regression",
-        "leave-one-out along the penalties",
-        ("linear.ridge_path",),
-        ridge_path,
-    ),
-    Demo("lasso", "regression", "the table of eight rows", ("Lasso",), lasso),
-    Demo(
-        "soft-threshold",
-        "regression",
-        "orthonormal columns: lasso cuts, ridge shrinks",
-        ("Lasso", "Ridge"),
-        soft_threshold,
-    ),
-    Demo("least-angle", "regression", "the knots of the path", ("Lars",), least_angle),
-    Demo("stagewise", "regression", "370 small steps", ("StagewiseRegression",), stagewise),
-    Demo(
-        "best-subset",
-        "regression",
-        "all subsets of three columns",
-        ("BestSubsetRegression",),
-        best_subset,
-    ),
-    Demo(
-        "stepwise", "regression", "forward and backward by AIC", ("StepwiseRegression",), stepwise
-    ),
-    Demo(
-        "component-regression",
-        "regression",
-        "least squares on principal components",
-        ("PrincipalComponentRegression",),
-        components,
-    ),
-    Demo("group-lasso", "regression", "columns that enter together", ("GroupLasso",), group_lasso),
-    Demo("dantzig", "regression", "a linear programme", ("DantzigSelector",), dantzig),
-    Demo("bridge", "regression", "between lasso and ridge", ("BridgeRegression",), bridge),
-    Demo(
-        "bayesian-line",
-        "regression",
-        "hours and scores, prior and posterior",
-        ("BayesianLinearRegression",),
-        bayesian_line,
-    ),
-    Demo(
-        "cubic-spline",
-        "regression",
-        "nine points, two knots",
-        ("LinearRegression", "features.TruncatedPowerBasis"),
-        cubic_spline,
-    ),
-    Demo(
-        "smoothing-spline",
-        "regression",
-        "nine points, penalty 10",
-        ("SmoothingSpline",),
-        smoothing_spline,
-    ),
-)
+DEMOS = tuple(one for one in list(vars().values()) if isinstance(one, Demo))
