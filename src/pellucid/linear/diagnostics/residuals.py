@@ -29,7 +29,7 @@ from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.threads import map_threads
 from pellucid.linear.diagnostics.collinear import CONDITION, INFLATION, collinearity
 from pellucid.linear.least_squares.inference import f_tail
-from pellucid.linear.least_squares.smoother import LinearSmoother, scores
+from pellucid.linear.least_squares.smoother import is_smoother, linear_smoother, scores
 
 
 class Problem(NamedTuple):
@@ -127,12 +127,12 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
     ['nonlinear', 'heteroscedastic', 'autocorrelated']
     """
     check.fraction(alpha=alpha)
-    if not isinstance(model, LinearSmoother):
+    if not is_smoother(model):
         raise TypeError(
             f"residual_health needs a fitted linear model of pellucid, got {type(model).__name__}"
         )
     check_is_fitted(model)
-    names, smoother = model._feature_names(), model._linear()
+    names, smoother = model._feature_names(), linear_smoother(model)
     fit = np.ravel(model.predict(X))  # before the frame loses its column names
     X = model._dense_input(X)
     y = check_number_target(y, len(X), True, model)
@@ -156,20 +156,11 @@ def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> Resid
     plain = (smoother.gain == 1).all() and getattr(model, "condition_", np.inf) < 1e4
     Q = S if plain else orthonormal(np.column_stack([np.ones(n), X]) if smoother.intercept else X)
     P = Q if smoother.intercept else orthonormal(np.column_stack([np.ones(n), X]))
-    found = [
-        uninformative(Q, np.ravel(y), smoother.intercept, alpha),
-        *(
-            []
-            if not e.any()
-            else [
-                nonlinear(Q, fit, np.ravel(y), alpha),
-                outliers(outer, n, df, alpha),
-                heteroscedastic(P, e, alpha),
-                autocorrelated(Q, e, alpha),
-            ]
-        ),
-        collinear(X, names, smoother.intercept),
-    ]
+    found = [uninformative(Q, np.ravel(y), smoother.intercept, alpha)]
+    if e.any():
+        found += [nonlinear(Q, fit, np.ravel(y), alpha), outliers(outer, n, df, alpha)]
+        found += [heteroscedastic(P, e, alpha), autocorrelated(Q, e, alpha)]
+    found.append(collinear(X, names, smoother.intercept))
     return ResidualHealth(e, h, outer, cook, tuple(problem for problem in found if problem))
 
 
@@ -185,13 +176,9 @@ def uninformative(Q: Array, y: Array, intercept: bool, alpha: float) -> Problem 
     p = float(f_tail(F, q, free)) if v.any() else 1.0
     if p <= alpha:
         return None
-    return Problem(
-        "uninformative",
-        F,
-        p,
-        f"together the inputs explain no more of y than chance would (F = {F:.3g}, p = {p:.2g})",
-        "look for other inputs, or more rows",
-    )
+    what = "together the inputs explain no more of y than chance would"
+    evidence = f"{what} (F = {F:.3g}, p = {p:.2g})"
+    return Problem("uninformative", F, p, evidence, "look for other inputs, or more rows")
 
 
 def nonlinear(Q: Array, fit: Array, y: Array, alpha: float) -> Problem | None:

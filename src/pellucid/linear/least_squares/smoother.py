@@ -12,7 +12,7 @@ follow, with no refit,
 References: Craven & Wahba (1979); Golub, Heath & Wahba (1979); ESL, eq. 7.52 and 7.64.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import check_number_target, check_weights
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.least_squares.jackknife import jackknife_plus
-from pellucid.linear.linear_model import LinearModel
 
 
 class Smoother(NamedTuple):
@@ -66,84 +65,100 @@ def leave_one_out(residuals: Array, leverage: Array) -> Array:
     return residuals / room
 
 
-def intercept_first(b: Any, coef: Array, *, intercept: bool) -> Array:
+def intercept_first(b: float | Array, coef: Array, *, intercept: bool) -> Array:
     """All parameters of k targets, the intercept first: (k, q)."""
     coef = np.atleast_2d(coef)
     return np.column_stack([np.atleast_1d(b), coef]) if intercept else coef
 
 
-class LinearSmoother(LinearModel):
-    """Base of the linear models whose fit is H y."""
+class Smoothing(Protocol):
+    """A linear model whose fit is H y; the functions below become its methods."""
 
     _smoother: Smoother
     df_: Any
-    fit_intercept: bool
 
-    def leverage(self, X: ArrayLike) -> Array:
-        """h(x) = z'Az for any rows; on the training rows the diagonal of H, with sum ``df_``."""
-        return leverages(self._dense_input(X), self._linear())
+    def predict(self, X: ArrayLike) -> Array: ...
 
-    def hat_matrix(self, X: ArrayLike) -> Array:
-        """H of the training rows X: the matrix with yhat = H y (one copy of each row)."""
-        smoother = self._linear()
-        if smoother.gain.ndim == 2:
-            raise ValueError("hat_matrix needs one alpha for all targets, got one per target")
-        Q = scores(self._dense_input(X), smoother)
-        return (Q * smoother.gain) @ Q.T
+    def _dense_input(self, X: Any) -> Array: ...
 
-    def loo_residuals(self, X: ArrayLike, y: ArrayLike) -> Array:
-        """y_i minus its prediction by the fit without row i; X, y are the training data."""
-        smoother = self._linear()
-        fit, X = self.predict(X), self._dense_input(X)
-        y = check_number_target(y, len(X), True, self)
-        return leave_one_out(y - fit, leverages(X, smoother))
 
-    def loocv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
-        """Mean squared leave-one-out residual; X, y, weights are the training data."""
-        r = self.loo_residuals(X, y)
-        mean = np.average(r**2, axis=0, weights=check_weights(sample_weight, r))
-        return mean if r.ndim == 2 else float(mean)
+def linear_smoother(model: Smoothing) -> Smoother:
+    """What H needs, refused where the fit is not H y."""
+    check_is_fitted(model)
+    if model._smoother.reason:
+        raise ValueError(model._smoother.reason)
+    return model._smoother
 
-    def gcv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
-        """Generalised cross-validation, MSE / (1 - tr H / n)^2, on the training data."""
-        self._linear()
-        fit = self.predict(X)
-        y = check_number_target(y, len(fit), True, self)
-        w = check_weights(sample_weight, fit)
-        mse = np.average((y - fit) ** 2, axis=0, weights=w)
-        value = mse / (1 - np.asarray(self.df_) / w.sum()) ** 2
-        return value if y.ndim == 2 else float(value)
 
-    def jackknife_interval(
-        self,
-        X_new: ArrayLike,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        confidence: float = 0.95,
-        sample_weight: Any = None,
-    ) -> Array:
-        """Jackknife+ intervals (n_new, 2), or (n_new, k, 2), from the training data X, y.
+def leverage(self: Smoothing, X: ArrayLike) -> Array:
+    """h(x) = z'Az for any rows; on the training rows the diagonal of H, with sum ``df_``."""
+    return leverages(self._dense_input(X), linear_smoother(self))
 
-        They use the fits without each row, without refitting, and need no normal noise: for
-        exchangeable rows they cover with probability at least 1 - 2 (1 - confidence) whatever the
-        distribution, and in practice about ``confidence``.
 
-        >>> from pellucid import LinearRegression
-        >>> x = [[float(i)] for i in range(20)]
-        >>> y = [float(i + i % 3) for i in range(20)]
-        >>> model = LinearRegression().fit(x, y)
-        >>> model.jackknife_interval([[10.0]], x, y, confidence=0.8).round(2)
-        array([[ 9.78, 12.09]])
-        """
-        smoother = self._linear()
-        residuals = self.loo_residuals(X, y)
-        w = check_weights(sample_weight, residuals)
-        Q, new = scores(self._dense_input(X), smoother), scores(self._dense_input(X_new), smoother)
-        return jackknife_plus(self.predict(X_new), new, Q, smoother.gain, residuals, w, confidence)
+def hat_matrix(self: Smoothing, X: ArrayLike) -> Array:
+    """H of the training rows X: the matrix with yhat = H y (one copy of each row)."""
+    smoother = linear_smoother(self)
+    if smoother.gain.ndim == 2:
+        raise ValueError("hat_matrix needs one alpha for all targets, got one per target")
+    Q = scores(self._dense_input(X), smoother)
+    return (Q * smoother.gain) @ Q.T
 
-    def _linear(self) -> Smoother:
-        check_is_fitted(self)
-        if self._smoother.reason:
-            raise ValueError(self._smoother.reason)
-        return self._smoother
+
+def loo_residuals(self: Smoothing, X: ArrayLike, y: ArrayLike) -> Array:
+    """y_i minus its prediction by the fit without row i; X, y are the training data."""
+    smoother = linear_smoother(self)
+    fit, X = self.predict(X), self._dense_input(X)
+    y = check_number_target(y, len(X), True, self)
+    return leave_one_out(y - fit, leverages(X, smoother))
+
+
+def loocv(self: Smoothing, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
+    """Mean squared leave-one-out residual; X, y, weights are the training data."""
+    r = loo_residuals(self, X, y)
+    mean = np.average(r**2, axis=0, weights=check_weights(sample_weight, r))
+    return mean if r.ndim == 2 else float(mean)
+
+
+def gcv(self: Smoothing, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
+    """Generalised cross-validation, MSE / (1 - tr H / n)^2, on the training data."""
+    linear_smoother(self)
+    fit = self.predict(X)
+    y = check_number_target(y, len(fit), True, self)
+    w = check_weights(sample_weight, fit)
+    mse = np.average((y - fit) ** 2, axis=0, weights=w)
+    value = mse / (1 - np.asarray(self.df_) / w.sum()) ** 2
+    return value if y.ndim == 2 else float(value)
+
+
+def jackknife_interval(
+    self: Smoothing,
+    X_new: ArrayLike,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+) -> Array:
+    """Jackknife+ intervals (n_new, 2), or (n_new, k, 2), from the training data X, y.
+
+    They use the fits without each row, without refitting, and need no normal noise: for
+    exchangeable rows they cover with probability at least 1 - 2 (1 - confidence) whatever the
+    distribution, and in practice about ``confidence``.
+
+    >>> from pellucid import LinearRegression
+    >>> x = [[float(i)] for i in range(20)]
+    >>> y = [float(i + i % 3) for i in range(20)]
+    >>> model = LinearRegression().fit(x, y)
+    >>> model.jackknife_interval([[10.0]], x, y, confidence=0.8).round(2)
+    array([[ 9.78, 12.09]])
+    """
+    smoother = linear_smoother(self)
+    residuals = loo_residuals(self, X, y)
+    w = check_weights(sample_weight, residuals)
+    Q, new = scores(self._dense_input(X), smoother), scores(self._dense_input(X_new), smoother)
+    return jackknife_plus(self.predict(X_new), new, Q, smoother.gain, residuals, w, confidence)
+
+
+def is_smoother(model: Any) -> bool:
+    """Whether this is a model of ours whose fit is H y."""
+    return getattr(type(model), "hat_matrix", None) is hat_matrix

@@ -8,6 +8,7 @@ Errors for unequal or clustered noise are in ``sandwich.py``; the numbers (tails
 are in ``inference.py``.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
+from pellucid.linear.least_squares import smoother as smoothing
 from pellucid.linear.least_squares.inference import (
     FTest,
     cut,
+    estimate_table,
     f_tail,
     read_aloud,
     shares,
@@ -34,7 +37,8 @@ from pellucid.linear.least_squares.sandwich import (
     heteroscedastic,
     robust_wald,
 )
-from pellucid.linear.least_squares.smoother import LinearSmoother, Smoother, intercept_first, scores
+from pellucid.linear.least_squares.smoother import Smoother, intercept_first, scores
+from pellucid.linear.linear_model import LinearModel
 
 
 def parameter_root(smoother: Smoother) -> Array:
@@ -74,8 +78,15 @@ def column_positions(columns: Any, names: tuple[str, ...]) -> list[int]:
     return found
 
 
-class LinearInference(LinearSmoother):
+class LinearInference(LinearModel):
     """Standard errors, tests and intervals of a fit without penalty."""
+
+    leverage = smoothing.leverage
+    hat_matrix = smoothing.hat_matrix
+    loo_residuals = smoothing.loo_residuals
+    loocv = smoothing.loocv
+    gcv = smoothing.gcv
+    jackknife_interval = smoothing.jackknife_interval
 
     @property
     def covariance_(self) -> Array:
@@ -96,7 +107,7 @@ class LinearInference(LinearSmoother):
         covariance: str = "nonrobust",
         X: Any = None,
         y: Any = None,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
         sample_weight: Any = None,
     ) -> Summary:
         """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal".
@@ -148,17 +159,11 @@ class LinearInference(LinearSmoother):
         if covariance != "nonrobust" and not reason:
             why = "correlated within groups" if covariance == "cluster" else "of unequal size"
             notes.append(f"standard errors {covariance}: valid for noise {why}")
+        p = tail(statistic, room, distribution) if free > 0 else np.nan * se
         return Summary(
             title="Linear regression",
             names=self._names(),
-            arrays={
-                "estimate": b,
-                "standard_error": se,
-                "statistic": statistic,
-                "p_value": tail(statistic, room, distribution) if free > 0 else np.nan * se,
-                "low": b - half,
-                "high": b + half,
-            },
+            arrays=estimate_table(b, se, statistic, p, half),
             scalars={name: bare(value) for name, value in scalars.items()},
             valid=not reason,
             reason=reason,
@@ -176,7 +181,9 @@ class LinearInference(LinearSmoother):
             return "there are no more observations than parameters"
         return ""
 
-    def _sandwich(self, kind: str, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sandwich:
+    def _sandwich(
+        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
+    ) -> Sandwich:
         """The robust covariance, from the training data given again."""
         if X is None or y is None:
             raise ValueError(
@@ -213,9 +220,8 @@ class LinearInference(LinearSmoother):
         live = live[1:] if self.fit_intercept else live
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
         if not len(live):
-            return FTest(
-                np.nan * np.asarray(self.rss_), 0, found.df, np.nan * np.asarray(self.rss_)
-            )
+            nothing = np.nan * np.asarray(self.rss_)
+            return FTest(nothing, 0, found.df, nothing)
         pairs = zip(b, found.covariance, strict=True)
         F = np.array([robust_wald(c[live], C[np.ix_(live, live)]) for c, C in pairs])
         F = F if np.ndim(self.coef_) == 2 else F[0]
@@ -230,7 +236,7 @@ class LinearInference(LinearSmoother):
             return FTest(nothing, len(live), self.n_observations_ - self.df_, nothing)
         return self.f_test([int(j) for j in live])
 
-    def f_test(self, columns: Any) -> FTest:
+    def f_test(self, columns: str | int | Sequence[str | int]) -> FTest:
         """Test that the coefficients of ``columns`` (names or positions) are all zero.
 
         >>> from pellucid import LinearRegression

@@ -18,11 +18,12 @@ from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.budget import Budget
-from pellucid.linear.least_squares.inference import cut
+from pellucid.linear.least_squares import smoother as smoothing
+from pellucid.linear.least_squares.inference import cut, estimate_table
 from pellucid.linear.least_squares.least_squares import REASONS
-from pellucid.linear.least_squares.smoother import LinearSmoother, Smoother, intercept_first
+from pellucid.linear.least_squares.smoother import Smoother, intercept_first
 from pellucid.linear.least_squares.summary import bare, parameter_root
-from pellucid.linear.linear_model import dependent_sentence, one_dimensional
+from pellucid.linear.linear_model import LinearModel, dependent_sentence, one_dimensional
 
 
 class Spectrum(NamedTuple):
@@ -37,11 +38,11 @@ class Spectrum(NamedTuple):
     beta: Array  # (r, k)
     free: int = 0
 
-    def factors(self, alpha: Any) -> Array:
+    def factors(self, alpha: float | Array) -> Array:
         """d^2 / (d^2 + alpha); 0 for directions without data."""
         return (self.d**2 * self.gain(alpha).T).T
 
-    def gain(self, alpha: Any) -> Array:
+    def gain(self, alpha: float | Array) -> Array:
         """1 / (d^2 + alpha) on the space the data span; (r,) or (r, k)."""
         total = np.add.outer(self.d**2, alpha)
         total[: self.free] = 1.0
@@ -68,15 +69,24 @@ class RidgeFit(NamedTuple):
     iterative: str = ""  # how a solver object got on
 
 
-class RidgeModel(LinearSmoother):
+class RidgeModel(LinearModel):
     """Base of the ridge regressors: attributes, summary and card of one fit."""
 
     positive = False
     shrink_intercept = False
+    fit_intercept: bool
+    _smoother: Smoother
     _weighted: bool
     _iterative: str
     alpha_: Any
     budget_: Any
+
+    leverage = smoothing.leverage
+    hat_matrix = smoothing.hat_matrix
+    loo_residuals = smoothing.loo_residuals
+    loocv = smoothing.loocv
+    gcv = smoothing.gcv
+    jackknife_interval = smoothing.jackknife_interval
 
     def _set(self, rows: Source, fit: RidgeFit, unknowns: str, *, shared: bool) -> None:
         """Set the attributes of a fit; ``shared``: one alpha for all targets."""
@@ -141,7 +151,7 @@ class RidgeModel(LinearSmoother):
         posterior N(w, sigma2 A).
         """
         check.fraction(confidence=confidence)
-        smoother = self._linear()
+        smoother = smoothing.linear_smoother(self)
         T = parameter_root(smoother)
         gain = np.atleast_2d(smoother.gain.T)  # (1 or k, r)
         factors = np.atleast_2d(self.shrinkage_factors_)
@@ -153,15 +163,8 @@ class RidgeModel(LinearSmoother):
         error = sigma * np.sqrt((gain * factors) @ (T**2).T)
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
         half = cut(confidence, np.inf, "normal") * posterior
-        arrays = {
-            "estimate": b,
-            "standard_error": error,
-            "statistic": np.full(b.shape, np.nan),
-            "p_value": np.full(b.shape, np.nan),
-            "low": b - half,
-            "high": b + half,
-            "posterior_sd": posterior,
-        }
+        none = np.full(b.shape, np.nan)
+        arrays = {**estimate_table(b, error, none, none, half), "posterior_sd": posterior}
         if np.ndim(self.coef_) == 1:
             arrays = {name: values[0] for name, values in arrays.items()}
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
@@ -188,11 +191,10 @@ class RidgeModel(LinearSmoother):
         shrunk = f"b^2 + {squares}" if self.shrink_intercept else squares
         one = np.ndim(alpha) == 0
         text = f"{alpha:.6g}" if one else "alpha (one per target)"
+        mean = f"{alpha / n:.6g}" if one else "alpha/n"
         scales = [
             f"lambda = {text} in RSS + lambda {shrunk} and in RSS/2 + (lambda/2) {shrunk}",
-            f"lambda = {alpha / n:.6g} in RSS/n + lambda {shrunk}"
-            if one
-            else f"lambda = alpha/n in RSS/n + lambda {shrunk}",
+            f"lambda = {mean} in RSS/n + lambda {shrunk}",
             f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
         ]
         if np.ndim(self.budget_) == 0:
@@ -228,7 +230,7 @@ class RidgeModel(LinearSmoother):
 
 
 def ridge_smoother(
-    found: Spectrum, alpha: Any, fit: LinearFit, unknowns: str, positive: bool
+    found: Spectrum, alpha: float | Array, fit: LinearFit, unknowns: str, positive: bool
 ) -> Smoother:
     """H of a ridge fit."""
     basis, gain = found.V, found.gain(alpha)
