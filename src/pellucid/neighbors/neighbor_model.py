@@ -77,6 +77,7 @@ class NeighborsModel(Estimator):
 
     _accepts_sparse = True
     n_neighbors: Any = None
+    radius: Any
     algorithm: Any
     leaf_size: int
     p: Any

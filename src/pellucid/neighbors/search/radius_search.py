@@ -90,76 +90,76 @@ def own_rule(rule: Callable[..., Any], distance: Array) -> Array:
     return weights
 
 
-class RadiusQuestions(NeighborsModel):
-    """Models that ask for all rows within ``radius``."""
+def check_radius(model: NeighborsModel) -> None:
+    """Refuse a radius, or other parameters, that make no sense."""
+    model._check_parameters()
+    if model.radius is not None:
+        check.non_negative(radius=model.radius)
 
-    radius: Any
 
-    def _check_radius(self) -> None:
-        self._check_parameters()
-        if self.radius is not None:
-            check.non_negative(radius=self.radius)
+def find(model: NeighborsModel, X: Any, radius: float | None = None) -> Iterator[tuple[Any, Found]]:
+    """(queries, what lies near them) a few at a time; X None: rows without themselves."""
+    check_is_fitted(model)
+    radius = model.radius if radius is None else radius
+    check.non_negative(radius=radius)
+    Q = model._fit_X if X is None else model._check_questions(X)
+    start, step = 0, max(QUERIES, ANSWERS // model.n_samples_fit_)
+    while start < Q.shape[0]:
+        part = Q[start : start + step]
+        m = part.shape[0]
+        with jobs(model.n_jobs):
+            first, distance, index = model._index.within(part, np.full(m, float(radius)))
+        query = np.repeat(np.arange(m), np.diff(first))
+        if X is None:
+            other = index != query + start
+            query, distance, index = query[other], distance[other], index[other]
+        yield part, Found(m, query, distance, index)
+        start += m
+        step = min(GROWTH * step, max(QUERIES, ANSWERS * m // max(1, first[-1])))
 
-    def _found(self, X: Any, radius: float | None = None) -> Iterator[tuple[Any, Found]]:
-        """(queries, what lies near them) a few at a time; X None: rows without themselves."""
-        check_is_fitted(self)
-        radius = self.radius if radius is None else radius
-        check.non_negative(radius=radius)
-        Q = self._fit_X if X is None else self._check_questions(X)
-        start, step = 0, max(QUERIES, ANSWERS // self.n_samples_fit_)
-        while start < Q.shape[0]:
-            part = Q[start : start + step]
-            m = part.shape[0]
-            with jobs(self.n_jobs):
-                first, distance, index = self._index.within(part, np.full(m, float(radius)))
-            query = np.repeat(np.arange(m), np.diff(first))
-            if X is None:
-                other = index != query + start
-                query, distance, index = query[other], distance[other], index[other]
-            yield part, Found(m, query, distance, index)
-            start += m
-            step = min(GROWTH * step, max(QUERIES, ANSWERS * m // max(1, first[-1])))
 
-    def radius_neighbors(
-        self,
-        X: Any = None,
-        radius: float | None = None,
-        return_distance: bool = True,
-        sort_results: bool = False,
-    ) -> Any:
-        """Arrays of distances and indices of all rows within the radius, one pair per query.
+def radius_neighbors(
+    self: NeighborsModel,
+    X: Any = None,
+    radius: float | None = None,
+    return_distance: bool = True,
+    sort_results: bool = False,
+) -> Any:
+    """Arrays of distances and indices of all rows within the radius, one pair per query.
 
-        They come by index, or nearest first with ``sort_results``; X None: the training rows, a
-        row not being its own neighbour.
-        """
-        if sort_results and not return_distance:
-            raise ValueError("return_distance must be True if sort_results is True")
-        distances, indices = [], []
-        for _, found in self._found(X, radius):
-            d, j = found.distance, found.row
-            if sort_results:
-                order = np.lexsort((j, d, found.query))
-                d, j = d[order], j[order]
-            distances.append(ragged(d, found.first))
-            indices.append(ragged(j, found.first))
-        index = np.concatenate(indices)
-        return (np.concatenate(distances), index) if return_distance else index
+    They come by index, or nearest first with ``sort_results``; X None: the training rows, a
+    row not being its own neighbour.
+    """
+    if sort_results and not return_distance:
+        raise ValueError("return_distance must be True if sort_results is True")
+    distances, indices = [], []
+    for _, found in find(self, X, radius):
+        d, j = found.distance, found.row
+        if sort_results:
+            order = np.lexsort((j, d, found.query))
+            d, j = d[order], j[order]
+        distances.append(ragged(d, found.first))
+        indices.append(ragged(j, found.first))
+    index = np.concatenate(indices)
+    return (np.concatenate(distances), index) if return_distance else index
 
-    def radius_neighbors_graph(
-        self,
-        X: Any = None,
-        radius: float | None = None,
-        mode: str = "connectivity",
-        sort_results: bool = False,
-    ) -> csr_matrix:
-        """A sparse matrix (queries, training rows) of ones, or of distances."""
-        check.one_of(("connectivity", "distance"), mode=mode)
-        distance, index = self.radius_neighbors(X, radius, sort_results=sort_results)
-        first = np.append(0, np.cumsum([len(row) for row in index]))
-        columns = np.concatenate(list(index))
-        values = np.concatenate(list(distance)) if mode == "distance" else np.ones(len(columns))
-        return csr_matrix((values, columns, first), shape=(len(index), self.n_samples_fit_))
 
-    def _reach(self) -> dict[str, Any]:
-        """What a card says of the question."""
-        return {"rows": self.n_samples_fit_, "inputs": self.n_features_in_, "radius": self.radius}
+def radius_neighbors_graph(
+    self: NeighborsModel,
+    X: Any = None,
+    radius: float | None = None,
+    mode: str = "connectivity",
+    sort_results: bool = False,
+) -> csr_matrix:
+    """A sparse matrix (queries, training rows) of ones, or of distances."""
+    check.one_of(("connectivity", "distance"), mode=mode)
+    distance, index = radius_neighbors(self, X, radius, sort_results=sort_results)
+    first = np.append(0, np.cumsum([len(row) for row in index]))
+    columns = np.concatenate(list(index))
+    values = np.concatenate(list(distance)) if mode == "distance" else np.ones(len(columns))
+    return csr_matrix((values, columns, first), shape=(len(index), self.n_samples_fit_))
+
+
+def reach(model: NeighborsModel) -> dict[str, Any]:
+    """What a card says of the question."""
+    return {"rows": model.n_samples_fit_, "inputs": model.n_features_in_, "radius": model.radius}
