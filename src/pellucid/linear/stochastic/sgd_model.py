@@ -6,6 +6,7 @@ stopping; ``solver=`` objects minimise the same objective in the place of the ke
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from pellucid.base import Estimator
 from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_PA2, STEP_RATE
 from pellucid.compiled.epochs.visits import plan_visits, visits_in_order
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.losses import get_loss
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import (
@@ -135,6 +136,9 @@ class StochasticModel(Estimator):
                 f"learning_rate={self.learning_rate!r} needs loss={self._passive_aggressive!r}, "
                 f"got {self.loss!r}"
             )
+        jobs = getattr(self, "n_jobs", None)
+        if jobs is not None:
+            check.whole(at_least=-(2**31), n_jobs=jobs)
 
     def _check_ratio(self) -> None:
         if self.l1_ratio is None:
@@ -166,7 +170,9 @@ class StochasticModel(Estimator):
 
     # --- where a fit starts ---
 
-    def _start(self, m: int, p: int, coef_init: Any, intercept_init: Any) -> tuple[SGDState, ...]:
+    def _start(
+        self, m: int, p: int, coef_init: ArrayLike | None, intercept_init: ArrayLike | None
+    ) -> tuple[SGDState, ...]:
         """Given values, the last fit (warm_start), or 0."""
         coef, b = np.zeros((m, p)), np.zeros(m)
         kept: tuple[SGDState, ...] = getattr(self, "_states", ())
@@ -212,27 +218,14 @@ class StochasticModel(Estimator):
             visits, held = split_visits(visits, self.validation_fraction, labels)
         name, factor = self._losses[self.loss]
         penalty = self._penalty()
-        common = Problem(
-            rows.X,
-            mark,
-            visits,
-            held,
-            get_loss(name, self._loss_epsilon()),
-            factor,
-            penalty.l1,
-            2 * penalty.l2,
-            self.fit_intercept,
-            int(self.average),
-            KINDS.get(self.learning_rate, STEP_RATE),
-            schedule,
-            self.shuffle,
-            self.n_iter_no_change,
-            -np.inf if self.tol is None else float(self.tol),
-            np.empty(0),
-            labels is not None,
-        )
+        loss, kind = get_loss(name, self._loss_epsilon()), KINDS.get(self.learning_rate, STEP_RATE)
+        what = loss, factor, penalty.l1, 2 * penalty.l2, self.fit_intercept, int(self.average)
+        tol = -np.inf if self.tol is None else float(self.tol)
+        when = kind, schedule, self.shuffle, self.n_iter_no_change, tol
         pairs = zip(targets.columns, targets.row_weights, strict=True)
-        return [common._replace(y=y, row_weight=w) for y, w in pairs]
+        return [
+            Problem(rows.X, y, visits, held, *what, *when, w, labels is not None) for y, w in pairs
+        ]
 
     def _loss_epsilon(self) -> float:
         return self.epsilon
@@ -256,13 +249,11 @@ class StochasticModel(Estimator):
             "columns; scale them or lower eta0; the last point before is kept"
         )
         advance = self._advance(problems, cuts, np.inf if falling else limit)
-        run = self._loop(
-            lambda joint: joint_step(problems[0], advance, joint, next(epochs)),
-            start,
-            max_iter,
-            context,
-            why,
-        )
+
+        def step(joint: Joint) -> tuple[Joint, float]:
+            return joint_step(problems[0], advance, joint, next(epochs))
+
+        run = self._loop(step, start, max_iter, context, why)
         self._states = self._sane(problems, run.state.states, start, limit, why)
         self._keep(self._states)
         if run.reason == "max_iter" and context is not None and self._can_end():
@@ -330,7 +321,7 @@ class StochasticModel(Estimator):
 
     def _loop(
         self,
-        step: Any,
+        step: Callable[[Joint], tuple[Joint, float]],
         start: tuple[SGDState, ...],
         max_iter: int,
         context: FitContext | None,
@@ -416,27 +407,16 @@ class StochasticModel(Estimator):
         self, X: Array, y: Array, weight: Array, state: SGDState, context: FitContext | None
     ) -> Minimum:
         name, factor = self._losses[self.loss]
-        f = LinearObjective(
-            X,
-            y,
-            get_loss(name, self._loss_epsilon()),
-            self._penalty(),
-            "half_mean" if factor == 0.5 else "mean",
-            (0,) if self.fit_intercept else (),
-            intercept=self.fit_intercept,
-            sample_weight=weight,
-        )
+        loss, scale = get_loss(name, self._loss_epsilon()), "half_mean" if factor == 0.5 else "mean"
+        b = self.fit_intercept
+        what = X, y, loss, self._penalty(), scale, (0,) if b else ()
+        f = LinearObjective(*what, intercept=b, sample_weight=weight)
         solver = clone(self.solver)
         if "random_state" in solver.get_params() and solver.random_state is None:
             solver.set_params(random_state=self.random_state)
         if context is None:
-            solver.set_params(
-                **{
-                    k: None if k == "tol" else 1
-                    for k in ("max_iter", "tol")
-                    if k in solver.get_params()
-                }
-            )
+            known = solver.get_params()
+            solver.set_params(**{k: v for k, v in (("max_iter", 1), ("tol", None)) if k in known})
         x = np.append([state.intercept], state.coef) if self.fit_intercept else state.coef
         return solver.minimise(f, x, context=context)
 
