@@ -31,7 +31,7 @@ from scipy.special import (
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
-from pellucid.inference.distributions.distribution import Spread
+from pellucid.inference.distributions.distribution import Univariate, standard_deviation
 from pellucid.inference.distributions.samples import (
     Extremes,
     Sample,
@@ -99,7 +99,7 @@ def fit_dirichlet(mean_log: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Uniform(Spread):
+class Uniform(Univariate):
     """The uniform distribution on [low, high].
 
     Parameters
@@ -118,6 +118,7 @@ class Uniform(Spread):
     high: float
     free: ClassVar[tuple[str, ...]] = ("low", "high")
     regular: ClassVar[bool] = False
+    std = property(standard_deviation)
 
     def __post_init__(self) -> None:
         if not self.low < self.high or not np.isfinite(self.high - self.low):
@@ -186,8 +187,10 @@ class Uniform(Spread):
         return -statistics.n * self.entropy if inside else -np.inf
 
 
-class HalfLine(Spread):
+class HalfLine(Univariate):
     """A distribution of positive numbers."""
+
+    std = property(standard_deviation)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -448,7 +451,7 @@ class InverseGamma(HalfLine):
 
 
 @dataclass(frozen=True)
-class Beta(Spread):
+class Beta(Univariate):
     """The beta distribution on [0, 1].
 
     Parameters
@@ -466,6 +469,7 @@ class Beta(Spread):
     alpha: float
     beta: float
     free: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    std = property(standard_deviation)
 
     def __post_init__(self) -> None:
         check.positive(alpha=self.alpha, beta=self.beta)

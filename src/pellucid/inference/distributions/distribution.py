@@ -193,19 +193,16 @@ class Univariate(Distribution):
         return dot(w, self.log_density(x))
 
 
-class Spread(Univariate):
-    """A distribution of one number whose standard deviation is not a parameter."""
-
-    @property
-    def std(self) -> float:
-        """The standard deviation."""
-        return float(np.sqrt(self.variance))
+def standard_deviation(self: Distribution) -> float:
+    """The standard deviation."""
+    return float(np.sqrt(self.variance))
 
 
-class Whole(Spread):
+class Whole(Univariate):
     """A distribution of whole numbers; a subclass gives their log probabilities."""
 
     discrete: ClassVar[bool] = True
+    std = property(standard_deviation)
 
     @abstractmethod
     def _log_mass(self, k: Array) -> Array: ...

@@ -18,7 +18,7 @@ from pellucid.core.algebra.derivatives import numerical_hessian, numerical_jacob
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
-from pellucid.inference.distributions.distribution import Spread
+from pellucid.inference.distributions.distribution import Univariate, standard_deviation
 from pellucid.inference.distributions.normal import moments_of
 from pellucid.inference.distributions.samples import Sample, dot, refuse_constant, sample_of
 from pellucid.inference.estimation.laplace import Target, climb, symmetric
@@ -26,12 +26,13 @@ from pellucid.inference.estimation.laplace import Target, climb, symmetric
 MOST_DF = 1e6  # beyond it a t distribution is normal to all digits that matter
 
 
-class LocationScale(Spread):
+class LocationScale(Univariate):
     """A shape moved by ``mean`` and stretched by ``scale``."""
 
     mean: float
     scale: float
     free: ClassVar[tuple[str, ...]] = ("mean", "scale")
+    std = property(standard_deviation)
 
     def __post_init__(self) -> None:
         check.positive(scale=self.scale)
