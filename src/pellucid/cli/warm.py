@@ -1,7 +1,7 @@
 """``pellucid warm``: compile every kernel ahead into the on-disk cache.
 
-A module with kernels has a function ``warm()`` that calls each of them once on tiny arrays. This
-command imports every module, calls every ``warm()`` and then insists that no kernel was missed.
+It imports every module, compiles every kernel for the argument types that
+``core.runtime.signatures`` lists, and then insists that no kernel was missed.
 """
 
 import logging
@@ -27,7 +27,7 @@ class Warmed(NamedTuple):
     kernels: int
     compiled: int  # the others were in the cache already
     seconds: float
-    missed: list[str]  # kernels that no warm() calls
+    missed: list[str]  # kernels without a signature in the table
     skipped: list[str]  # modules whose optional extra is not installed
 
 
@@ -53,10 +53,6 @@ def import_all() -> tuple[list[ModuleType], list[str]]:
     return modules, skipped
 
 
-def kernel_name(kernel: Any) -> str:
-    return f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
-
-
 def is_cached(kernel: Any) -> bool:
     """Whether the on-disk cache holds the kernel as its source is now.
 
@@ -71,24 +67,27 @@ def is_ready(kernel: Any) -> bool:
 
 
 def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
-    """Call every ``warm()``; ``say(module, kernels ready, kernels in all)`` before each."""
+    """Compile every kernel; ``say(module, kernels ready, kernels in all)`` before each module."""
     began = time.perf_counter()
-    modules, skipped = import_all()
+    _, skipped = import_all()
     from pellucid.core.runtime.jit import KERNELS
+    from pellucid.core.runtime.signatures import compile_kernel, kernel_name
 
     def ready() -> int:
         return sum(is_ready(kernel) for kernel in KERNELS)
 
-    warmers = [module for module in modules if callable(getattr(module, "warm", None))]
-    for module in warmers:
-        say(module.__name__, ready(), len(KERNELS))
-        module.warm()
+    module = ""
+    for kernel in KERNELS:
+        if kernel.py_func.__module__ != module:
+            module = kernel.py_func.__module__
+            say(module, ready(), len(KERNELS))
+        compile_kernel(kernel)
     say("", ready(), len(KERNELS))
     return Warmed(
         kernels=len(KERNELS),
         compiled=sum(bool(kernel.stats.cache_misses) for kernel in KERNELS),
         seconds=round(time.perf_counter() - began, 3),
-        missed=sorted(kernel_name(kernel) for kernel in KERNELS if not is_ready(kernel)),
+        missed=sorted(".".join(kernel_name(k)) for k in KERNELS if not is_ready(k)),
         skipped=skipped,
     )
 
@@ -142,4 +141,4 @@ def warm(as_json: bool, quiet: bool) -> None:
             click.echo(f"skipped {name}: its extra is not installed")
     if result.missed:
         names = ", ".join(result.missed)
-        raise Stop(Code.FAILED_CHECK, f"no warm() compiles {names}")
+        raise Stop(Code.FAILED_CHECK, f"core/runtime/signatures.json does not list {names}")

@@ -163,6 +163,17 @@ class BlockSpan(NamedTuple):
 class Blocks:
     """Rows that can be read again and again, a block at a time; made by :func:`blocks`.
 
+    Parameters
+    ----------
+    rows : FrameRows or ArrayRows
+        Where the rows come from.
+    schema : dict of str to str
+        Column names and their types.
+    block_rows : int
+        Rows of a block.
+    target : str, tuple of str, True or None
+        The target columns; True where an array was given.
+
     Attributes
     ----------
     n_rows, n_features, block_rows : int

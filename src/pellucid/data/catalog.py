@@ -14,11 +14,11 @@ class DataInfo(NamedTuple):
     'table'
     """
 
-    name: str
+    name: str  # as ``load_table``, ``make`` or ``load_network`` takes it
     kind: str  # table, generator or network
     rows: int | None  # of a generator: by default; None where it has none
     columns: int | None  # with the target; of a network: its variables
-    description: str
+    description: str  # one line
 
 
 COLUMNS = {

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 
 
 def legacy(random_state: Any) -> np.random.RandomState:
@@ -44,6 +44,9 @@ def make_noisy_line(
 ) -> tuple[Array, Array]:
     """y = intercept + slope x + noise e, e standard normal, x evenly spaced in [low, high].
 
+    ``slope``, ``intercept``, ``noise``, ``low`` and ``high`` are the numbers of this law;
+    ``n_samples`` is the number of rows, ``random_state`` the seed.
+
     >>> from pellucid.data import make_noisy_line
     >>> X, y = make_noisy_line(random_state=0)
     >>> y[:3].round(8)
@@ -69,6 +72,9 @@ def make_noisy_quadratic(
 ) -> tuple[Array, Array]:
     """y = intercept + slope x + curvature x^2 + noise e, x evenly spaced in [low, high].
 
+    ``curvature``, ``slope``, ``intercept``, ``noise``, ``low`` and ``high`` are the numbers of this
+    law; ``n_samples`` is the number of rows, ``random_state`` the seed.
+
     >>> from pellucid.data import make_noisy_quadratic
     >>> make_noisy_quadratic(3, noise=0.0)[1]
     array([9., 0., 9.])
@@ -83,6 +89,8 @@ def make_noisy_quadratic(
 def make_exponential(n_samples: int = 15) -> tuple[Array, Array]:
     """y = exp(x), x evenly spaced in [1, 5]; no noise.
 
+    ``n_samples`` is the number of rows.
+
     >>> from pellucid.data import make_exponential
     >>> X, y = make_exponential(2)
     >>> y.round(4)
@@ -96,11 +104,14 @@ def make_exponential(n_samples: int = 15) -> tuple[Array, Array]:
 def make_two_blobs(
     n_per_class: int = 50,
     *,
-    centers: Any = ((1, 1), (3, 5)),
-    spread: Any = (0.2, 0.2),
+    centers: ArrayLike = ((1, 1), (3, 5)),
+    spread: ArrayLike = (0.2, 0.2),
     random_state: Any = None,
 ) -> tuple[Array, IntArray]:
     """Two round clouds, classes 0 and 1; per cloud all first coordinates, then all second.
+
+    ``n_per_class`` rows around each of the two ``centers``, with a standard deviation each in
+    ``spread``; ``random_state`` is the seed.
 
     >>> from pellucid.data import make_two_blobs
     >>> make_two_blobs(random_state=0)[0][0].round(8)
@@ -118,11 +129,14 @@ def make_two_blobs(
 def make_three_clusters(
     n_per_class: int = 100,
     *,
-    centers: Any = ((1, 1), (3, 2), (2, 4)),
-    spread: Any = (0.4, 0.5, 0.3),
+    centers: ArrayLike = ((1, 1), (3, 2), (2, 4)),
+    spread: ArrayLike = (0.4, 0.5, 0.3),
     random_state: Any = None,
 ) -> tuple[Array, IntArray]:
     """Three round clouds, classes 0, 1, 2; per cloud one ``randn(n, 2)``.
+
+    ``n_per_class`` rows around each of the three ``centers``, with a standard deviation each in
+    ``spread``; ``random_state`` is the seed.
 
     >>> from pellucid.data import make_three_clusters
     >>> make_three_clusters(random_state=42)[0][:100].mean(axis=0).round(8)
@@ -137,7 +151,7 @@ def make_three_clusters(
     return np.vstack(clouds), np.repeat(np.arange(3), n_per_class)
 
 
-def check_clouds(n: int, centers: Any, spread: Any, k: int) -> tuple[Array, Array]:
+def check_clouds(n: int, centers: ArrayLike, spread: ArrayLike, k: int) -> tuple[Array, Array]:
     """Centres (k, d) and one spread per cloud."""
     check.whole(n_per_class=n)
     points, s = np.asarray(centers, dtype=float), np.asarray(spread, dtype=float)
@@ -151,6 +165,8 @@ def check_clouds(n: int, centers: Any, spread: Any, k: int) -> tuple[Array, Arra
 def make_step(n_samples: int = 200, *, random_state: Any = None) -> tuple[Array, IntArray]:
     """x standard normal, y = 1 where x > 0, else 0.
 
+    ``n_samples`` is the number of rows, ``random_state`` the seed.
+
     >>> from pellucid.data import make_step
     >>> X, y = make_step(3, random_state=0)
     >>> X.shape, y
@@ -163,6 +179,8 @@ def make_step(n_samples: int = 200, *, random_state: Any = None) -> tuple[Array,
 
 def make_line_labels(n_samples: int = 100, *, random_state: Any = None) -> tuple[Array, IntArray]:
     """x1 = 1 + 2 u, x2 = 3 u', u and u' uniform; y = 1 above the line x2 = 1.5 x1 - 1.
+
+    ``n_samples`` is the number of rows, ``random_state`` the seed.
 
     >>> from pellucid.data import make_line_labels
     >>> int(make_line_labels(random_state=5)[1].sum())
@@ -180,6 +198,8 @@ def make_threshold_strip(
 ) -> tuple[Array, IntArray]:
     """x uniform in [0, 1), y = +1 where x > cut, else -1.
 
+    The label changes at ``cut``. ``n_samples`` is the number of rows, ``random_state`` the seed.
+
     >>> from pellucid.data import make_threshold_strip
     >>> X, y = make_threshold_strip(4, random_state=0)
     >>> X[:, 0].round(2), y
@@ -191,11 +211,18 @@ def make_threshold_strip(
 
 
 def make_mixture(
-    n_samples: int, weights: Any, means: Any, variances: Any, *, random_state: Any = None
+    n_samples: int,
+    weights: ArrayLike,
+    means: ArrayLike,
+    variances: ArrayLike,
+    *,
+    random_state: Any = None,
 ) -> tuple[Array, IntArray]:
     """Draws of a Gaussian mixture; y is the component. First all components, then ``randn``.
 
-    ``means`` is (k,) or (k, d); ``variances`` is (k,), or (k, d) for one per coordinate.
+    ``weights`` are the shares of the components and sum to 1; ``means`` is (k,) or (k, d);
+    ``variances`` is (k,), or (k, d) for one per coordinate. ``n_samples`` is the number
+    of rows, ``random_state`` the seed.
 
     >>> from pellucid.data import make_mixture
     >>> X, y = make_mixture(1000, [0.3, 0.7], [-5, 5], [1, 4], random_state=0)
@@ -228,6 +255,9 @@ def make_rings(
 ) -> tuple[Array, IntArray]:
     """Concentric rings, class 0 inside class 1; per ring all angles, then all radii.
 
+    ``radii`` are those of the rings, ``noise`` the standard deviation of a row's own radius;
+    ``n_samples`` is the number of rows, ``random_state`` the seed.
+
     >>> from pellucid.data import make_rings
     >>> X, y = make_rings(4, noise=0.0, random_state=0)
     >>> (X**2).sum(axis=1).round(6), y
@@ -256,6 +286,9 @@ def make_moons(
 ) -> tuple[Array, IntArray]:
     """Two interleaved half circles, as scikit-learn draws them.
 
+    ``n_samples`` (rows, or one number per moon), ``shuffle``, ``noise`` and ``random_state`` are
+    those of ``sklearn.datasets.make_moons``.
+
     >>> from pellucid.data import make_moons
     >>> make_moons(6, random_state=0)[0].shape
     (6, 2)
@@ -270,13 +303,16 @@ def make_blobs(
     n_samples: Any = 100,
     n_features: int = 2,
     *,
-    centers: Any = None,
-    cluster_std: Any = 1.0,
+    centers: int | ArrayLike | None = None,
+    cluster_std: float | ArrayLike = 1.0,
     center_box: tuple[float, float] = (-10.0, 10.0),
     shuffle: bool = True,
     random_state: Any = None,
 ) -> tuple[Array, IntArray]:
     """Round Gaussian clouds, as scikit-learn draws them.
+
+    ``n_samples``, ``n_features``, ``centers``, ``cluster_std``, ``center_box``, ``shuffle`` and
+    ``random_state`` are those of ``sklearn.datasets.make_blobs``.
 
     >>> from pellucid.data import make_blobs
     >>> make_blobs(6, centers=2, random_state=0)[0].shape
@@ -315,6 +351,9 @@ GENERATORS: dict[str, Callable[..., tuple[Any, Any]]] = {
 
 def make(name: str, **kwargs: Any) -> pl.DataFrame:
     """Draw from the generator of that name: a Polars frame with columns x0, x1, ... and y.
+
+    ``name`` is "noisy_line", "rings" ..., as ``list_data`` lists them; ``kwargs`` are the keywords
+    of that generator.
 
     >>> from pellucid.data import make
     >>> make("noisy_line", n_samples=3, random_state=0).columns

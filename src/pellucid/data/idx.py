@@ -8,15 +8,16 @@ byte 2       type of the numbers          byte 3   d, the number of dimensions
 import gzip
 import os
 import zlib
-from typing import Any
 
 import numpy as np
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
-def load_idx(path: Any) -> np.ndarray:
+def load_idx(path: str | os.PathLike[str]) -> np.ndarray:
     """Read an IDX file, plain or gzip: images become rows (28 x 28 -> 784), labels a vector.
+
+    ``path`` is the name of the file.
 
     Examples
     --------

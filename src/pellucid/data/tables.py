@@ -43,7 +43,7 @@ TABLES = {
 
 
 def load_table(name: str) -> pl.DataFrame:
-    """The bundled table of that name, target included.
+    """The bundled table called ``name``, target included.
 
     >>> from pellucid.data import load_table
     >>> load_table("play_ball").shape
@@ -116,6 +116,8 @@ def load_penguins() -> tuple[pl.DataFrame, pl.Series]:
 def load_nist(name: str) -> tuple[pl.DataFrame, pl.Series]:
     """A reference data set of NIST for linear regression: longley, norris, wampler1 to 3.
 
+    ``name`` is one of these.
+
     >>> from pellucid.data import load_nist
     >>> X, y = load_nist("norris")
     >>> X.shape
@@ -128,6 +130,8 @@ def load_nist(name: str) -> tuple[pl.DataFrame, pl.Series]:
 def nist_certified(name: str) -> dict[str, Any]:
     """Certified values: coef (intercept first), std_err, residual_variance, r2, n, p, model.
 
+    ``name`` is that of ``load_nist``.
+
     >>> from pellucid.data import nist_certified
     >>> nist_certified("wampler1")["coef"]
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
@@ -139,6 +143,8 @@ def nist_certified(name: str) -> dict[str, Any]:
 
 def load_network(name: str) -> str:
     """The path of a bundled Bayesian network in BIF, for ``pellucid.graphical.read_network``.
+
+    ``name`` is one of those that ``list_data`` lists, such as "asia".
 
     >>> from pellucid.data import load_network
     >>> load_network("asia").endswith("asia.bif")

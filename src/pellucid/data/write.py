@@ -12,7 +12,7 @@ FORMULA = r"^[=+\-@]"
 
 
 def write_csv(frame: Any, path: Any) -> None:
-    """Write a frame as CSV; text that begins with ``= + - @`` gets a leading apostrophe.
+    """Write a ``frame`` as CSV; text that begins with ``= + - @`` gets a leading apostrophe.
 
     A spreadsheet would run such a cell as a formula. Numbers stay as they are, negative ones
     too. The file is replaced in one step, so a reader sees the old one or the new one. ``path``

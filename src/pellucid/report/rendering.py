@@ -48,7 +48,7 @@ SECTIONS = (
 
 
 def to_json(record: Any) -> dict[str, Any]:
-    """The report as plain data: a ``StudyRecord``, or what ``report.json`` holds."""
+    """The report as plain data; ``record`` is a ``StudyRecord``, or what ``report.json`` holds."""
     data = record if isinstance(record, dict) else record.to_dict()
     if data.get("schema") != SCHEMA:
         raise ValueError(f"not a report: schema {data.get('schema')!r}, expected {SCHEMA!r}")

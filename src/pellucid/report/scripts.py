@@ -80,7 +80,7 @@ sys.exit(bool(wrong))
 
 
 def script(record: Any) -> str:
-    """The text of ``repeat.py`` for a ``StudyRecord``."""
+    """The text of ``repeat.py``; ``record`` is a ``StudyRecord``."""
     r = plain(record.reproduction)
     imports = {"pellucid.study": {"Plan", "Study"}, "pellucid.core.records": set()}
     data = f"sys.argv[1] if len(sys.argv) > 1 else {r['source']!r}"

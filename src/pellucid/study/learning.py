@@ -25,7 +25,7 @@ from pellucid.study.candidates.candidates import EFFORTS, Setting, Tried, find_c
 from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_rows
 from pellucid.study.candidates.training import Trained, Workshop, choose_outcome, train_all
 from pellucid.study.checks.audit import audit_table
-from pellucid.study.checks.findings import code_set, sorted_findings
+from pellucid.study.checks.findings import Codes, code_set, sorted_findings
 from pellucid.study.errors import TaskError
 from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
@@ -77,9 +77,11 @@ class Study:
     plan : Plan, optional
         What you know about the table: time, groups, costs, columns to drop or keep ...
     effort : {"quick", "standard", "thorough"}, default="standard"
+        How many models are tried and how finely they are tuned.
     ignore : sequence of str
         Codes of findings to leave unsaid.
     random_state : int, default=0
+        The seed of everything random.
     progress : callable (stage, done, total, text), optional
         Told how far the study is.
 
@@ -106,7 +108,7 @@ class Study:
         metric: str = "auto",
         plan: Plan | None = None,
         effort: str = "standard",
-        ignore: Sequence[str] = (),
+        ignore: Codes = (),
         random_state: int = 0,
         progress: Progress | None = None,
     ) -> None:
@@ -531,13 +533,14 @@ def learn(
     metric: str = "auto",
     plan: Plan | None = None,
     effort: str = "standard",
-    ignore: Any = (),
+    ignore: Codes = (),
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> StudyRecord:
     """Study a table and say how well the target can be predicted from it.
 
-    The parameters are those of ``Study``; this is ``Study(...).run()``.
+    ``data``, ``target``, ``task``, ``metric``, ``plan``, ``effort``, ``ignore``, ``random_state``
+    and ``progress`` are those of ``Study``; this is ``Study(...).run()``.
 
     Examples
     --------

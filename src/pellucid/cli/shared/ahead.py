@@ -35,7 +35,7 @@ def compiling_ahead(modules: tuple[str, ...] = MODULES) -> Iterator[None]:
     if (os.cpu_count() or 1) < 2 or not is_cold(modules):
         yield
         return
-    code = f"from importlib import import_module as get\nfor m in {modules}: get(m).warm()"
+    code = f"from pellucid.core.runtime.signatures import compile_modules as c; c({modules})"
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([sys.executable, "-c", code], stdout=quiet, stderr=quiet)
     try:

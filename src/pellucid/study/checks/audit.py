@@ -16,7 +16,7 @@ from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.data import load
 from pellucid.data.loader import describe, known_columns, name_list
 from pellucid.study.checks.data import Sheet, check_data, identifiers, is_constant, time_form
-from pellucid.study.checks.findings import code_set, sorted_findings
+from pellucid.study.checks.findings import Codes, code_set, sorted_findings
 from pellucid.study.checks.leaks import Sum, exact_sum, single_columns, single_finding, sum_finding
 from pellucid.study.checks.split import split_findings
 from pellucid.study.checks.target import Target, check_target, contradictions, read_targets
@@ -28,7 +28,7 @@ from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
 MOST_SUMS = 5  # relations of the target that are looked for one after the other
 
 
-def audit(data: Any, target: Any = None, *, ignore: Any = ()) -> Audit:
+def audit(data: Any, target: Any = None, *, ignore: Codes = ()) -> Audit:
     """Look a table over: missing cells, identifiers, duplicates, leaks, a target that cannot work.
 
     Parameters
@@ -72,7 +72,7 @@ def audit_table(
     *,
     rows: IntArray | None = None,
     split: SplitRecord | None = None,
-    ignore: Any = (),
+    ignore: Codes = (),
     bare: bool = False,
 ) -> tuple[Audit, tuple[tuple[str, str], ...]]:
     """The audit inside a study, and the columns to leave out, each with the reason.
@@ -80,7 +80,9 @@ def audit_table(
     Parameters
     ----------
     frame : polars.DataFrame
+        The table.
     task : Task
+        What is predicted, as ``detect_task`` gives it.
     plan : Plan, optional
         ``drop`` and ``keep`` overrule the audit; time, groups and query columns are no inputs.
     rows : array of row numbers, optional

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from pellucid.core.arrays import check
 from pellucid.study.records import SEVERITIES, Finding
 
+Codes = str | int | Iterable[str | int]  # of findings: "PEL101", "101" or 101, one or several
+
 
 class Rule(NamedTuple):
     """When a code is reported, how grave it is, why it matters and what to do.
@@ -22,10 +24,10 @@ class Rule(NamedTuple):
     """
 
     severity: str  # the usual one; a check may overrule it
-    title: str
-    rule: str
-    why: str
-    fix: str
+    title: str  # a few words
+    rule: str  # when it is reported
+    why: str  # why it matters
+    fix: str  # what to do about it
 
 
 FINDINGS: dict[str, Rule] = {
@@ -462,9 +464,11 @@ def finding(
     code : str
         One of ``FINDINGS``.
     where : str or iterable of str
+        The columns, models or classes concerned.
     severity : {"info", "warning", "error"}, optional
         The usual one of the code by default.
     **evidence : anything that JSON can hold
+        The numbers behind it.
 
     Examples
     --------
@@ -487,7 +491,7 @@ def known_code(code: str) -> None:
         raise ValueError(f"a code of a finding is such as 'PEL101', got {code!r}{near}")
 
 
-def code_set(ignore: Any) -> frozenset[str]:
+def code_set(ignore: Codes) -> frozenset[str]:
     """Codes to leave unsaid, written ``PEL101``, ``"101"`` or ``101``.
 
     >>> sorted(code_set([101, "pel204"]))

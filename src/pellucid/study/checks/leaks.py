@@ -410,6 +410,8 @@ def sum_finding(found: Sum, *, left_out: bool) -> Finding:
 def selection_finding(n_models: int, n_validation: int, *, delta: float = 0.05) -> Finding | None:
     """PEL306 where the bound of the selection is too wide to trust the best score; else None.
 
+    ``n_models`` were compared on ``n_validation`` rows; the bound holds with chance 1 - ``delta``.
+
     >>> selection_finding(1000, 100).evidence["bound"] > 0.1
     True
     """

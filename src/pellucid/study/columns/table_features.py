@@ -135,6 +135,7 @@ class TableFeatures(Transformer):
     max_words : int, default=200
         Words kept of a text column.
     words : {"tfidf", "count"}, default="tfidf"
+        What is kept of each word: its tf-idf weight or its count.
     reference : bool, default=False
         Leave out the commonest level of each category, so that the columns are not collinear.
     columns : list or None, default=None
@@ -196,6 +197,7 @@ class TableFeatures(Transformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what becomes of every column; ``y`` is needed to code by the target."""
         self._learn(X, y)
         return self
 
@@ -300,6 +302,7 @@ class TableFeatures(Transformer):
     # --- applying ----------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
+        """The rows of a table as numbers, (rows, features)."""
         check_is_fitted(self)
         return self._fill(self._check_columns(X, reset=False), {})
 
@@ -386,6 +389,7 @@ class TableFeatures(Transformer):
         return said
 
     def card(self) -> Card:
+        """How many columns of each kind there are, and what becomes of them."""
         check_is_fitted(self)
         kinds = {k: self.kinds_.count(k) for k in KINDS if k in self.kinds_}
         return Card(

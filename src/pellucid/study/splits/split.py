@@ -46,11 +46,14 @@ def make_split(
     Parameters
     ----------
     frame : polars.DataFrame
+        The table.
     task : Task
+        What is predicted, as ``detect_task`` gives it.
     plan : Plan, optional
         ``time``, ``groups`` and ``query`` name columns; ``test_size`` is the share of the test.
         Without any of them, rows that are in the order of their only date column are a sequence.
     random_state : int, default=0
+        The seed of the draws.
 
     Examples
     --------

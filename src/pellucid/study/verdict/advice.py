@@ -85,7 +85,9 @@ def advise(
     kind : str
         As ``Task.kind``: binary, multiclass, regression, ... or control.
     n_rows, n_columns : int
+        The size of the table, without the target.
     n_classes : int, optional
+        How many classes the target has.
     knowledge : {"full", "form", "labels", "none"}, default="labels"
         What is known: all distributions, their form, labels, nothing.
     needs : iterable of str
