@@ -3,6 +3,7 @@
 import subprocess
 
 from pellucid.cli.shared import ahead
+from pellucid.core.runtime.signatures import compile_modules
 
 AUC = "pellucid.evaluation.metrics.auc_kernels"
 
@@ -27,9 +28,7 @@ def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
 
 
 def test_nothing_is_begun_where_kernels_are_there(monkeypatch):
-    from pellucid.evaluation.metrics import auc_kernels as auc
-
-    auc.warm()
+    compile_modules((AUC,))
     monkeypatch.setattr(ahead.subprocess, "Popen", None)
     assert not ahead.is_cold((AUC,))
     with ahead.compiling_ahead((AUC,)):

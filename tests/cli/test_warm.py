@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from pellucid.cli import cli
 from pellucid.cli.shared.options import Code
-from pellucid.cli.warm import compile_all, import_all, is_cached, kernel_name
-from pellucid.core.runtime import jit
+from pellucid.cli.warm import compile_all, import_all, is_cached
+from pellucid.core.runtime import jit, signatures
 
 warm_module = import_module("pellucid.cli.warm")
 
@@ -78,18 +78,19 @@ KERNEL = "from pellucid.core.runtime.jit import jit\n@jit\ndef double(x):\n    r
 
 
 @pytest.mark.parametrize(
-    ("text", "missed"),
-    [(KERNEL, ["glass.sums.double"]), (KERNEL + "def warm():\n    double(1.0)\n", [])],
+    ("table", "missed"),
+    [({}, ["glass.sums.double"]), ({"glass.sums": {"double": [["float64"]]}}, [])],
 )
-def test_a_forgotten_kernel_is_named(monkeypatch, package, text, missed):
+def test_a_forgotten_kernel_is_named(monkeypatch, package, table, missed):
     monkeypatch.setattr(jit, "KERNELS", [])
-    package(sums=text)
+    monkeypatch.setattr(signatures, "recorded", lambda: table)
+    package(sums=KERNEL)
     said = []
     result = compile_all(lambda *args: said.append(args))
     assert result.missed == missed
     assert result.kernels == 1
     kernel = jit.KERNELS[0]
-    assert kernel_name(kernel) == "glass.sums.double"
+    assert signatures.kernel_name(kernel) == ("glass.sums", "double")
     assert is_cached(kernel) == (not missed)
     assert said[-1][1:] == (1 - len(missed), 1)
 

@@ -78,8 +78,3 @@ def log_density(V: Array, kept: Array, rest: float, constant: float, Z: Array) -
     A = Z @ V.T
     far = ((Z - A @ V) ** 2).sum(axis=1) * rest if rest else 0.0
     return -0.5 * (A**2 @ (1 / kept) + far + constant)
-
-
-def warm() -> None:
-    """Compile the kernels a fit calls."""
-    gram.joint_moments(np.ones((2, 1)), np.empty((2, 0)), np.ones(2))

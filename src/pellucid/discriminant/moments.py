@@ -174,10 +174,3 @@ def sum_norm_fourths(rows: Source, map_: Map, mean: Array, scale: Array) -> Arra
     """``norm_fourths`` of all rows: a second pass, for the Ledoit-Wolf intensity."""
     summarise = partial(norm_fourths, mean=mean, scale=scale)
     return reduce_rows(Statistic(summarise, np.add), rows, map_)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    rows = Rows(np.ones((2, 1)), np.zeros(2, np.intp), np.ones(2))
-    class_scatter(rows, 1, True)
-    class_scatter(rows, FEW_CLASSES + 1, False)

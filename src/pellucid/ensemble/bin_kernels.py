@@ -46,12 +46,3 @@ def take_columns(X, rows, out, begin, end):
         for j in range(X.shape[1]):
             for i in range(start, last):
                 out[j, i] = X[rows[i], j]
-
-
-def warm() -> None:
-    """Compile every kernel on tiny arrays."""
-    X = np.zeros((2, 1))
-    codes = np.zeros((1, 2), np.uint8)
-    none = np.zeros((0, 16), np.uint8)
-    encode_rows(X, np.zeros((1, 256)), np.zeros(1, np.uint8), codes, none, 0, 2)
-    take_columns(X, np.arange(2), np.empty((1, 2)), 0, 2)

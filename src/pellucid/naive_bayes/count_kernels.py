@@ -245,19 +245,3 @@ def merge_class_counts(a: ClassCounts, b: ClassCounts) -> ClassCounts:
     return ClassCounts(
         a.total + b.total, a.sums + b.sums, a.missing + b.missing, max(a.negative, b.negative)
     )
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    from scipy.sparse import csr_array
-
-    X, c = np.array([[1.0], [np.nan]]), np.zeros(2, np.intp)
-    for matrix in (X, cut_rows(csr_array(X), 0, 2)):
-        for threshold in (RAW, 0.0):
-            class_counts(Rows(matrix, c, np.ones(2)), 1, threshold)
-    S, one = csr_array(X), np.ones((1, 1))
-    mark_above(X, 0.0, X.copy())
-    score_entries(S.indptr, S.indices, S.data, RAW, one, one, np.zeros(1), one)
-    codes = np.zeros(2, np.int32)
-    count_categories(codes, codes, c, np.ones(2), np.zeros((1, 1)))
-    score_categories(np.zeros((2, 1), np.int32), one, np.zeros(1, np.int64), np.zeros(1), one)

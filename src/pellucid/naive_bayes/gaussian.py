@@ -437,9 +437,3 @@ class GaussianNB(NaiveBayes):
                 "mean_log_likelihood": value / total,
             },
         )
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    density = log_density(np.ones(1), np.zeros((1, 1)), np.ones((1, 1)))
-    joint_log_density(density, np.zeros((1, 1)))

@@ -69,8 +69,3 @@ def draw_kernels(points: Array, w: Array, h: float, n: int, rng: Rng) -> Array:
     """n draws: a point, then its kernel."""
     at: IntArray = rng.choice(len(points), size=n, p=w / w.sum())
     return points[at] + h * rng.standard_normal(n)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    log_kernel_density(np.zeros(1), np.zeros(1), np.ones(1), 1.0)

@@ -4,8 +4,8 @@ Model        p(x, c) = pi_c prod_j p(x_j | c)
 Posterior    p(c | x) = p(x, c) / p(x),     p(x) = sum_c p(x, c)          (all in logs)
 Prediction   argmax_c log p(x, c); the first of equals
 
-A leaf says log p(x, c); posterior, prediction, evidence and samples follow. A missing cell (NaN)
-is integrated out, which under independence means that its factor is left out. A row to which
+A subclass gives log p(x, c); posterior, prediction, evidence and samples follow. A missing cell
+(NaN) is integrated out, which under independence means that its factor is left out. A row to which
 every class gives density 0 tells nothing: its posterior is the prior.
 """
 
@@ -105,7 +105,7 @@ def write_joint(joint: Array, log_prior: Array, out: Array) -> None:
 
 
 class NaiveBayes(Classifier):
-    """A leaf says log p(x, c); posterior, prediction, evidence and samples follow."""
+    """Base of naive Bayes: a subclass gives log p(x, c), everything else follows."""
 
     _accepts_nan = True
 
@@ -129,6 +129,7 @@ class NaiveBayes(Classifier):
         """Merge checked rows into the fit, or start it."""
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         codes = self._evaluate(X, write_decision, dtype=np.intp)
         return self.classes_[codes]
 
@@ -250,12 +251,3 @@ def encode_known(y: Any, classes: Any) -> IntArray:
             f"in the initial classes {listed(classes)}"
         )
     return codes.astype(np.intp)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    joint, log_prior = np.zeros((1, 2)), np.zeros(2)
-    write_posterior(joint, log_prior, np.empty((1, 2)))
-    write_log_posterior(joint, log_prior, np.empty((1, 2)))
-    write_evidence(joint, log_prior, np.empty(1))
-    write_decision(joint, log_prior, np.empty(1, np.intp))

@@ -53,8 +53,3 @@ def places(X: Array, columns: list[int], known: list[Array]) -> tuple[Array, Arr
     found = np.array(list(map_threads(leaf, range(0, len(X), LEAF_ROWS))))
     first = np.argmin(np.isnan(found), axis=0)  # of the first leaf that has one
     return out, found[first, np.arange(len(columns))]
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    places(np.zeros((1, 1)), [0], [np.zeros(1)])

@@ -20,7 +20,7 @@ from scipy.special import xlogy
 from pellucid.compiled.trees import search
 from pellucid.compiled.trees.growth import Nodes, grow
 from pellucid.compiled.trees.levels import fill_sets
-from pellucid.compiled.trees.presort import Presorted, presort, sorted_keys
+from pellucid.compiled.trees.presort import Presorted, sorted_keys
 from pellucid.compiled.trees.search import Limits, Problem
 from pellucid.compiled.trees.walk import leaf_of_rows, merge_spreads, sum_up
 from pellucid.core.arrays.typing import Array, IntArray
@@ -44,7 +44,7 @@ ALMOST = 1e-12  # a decrease this much (relative) below the least one asked stil
 
 
 class Growth(NamedTuple):
-    """What a tree is asked to be; the defaults grow it whole."""
+    """The settings of one tree; the defaults grow it until the leaves are pure."""
 
     criterion: str
     threshold: str = "midpoint"
@@ -215,7 +215,7 @@ def _target_keys(y: Array, kept: NDArray[np.uint8], row_bits: int) -> Any:
 
 
 def score_factor(P: Problem, total_weight: float) -> float:
-    """What turns a decrease of the score into one of the mean impurity."""
+    """The factor from a decrease of the score to one of the mean impurity."""
     o = P.target.shape[1]
     if P.criterion <= search.MISCLASSIFICATION:
         true = P.weight_unit * P.table_unit
@@ -375,20 +375,3 @@ def _number_nodes(
         deviance = np.maximum(terms - xlogy(sums[:, :o], mean), 0.0)
         impurity = (deviance / weight[:, None]).mean(axis=1)
     return weight, impurity, value[:, :, None].copy(), np.sqrt(variance)
-
-
-def warm() -> None:
-    """Compile every kernel of the grower."""
-    data = presort(np.array([[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [np.nan, 1.0]]))
-    y, w = np.array([[0.0], [0.0], [1.0], [2.0]]), np.arange(1.0, 5.0)
-    for criterion in ("squared_error", "absolute_error"):
-        grow_tree(data, y, w, Growth(criterion, monotone=np.array([1, 0])))
-    full = presort(np.arange(8.0).reshape(4, 2))
-    labels = Classes(np.array([[0], [1], [0], [1]]), np.array([2]))
-    for target, criterion in ((y, "squared_error"), (labels, "gini"), (labels, "entropy")):
-        grow_tree(full, target, np.ones(4), Growth(criterion))
-        grow_tree(full, target, np.ones(4), Growth(criterion, max_leaf_nodes=3))
-    codes = presort(np.array([[0.0], [1.0], [2.0], [np.nan]]))
-    for criterion in ("squared_error", "absolute_error"):
-        growth = Growth(criterion, levels=np.array([3]), max_leaf_nodes=3)
-        grow_tree(codes, y, np.ones(4), growth)

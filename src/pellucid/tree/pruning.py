@@ -138,10 +138,3 @@ def make_leaves(tree: Tree, nodes: Sequence[int] | IntArray) -> Tree:
         threshold=np.where(inner, tree.threshold[kept], float(UNDEFINED)),
         **unchanged,
     )
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    one = np.full(1, -1, np.int32)
-    cut_weakest(one, one, one, np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, np.int64))
-    play(np.zeros(1), np.zeros(2, np.int64), 1, 0)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mixed_tables import containers, text
 
 from pellucid.core.arrays.columns import frame_columns
+from pellucid.core.runtime.signatures import compile_modules
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.features.encoding import categories
 from pellucid.features.encoding import category_kernels as compiled
@@ -157,4 +158,4 @@ def test_mixed_types_are_refused():
 
 
 def test_kernels_warm():
-    compiled.warm()
+    compile_modules([compiled.__name__])

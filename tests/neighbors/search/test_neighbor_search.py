@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from pellucid.compiled.distances.brute import direct_nearest, filtered_nearest, warm
+from pellucid.compiled.distances.brute import direct_nearest, filtered_nearest
+from pellucid.core.runtime.signatures import compile_modules
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import KDTree, NearestNeighbors
 from pellucid.neighbors.search.metrics import resolve
@@ -170,7 +171,8 @@ def test_own_rows_are_left_out_also_among_equals():
 
 
 def test_warm_runs():
-    warm()
+    compile_modules([direct_nearest.py_func.__module__])
+    assert direct_nearest.signatures
 
 
 def test_leaving_the_tree_changes_no_answer():

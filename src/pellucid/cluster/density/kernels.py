@@ -338,19 +338,3 @@ def spread_labels(first: Any, neighbour: Any, dense: Any, labels: Any) -> int:
                         depth += 1
         found += 1
     return found
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    tiles, slots = np.zeros((1, 1, WIDTH)), np.zeros((1, WIDTH), np.int64)
-    low, high, w = np.zeros((2, 1)), np.zeros((2, 1)), np.ones(WIDTH)
-    node_boxes(tiles, slots, 1, low, high)
-    dense, parent = np.ones(WIDTH, np.bool_), np.arange(WIDTH)
-    some, labels = np.zeros(2, np.int64), np.zeros(WIDTH, np.int64)
-    dense_places(tiles, slots, 1, low, high, w, 2, 2.0, 1.0, 1.0, 0, 1, dense)
-    some_dense(dense, 1, some)
-    unite_dense(tiles, low, high, 2, 2.0, 1.0, dense, parent, some, 0, 1)
-    merge_forests(parent, parent.copy())
-    number_dense(parent, dense, np.arange(1), labels)
-    border_labels(tiles, slots, 1, low, high, 2, 2.0, 1.0, dense, labels, some, 0, 1)
-    spread_labels(np.array([0, 1]), np.array([0]), dense[:1].copy(), labels[:1].copy())

@@ -107,12 +107,3 @@ def condense(
                 cluster[child] = own
                 fall[child] = lost if lost >= 0.0 else (-1.0 if many >= fewest else density)
     return found
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    ends, heights = np.zeros((2, 2), np.int64), np.zeros(2)
-    reach_tree(np.zeros((2, 3)), 2, 2.0, 1.0, ends, heights)
-    whole, values = np.zeros(5, np.int64), np.zeros(5)
-    children, sizes = np.array([[0, 1], [2, 3]]), np.array([2, 3])
-    condense(children, heights, sizes, 2, whole, values, whole.copy(), whole.copy(), values.copy())

@@ -334,20 +334,3 @@ def draw_in_order(v: Any, w: Any, order: Any, u: Any, power: float, out: Any) ->
         if power != np.inf:
             at = min(np.searchsorted(below, u[j] * total, side="right"), last)
         out[j] = order[at]
-
-
-def warm() -> None:
-    """Compile every kernel by calling it once on tiny arrays."""
-    X, w, C = np.array([[0.0], [1.0], [5.0]]), np.ones(3), np.array([[0.0], [5.0]])
-    C2, cn = np.zeros((1, TILE_ROWS)), np.full(TILE_ROWS, np.inf)
-    C2[0, :2], cn[:2] = -2.0 * C[:, 0], C[:, 0] ** 2
-    labels, bound, zero = np.full(3, -1, np.int32), np.zeros(3), np.zeros(2)
-    total, grid = np.zeros((2, LIMBS, 2)), np.full((2, LIMBS), 2.0**53)
-    sweep(X, w, C, C2, cn, zero[:1], grid, labels, bound, bound.copy(), zero, zero, zero, total)
-    group_rows(X, w, labels, grid, total)
-    own_distances(X, C, labels, bound)
-    tiles, near = np.zeros((1, 4, BLOCK)), np.full((1, 1, BLOCK), np.inf)
-    to_tiles(X, tiles)
-    one = np.ones((1, BLOCK))
-    seed_tiles(tiles, one, np.zeros((1, 4)), np.zeros((1, 1, 4)), near, 2.0, np.zeros((1, 1)))
-    draw_in_order(bound, w, np.arange(3), zero[:1].copy(), 2.0, np.zeros(1, np.int64))

@@ -138,19 +138,3 @@ def seed_scratch(w: Array, d4: int, leaves: int, m: int) -> tuple[Any, ...]:
         np.empty(m),
         np.zeros((4, m), np.int64),
     )
-
-
-def warm() -> None:
-    """Compile every kernel by calling it once on tiny arrays."""
-    w, out = np.ones((1, BLOCK)), np.zeros(2, np.int64)
-    scratch = seed_scratch(w, 4, 1, 2)
-    seed_chain(
-        np.zeros((1, 4, BLOCK)),
-        w,
-        np.array([3.0]),
-        np.arange(3),
-        np.zeros((2, 3)),
-        2.0,
-        *scratch,
-        out,
-    )

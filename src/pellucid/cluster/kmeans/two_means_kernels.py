@@ -25,7 +25,6 @@ import numpy as np
 from pellucid.cluster.kmeans.kernels import (
     AHEAD,
     BOUNDED,
-    LIMBS,
     LINE,
     add_row,
     quick_distance,
@@ -105,25 +104,3 @@ def side_costs(X: Any, w: Any, C: Any, side: Any, out: Any) -> None:
     """Add w D to the centre of its side, out (2,), for every row."""
     for i in range(X.shape[0]):
         out[side[i]] += w[i] * quick_distance(X[i], C[side[i]])
-
-
-def warm() -> None:
-    """Compile every kernel by calling it once on tiny arrays."""
-    X, w, C = np.array([[0.0], [1.0], [5.0]]), np.ones(3), np.array([[0.0], [5.0]])
-    side, sure, grid = np.zeros(3, np.int32), np.full(3, -1.0), np.full((2, LIMBS), 2.0**53)
-    side_sweep(
-        X,
-        w,
-        C,
-        np.zeros(1),
-        np.ones(1),
-        12.5,
-        25.0,
-        5.0,
-        0.0,
-        grid,
-        side,
-        sure,
-        np.zeros((LIMBS, 2)),
-    )
-    side_costs(X, w, C, side, np.zeros(2))

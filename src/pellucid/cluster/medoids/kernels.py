@@ -166,14 +166,3 @@ def swap_pass(D: Any, medoids: Any, own: Any, other: Any, d1: Any, d2: Any, tol:
             removal_losses(own, d1, d2, loss)
             swaps += 1
     return swaps
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    D, medoids = np.ones((3, 3)), np.array([0, 1])
-    own, other = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    d1, d2 = np.zeros(3), np.zeros(3)
-    savings(D, d1, 0, 3, np.empty(3))
-    next_medoid(D, d1, np.zeros(3), np.zeros(3, np.bool_))
-    assign(D, medoids, own, other, d1, d2)
-    swap_pass(D, medoids, own, other, d1, d2, 0.0)

@@ -208,11 +208,3 @@ def soft_values(X: Any, C: Any, k: int, m: float, eta: Any, origin: Any, out: An
         for i in range(rows):
             for j in range(k):
                 out[start + i, j] = U[j, i]
-
-
-def warm() -> None:
-    X, w = np.arange(6.0).reshape(3, 2), np.ones(3)
-    C, eta = np.zeros((2, TILE_ROWS)), np.empty(0)
-    total, terms = np.zeros((TILE_ROWS, LANES)), np.zeros((2, 2))
-    soft_sums(X, w, C, 2, 2.0, eta, np.zeros(2), total, terms)
-    soft_values(X, C, 2, 2.0, eta, np.zeros(2), np.empty((3, 2)))

@@ -77,11 +77,3 @@ def shifted_power(knot: float, j: int, degree: int) -> Array:
     for i in range(j + 1):
         out[i] = comb(j, i) * (-knot) ** (j - i)
     return out
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    X, knots, out = np.zeros((1, 1)), np.array([0.0, 1.0, 2.0]), np.empty((1, 16))
-    truncated_powers(X, 0, knots, 3, 2, out, 0)
-    natural_splines(X, 0, knots, out, 0)
-    bump_exponents(X, 0, knots, 1.0, out, 0)

@@ -27,7 +27,3 @@ def inversions(values):
         values[:] = other
         width *= 2
     return count
-
-
-def warm() -> None:
-    inversions(np.array([2.0, 1.0, 3.0]))

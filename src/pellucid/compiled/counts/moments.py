@@ -149,10 +149,3 @@ def merge_class_moments(a: ClassMoments, b: ClassMoments) -> ClassMoments:
     merged = (np.empty_like(a.mean), np.empty_like(a.mean), np.empty_like(a.mean))
     merge_cells(*a[1:], *b[1:], *merged)
     return ClassMoments(a.total + b.total, *merged)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    X = np.array([[1.0], [np.nan]])
-    found = class_moments(Rows(X, np.zeros(2, np.intp), np.ones(2)), 1)
-    merge_class_moments(found, found)

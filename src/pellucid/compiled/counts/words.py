@@ -184,17 +184,3 @@ def weigh_terms(data, indices, ends, weight, sublinear, norm, out):
             size = size if norm == 1 else np.sqrt(size)
             for k in range(ends[i], ends[i + 1]):
                 out[k] /= size
-
-
-def warm() -> None:
-    """Compile the kernels, for narrow and wide characters."""
-    for dtype in (np.uint8, np.uint32):
-        chars = np.frombuffer(b"to be", np.uint8).astype(dtype)
-        flags = (chars != 32).astype(np.uint8)
-        starts, stops, ends = find_words(flags, np.array([5]), 2)
-        numbers, _ = number_words(chars, starts, stops)
-    number_pairs(numbers, numbers)
-    for kind in (np.int32, np.int64):
-        at, one = np.zeros(1, kind), np.ones(1)
-        weigh_terms(one, at, np.array([0, 1], kind), one, False, 2, one.copy())
-    count_words(numbers, ends, 2)

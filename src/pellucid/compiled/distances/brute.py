@@ -359,24 +359,3 @@ def filtered_nearest(
             failed[i] = not (exact[k - 1] < (last + floor[i]) * unit)
             out[i] = exact[:k]
             index[i] = order[:k]
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    X = np.zeros((4, 2))
-    out, index = np.empty((4, 1)), np.zeros((4, 1), np.int64)
-    direct_nearest(X.T.copy(), X, np.arange(4), 2, 2.0, out, index)
-    direct_distances(X.T.copy(), X, 0, 4, 2, 2.0, np.empty((4, 4)))
-    scores, bound, counts = (
-        np.ones((4, 4), np.float32),
-        np.zeros(4, np.float32),
-        np.zeros(4, np.int64),
-    )
-    count_scores(scores, bound, counts)
-    none = np.empty(0, np.int64)
-    near_pairs(scores, bound, X, np.empty((2, 0)), X, np.zeros(4), counts, np.empty(0), none)
-    smallest_of_rows(X, out, index)
-    R = np.zeros((1, 3, COLUMNS), np.float32)
-    S = np.zeros((4, 3), np.float32)
-    failed = np.zeros(4, np.bool_)
-    filtered_nearest(S, R, X, X, np.zeros(4), 1.0, 1, 0, 4, out, index, failed)

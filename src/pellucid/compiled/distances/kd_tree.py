@@ -326,19 +326,3 @@ def tree_within(
                     found += 1
         if not fill:
             first[i + 1] = found
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    P, index = np.zeros((4, 2)), np.arange(4)
-    start, end = np.array([0, 0, 0, 2]), np.array([4, 4, 2, 4])
-    axis, cut = np.zeros(2, np.int64), np.zeros(2)
-    grow(P, index, start, end, axis, cut, 1, 2)
-    tiles, slots = np.empty((2, 2, WIDTH)), np.empty((2, WIDTH), np.int64)
-    pack_leaves(P, index, start, end, tiles, slots)
-    leaves_of(P, axis, cut, 2, np.empty(4, np.int64))
-    out, which = np.empty((4, 1)), np.empty((4, 1), np.int64)
-    tree = (tiles, slots, axis, cut, 4)
-    tree_nearest(*tree, P, index, 0, 4, 2, 2.0, out, which, np.zeros(1, np.int64))
-    first, nothing, none = np.zeros(5, np.int64), np.empty(0), np.empty(0, np.int64)
-    tree_within(*tree, P, np.zeros(4), 2, 2.0, 0, 4, first, nothing, none, False)

@@ -120,13 +120,3 @@ def silhouette_values(total, label, size, out):
         a = total[i, own] / (size[own] - 1.0)
         largest = max(a, b)
         out[i] = (b - a) / largest if largest > 0.0 else 0.0
-
-
-def warm() -> None:
-    X, w = np.arange(6.0).reshape(3, 2), np.ones(3)
-    label, total = np.array([0, 0, 1]), np.zeros((3, 2))
-    direct_tile(np.ascontiguousarray(X.T), w, label, 0, 3, 0, 3, True, total)
-    absolute_tile(np.ascontiguousarray(X.T), w, label, 0, 3, 0, 3, True, total)
-    product_tile(X, X @ X.T, (X * X).sum(axis=1), w, label, 0, 3, 0, 3, True, total)
-    add_row(np.ones(2), 2, 1, 0, w, label, total)
-    silhouette_values(total, label, np.array([2.0, 1.0]), np.empty(3))

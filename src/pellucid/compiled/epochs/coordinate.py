@@ -296,21 +296,3 @@ def gram_path(G, q, yy, strengths, squares, weights, positive, w, tol, max_sweep
         for j in range(m):
             coefs[i, j] = w[j]
     return counts
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    G, q, no = np.eye(2), np.array([1.0, 0.5]), np.zeros(2, np.bool_)
-    strengths, coefs, gaps = np.array([0.9, 0.2]), np.empty((2, 2)), np.empty(2)
-    one = np.ones(2)
-    gram_path(G, q, 1.25, strengths, 0 * strengths, one, no, 0 * one, 1e-9, 9, coefs, gaps)
-    w, c = np.zeros(2), q.copy()
-    solve_gram(G, 2, q, c, w, 0.1 * one, 0 * one, no, 1.25, 1e-9, True, 9)
-    g = q.copy()
-    sweep(G, g, np.zeros(2), one, no, 0.0, 1)
-    exact_step(G, g, one.copy(), one)
-    factor(G.copy())
-    solve_factored(G, g)
-    duality_gap(2, q, c, w, one, one, no, 1.25)
-    extrapolate(G, 2, c, w, one.copy(), 0.5)
-    breaks(0.0, 1.0, 1.0, False, 0.0)

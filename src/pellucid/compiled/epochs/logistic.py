@@ -212,15 +212,3 @@ def sparse_slopes(values, columns, starts, R, G):
             x, j = values[t], columns[t]
             for k in range(K):
                 G[j, k] += x * R[i, k]
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    X, y, w, one = np.ones((2, 1)), np.zeros(2, dtype=np.intp), np.ones(2), np.ones(1)
-    S, z, e = np.zeros((BLOCK_ROWS, LANES)), np.zeros(BLOCK_ROWS), np.zeros(BLOCK_ROWS)
-    theta = np.zeros(LANES)
-    binary_sums(X, y, w, True, one, 1.0, theta, S, z, e, np.zeros((LANES, LANES)), theta)
-    softmax_residuals(np.ones((2, 1)), y, w, True, np.ones((2, 1)), True)
-    starts = np.zeros(3, dtype=np.int32)
-    sparse_scores(one, starts[:1], starts, X[:1], one, np.ones((2, 1)))
-    sparse_slopes(one, starts[:1], starts, np.ones((2, 1)), X[:1].copy())

@@ -106,12 +106,3 @@ def solve_model(G, c, w, l1, l2, threshold, max_sweeps):
         if sweeps >= max_sweeps or (not broken and (state == 1 or ended)):
             break
     return sweeps
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    z, y, v = np.zeros(2), np.array([0.0, 1.0]), np.ones(2)
-    g, h = np.empty(2), np.empty(2)
-    logistic_rows(z, y, v, 0, 2, g, h)
-    logistic_entropy(g, y, v, 1.0, 0, 2)
-    solve_model(np.eye(2), -g, np.zeros(2), 0.1, 0.0, 1e-9, 9)

@@ -13,7 +13,7 @@ multiply-add hash.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import LEAF_ROWS
@@ -186,9 +186,3 @@ def _hash_dense(X: Array, target: Any, odd: Any, seed: Any, keys: Any) -> Array:
         return hash_rows(bits[part], target[part], odd, seed, keys[part], X[part])
 
     return np.sum(list(map_threads(chunk, range(0, len(X), LEAF_ROWS))), axis=0)
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    plan_visits(csr_array(np.ones((3, 1))), np.ones(3), None, 1)
-    plan_visits(np.ones((3, 1)), np.ones(3), None, 1).order(1)

@@ -240,39 +240,3 @@ def preorder(start, leaf_start, left, right, new, leaf, jump):
                 top += 2
             at += 1
     return at
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    one, none = np.zeros(1, np.int64), np.full(1, -1, np.int32)
-    start, f8 = np.array([0, 1]), np.ones(1)
-    sizes, table, value = np.zeros((1, 2), np.int64), np.zeros((1, 5)), np.zeros((1, 1))
-    measure_paths(start, none, none, f8, one, one.copy(), f8.copy(), f8.copy(), sizes)
-    points, knots = np.ones(1, np.int64), np.full((2, 1), 0.5)
-    fill_tables(start, 0, 1, one, points, knots, knots, f8, f8, table)
-    add_shares(
-        np.zeros((1, 1)),
-        0,
-        1,
-        0,
-        1,
-        start,
-        none,
-        f8,
-        np.zeros(1, np.uint8),
-        none,
-        none,
-        np.zeros((0, 1), np.int64),
-        one,
-        one,
-        value,
-        one,
-        sizes,
-        one,
-        points,
-        table,
-        np.zeros((1, 1, 1)),
-    )
-    branch_means(start, none, none, f8, value, value.copy())
-    i4 = np.zeros(0, np.int32)
-    preorder(np.array([0, 0]), np.array([0, 1]), i4, i4, one.copy(), one.copy(), none.copy())

@@ -104,9 +104,3 @@ def sorted_keys(data: Presorted, kept: Any, code: Any, code_bits: int) -> tuple[
     else:  # waking threads, or a call for every column, costs more than few cells
         columns(0, d)
     return keys, row_bits
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    data = presort(np.array([[1.0], [np.nan]]))
-    sorted_keys(data, np.ones(2, np.uint8), np.zeros(2, np.int64), 1)

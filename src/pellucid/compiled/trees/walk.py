@@ -150,16 +150,3 @@ def leaves_of(
     else:
         list(map_threads(block, range(0, len(X), BLOCK)))
     return out
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    i4, one = np.full(1, -1, np.int32), np.zeros(1, np.int64)
-    for levels in (one[:0], one):
-        sets = np.zeros(0, np.uint64)
-        leaves_of(np.zeros((1, 1)), i4, np.zeros(1), np.zeros(1, np.uint8), i4, levels, sets)
-    mark_paths(one, i4, np.array([0, 1]), one.copy())
-    node_depths(i4, i4, i4.copy(), i4.copy())
-    sum_up(i4, i4, np.zeros((1, 1)))
-    merge_spreads(i4, i4, np.ones(1), np.zeros((1, 1)), np.zeros((1, 1)))
-    leaf_of_rows(one, 0, 1, i4, i4, i4, one.copy())

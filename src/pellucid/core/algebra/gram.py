@@ -5,8 +5,9 @@ A leaf is taken block by block. A block is copied once, shifted and weighted,
     S = sqrt(w) [X - a, y - b, 1],
 
 into scratch memory that stays in the first-level cache, and G += S'S is added to by tiles of
-``core.runtime.simd`` (the lower triangle only). G then holds everything: its last row the sums, the rest
-the cross-products about the shift; with m the mean of the shifted rows, scatter = G - W m m'.
+``core.runtime.simd`` (the lower triangle only). G then holds everything: its last row the sums,
+the rest the cross-products about the shift; with m the mean of the shifted rows,
+scatter = G - W m m'.
 
 The shift is the mean of the leaf's first rows, so m is a small part of the spread and nothing is
 lost in the difference; where the rows have a trend and m is not small, the leaf is done again
@@ -169,8 +170,3 @@ def cross_products(X: Array, y: Array, w: Array | float) -> Array:
     low = np.tril(G[:q, :q])
     full = low + np.tril(low, -1).T
     return full if weighted else full * w
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    joint_moments(np.ones((2, 1)), np.ones((2, 1)), np.ones(2))

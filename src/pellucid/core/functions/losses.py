@@ -14,8 +14,8 @@ r"""Losses l(y, f) of one observation, with first and second derivative in f.
     exponential                  exp(-y f)
 
 Each formula is written once, as a compiled function of two numbers that is chosen by a code, so
-that arrays (``Loss.value``) and the stochastic epochs of ``compiled.epochs.epochs`` use the same one. At
-a kink the derivative is one of the subgradients: 0 for |r|, the active side for the hinges.
+that arrays (``Loss.value``) and the stochastic epochs of ``compiled.epochs`` use the same one. At a
+kink the derivative is one of the subgradients: 0 for |r|, the active side for the hinges.
 """
 
 import math
@@ -131,15 +131,6 @@ def fill_slopes(code: int, e: float, y: Array, f: Array, out: Array) -> None:
 def fill_curvatures(code: int, e: float, y: Array, f: Array, out: Array) -> None:
     for i in range(len(f)):
         out[i] = loss_curvature(code, e, y[i], f[i])
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    one = np.zeros(1)
-    for fill in (fill_values, fill_slopes, fill_curvatures):
-        fill(0, 0.1, one, one, np.empty(1))
-    for scalar in (loss_value, loss_slope, loss_curvature):
-        scalar(0, 0.1, 0.0, 0.0)
 
 
 class Loss(NamedTuple):

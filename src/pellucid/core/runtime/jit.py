@@ -1,9 +1,8 @@
 """The one decorator for compiled kernels: the only place where Numba's flags are written.
 
 A kernel is a free function over C-contiguous arrays. It is compiled on first use, cached on
-disk, and releases the GIL so that the thread pool of ``core.runtime.threads`` can run it on row blocks.
-``pellucid warm`` compiles everything ahead: a module with kernels defines ``warm()``, which
-calls each of them once on tiny arrays.
+disk, and releases the GIL so that the pool of ``core.runtime.threads`` can run it on row blocks.
+``pellucid warm`` compiles everything ahead, for the types listed in ``core.runtime.signatures``.
 """
 
 import logging

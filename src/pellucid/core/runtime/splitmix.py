@@ -20,8 +20,3 @@ def splitmix64(z):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def warm() -> None:
-    """Compile for a word."""
-    splitmix64(GOLDEN)

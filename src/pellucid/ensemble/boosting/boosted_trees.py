@@ -1,18 +1,20 @@
-r"""Boosted trees on binned data: the loop of ENS-09, free of any estimator.
+r"""Gradient boosting on binned data: fit a tree to the gradient, add it, repeat.
 
     F_0    = the best constant
     round  g, h = derivatives of the loss at F;  a tree grows on them, best leaf first;
            F += learning_rate * value of the leaf,  value = -G / (H + l2)
 
-With K > 2 classes there are K trees a round. Losses and leaf values are in ``boosting_losses``.
+With K > 2 classes there are K trees a round. Losses and leaf values are in ``hist_losses.py``.
 """
 
 import math
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads, thread_count
@@ -94,7 +96,9 @@ class Grower:
             np.zeros(self.limits.max_leaves, np.int64),
         )
 
-    def grow(self, run: Any, g: Array, h: Array, sum_g: float, sum_h: float, seed: int) -> Grown:
+    def grow(
+        self, run: Callable[..., Any], g: Array, h: Array, sum_g: float, sum_h: float, seed: int
+    ) -> Grown:
         """One tree; ``run`` is a gang of ``n_threads``, g and h are those of unit weight."""
         scale = np.array([_power(61, sum_g), _power(62 - self.shift, sum_h), self.weight_scale])
         again = False
@@ -104,23 +108,9 @@ class Grower:
             self.scale = self.scale if again else fine
             scale = np.array([self.scale, 1.0, 1.0])
         q, k = self.limits, self.limits.max_leaves
-        rules = Rules(
-            1 / scale,
-            q.monotone,
-            q.paths,
-            self.shift,
-            k,
-            q.max_depth,
-            q.min_leaf,
-            q.l2,
-            q.min_gain,
-            q.tries,
-            seed,
-            self.width,
-            self.rate,
-            self.keep,
-            again,
-        )
+        limits = k, q.max_depth, q.min_leaf, q.l2, q.min_gain, q.tries
+        state = seed, self.width, self.rate, self.keep, again
+        rules = Rules(1 / scale, q.monotone, q.paths, self.shift, *limits, *state)
         tree = Grown(
             np.zeros((max(k - 1, 1), FOUND), np.int64),
             np.zeros(k, np.uint8),
@@ -146,7 +136,9 @@ class Grower:
             tree.weight[:leaves],
         )
 
-    def _run(self, run: Any, rules: Rules, scale: Array, g: Array, h: Array, tree: Grown) -> int:
+    def _run(
+        self, run: Callable[..., Any], rules: Rules, scale: Array, g: Array, h: Array, tree: Grown
+    ) -> int:
         """Grow one tree, with as many threads as the machine has room for."""
         t = self.crowd.at_work
         work = self.work._replace(stretch=stretches(len(self.w), t))
@@ -189,27 +181,19 @@ def join(trees: list[Grown]) -> Trees:
     is_set = split[:, 5] == 1
     category = np.where(is_set, np.cumsum(is_set) - 1, -1)
 
-    def flat(name: str, kind: Any) -> Any:
+    def flat(name: str, kind: DTypeLike) -> Any:
         return (
             np.concatenate([getattr(t, name) for t in trees]).astype(kind)
             if trees
             else (np.zeros(0, kind))
         )
 
-    return Trees(
-        np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
-        np.concatenate([[0], np.cumsum(leaves)]).astype(np.int64),
-        split[:, 0].astype(np.int32),
-        split[:, 1].astype(np.uint8),
-        flat("missing_left", np.uint8),
-        flat("left", np.int32),
-        flat("right", np.int32),
-        category.astype(np.int32),
-        np.ascontiguousarray(split[is_set, 6:]),
-        flat("gain", float),
-        flat("value", float),
-        flat("weight", float),
-    )
+    first, second = (np.append(0, np.cumsum(sizes)).astype(np.int64) for sizes in (nodes, leaves))
+    asked = split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8)
+    ways = flat("missing_left", np.uint8), flat("left", np.int32), flat("right", np.int32)
+    sets = category.astype(np.int32), np.ascontiguousarray(split[is_set, 6:])
+    gain, value, weight = (flat(name, float) for name in ("gain", "value", "weight"))
+    return Trees(first, second, *asked, *ways, *sets, gain, value, weight)
 
 
 def extend(old: Trees, new: list[Grown]) -> Trees:
@@ -286,31 +270,7 @@ def check_trees(trees: Any, p: int) -> bool:
     return len(np.unique(np.concatenate(children))) == 2 * len(own)  # each has one parent
 
 
-def _starts(values: Any, last: int) -> bool:
+def _starts(values: NDArray[Any], last: int) -> bool:
     """Whether ``values`` climb from 0 to ``last``."""
     climbs = values.ndim == 1 and len(values) > 0 and bool((np.diff(values) >= 0).all())
     return bool(climbs and values[0] == 0 and values[-1] == last)
-
-
-def warm() -> None:
-    """Compile every kernel on one tree with one node."""
-    one = np.zeros(1, np.int32)
-    trees = Trees(
-        np.array([0, 1]),
-        np.array([0, 2]),
-        one,
-        np.zeros(1, np.uint8),
-        np.zeros(1, np.uint8),
-        ~one,
-        ~one - 1,
-        one - 1,
-        np.zeros((0, 4), np.int64),
-        np.zeros(1),
-        np.ones(2),
-        np.ones(2),
-    )
-    masks, ordered, codes = np.zeros(1, np.uint64), np.zeros(2), np.zeros((1, 2), np.uint8)
-    leaf_bits(*trees[:2], trees.left, trees.right, trees.value, masks, ordered)
-    for kind in (np.uint32, np.uint64):
-        score_bits(trees, masks.astype(kind), ordered, codes, 0, 1, np.zeros(2), 0, 2)
-    walk_trees(trees, codes, 0, 1, np.zeros(2), 0, 2)

@@ -78,10 +78,3 @@ def pool_adjacent(y, w, weight, start):
         for i in range(start[b], end):
             y[i] = value
         end = start[b]
-
-
-def warm() -> None:
-    x, w = np.array([0.0, 1.0, 0.5]), np.ones(3)
-    sigmoid_sums(x, x, w, 1.0, 0.0, np.empty(6))
-    temperature_sums(np.eye(3), np.arange(3), w, 1.0, np.empty(2))
-    pool_adjacent(x.copy(), w, np.empty(3), np.empty(3, np.intp))

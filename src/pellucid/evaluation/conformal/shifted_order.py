@@ -83,8 +83,3 @@ def shifted_rank(shifts: Array, values: Array, starts: IntArray, rank: int) -> A
 
     list(map_threads(block, range(0, len(shifts), BLOCK)))
     return out
-
-
-def warm() -> None:
-    """Compile the kernel."""
-    shifted_rank(np.zeros((1, 1)), np.zeros(1), np.array([0, 1]), 1)

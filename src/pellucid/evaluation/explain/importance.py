@@ -220,12 +220,6 @@ def squared_growth(x, order, coef, residual, w, growth):
     return total
 
 
-def warm() -> None:
-    """Compile."""
-    one = np.zeros(1)
-    squared_growth(one, np.zeros(1, dtype=np.intp), 1.0, one, one, one.copy())
-
-
 class Column(NamedTuple):
     scores: Array  # (repeats,)
     increase: Array | None  # (n,) growth of its own loss and of those it lent its x to
@@ -389,19 +383,9 @@ def _record(
         spread = table.std(axis=1, ddof=1) if repeats > 1 else np.full(len(table), np.nan)
         error, df = spread / np.sqrt(repeats), float(max(repeats - 1, 1))
     gap = float(stdtrit(df, (1 + confidence) / 2)) * error
-    return PermutationImportance(
-        names,
-        mean,
-        table.std(axis=1),
-        table,
-        error,
-        mean - gap,
-        mean + gap,
-        baseline,
-        score.name,
-        score.greater_is_better,
-        "rows" if by_rows else "repeats",
-    )
+    spread, low, high = table.std(axis=1), mean - gap, mean + gap
+    named = baseline, score.name, score.greater_is_better, "rows" if by_rows else "repeats"
+    return PermutationImportance(names, mean, spread, table, error, low, high, *named)
 
 
 def _error(increase: Any, w: Array | None) -> float:

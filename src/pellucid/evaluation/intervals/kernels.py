@@ -17,7 +17,6 @@ from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
 _S11, _S16, _S32 = np.uint64(11), np.uint64(16), np.uint64(32)
 _WORD = np.uint64(65535)
-_LOW = np.uint64(0xFFFFFFFF)
 _UNIT = 2.0**-53
 BORDER = 255  # in the table: this word spans two counts
 
@@ -157,16 +156,3 @@ def unit_counts(seed, first, out, cdf, table, threshold, alias, draws):
             draw_weighted(state, threshold, alias, draws, out[b])
         else:
             draw_counts(state, cdf, table, out[b])
-
-
-def warm() -> None:
-    threshold, alias = alias_table(np.array([1.0, 2.0]))
-    out = np.empty((1, 2), np.int32)
-    unit_counts(np.uint64(1), 0, out, CDF, TABLE, threshold, alias, 3)
-    unit_counts(np.uint64(1), 0, out, CDF, TABLE, np.empty(0), np.empty(0, np.int64), 2)
-    one = np.uint64(1)
-    below(splitmix64(one), 2)
-    stream_start(one, 0)
-    border_count(one, one, CDF)
-    draw_counts(one, CDF, TABLE, out[0])
-    draw_weighted(one, threshold, alias, 3, out[0])

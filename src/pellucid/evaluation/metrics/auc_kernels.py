@@ -8,8 +8,6 @@ import numpy as np
 
 from pellucid.core.runtime.jit import jit
 from pellucid.evaluation.intervals.kernels import (
-    CDF,
-    TABLE,
     draw_counts,
     draw_weighted,
     stream_start,
@@ -175,16 +173,3 @@ def merged_placements(x, z, v10, v01):
         while high < m and x[high] <= z[j]:
             high += 1
         v01[j] = 1.0 - 0.5 * (low + high) / m
-
-
-def warm() -> None:
-    seed, none, index = np.uint64(1), np.empty(0), np.empty(0, np.int64)
-    positive, tie_end = np.array([1, 0, 1, 0], np.uint8), np.ones(4, np.uint8)
-    auc_resamples(seed, 0, positive, tie_end, False, CDF, TABLE, np.empty(1))
-    unit, w, out = np.arange(4), np.ones(4), np.empty((1, 3))
-    area_resamples(seed, 0, positive, tie_end, unit, w, 4, CDF, TABLE, none, index, 4, out)
-    curve_areas(w, positive, tie_end, out[0])
-    areas_without(0, positive, tie_end, unit, w, out)
-    order_statistics(w, np.ones((1, 4), np.int32), unit, w, np.empty((1, 2)))
-    placements(positive, tie_end, w, np.empty(4))
-    merged_placements(w, w, np.empty(4), np.empty(4))

@@ -176,11 +176,3 @@ def extend_knots(base: Array, k: int, *, periodic: bool) -> Array:
         before = (base[0] - steps * (base[1] - base[0]))[::-1]
         after = base[-1] + steps * (base[-1] - base[-2])
     return np.ascontiguousarray(np.vstack([before, base, after]).T)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    T = extend_knots(np.array([[0.0], [1.0]]), 1, periodic=False)
-    ends, X = end_values(T, 1), np.zeros((1, 1))
-    dense_splines(X, T, 1, 1, ends, 2, 2, np.empty((1, 2)))
-    sparse_splines(X, T, 1, 1, ends, 2, 2, np.empty((1, 2), np.int64), np.empty((1, 2)))

@@ -240,18 +240,6 @@ def sparse_monomials(
             t += 1
 
 
-def warm() -> None:
-    """Compile every kernel of this module."""
-    plan = make_plan(1, 2, interaction_only=False, powers_only=False)
-    X, width = np.ones((1, 1)), int(plan.starts[-1])
-    every = np.arange(width)
-    monomials(X, plan.runs, np.empty((1, width)))
-    chosen_monomials(X, plan.runs, width, every, np.empty((1, width)))
-    column_monomials(X, plan.runs, width, every, 0, np.empty((width, 1)))
-    indptr, indices = np.array([0, 1]), np.zeros(1, np.int64)
-    sparse_polynomial((indptr, indices, np.ones(1)), 1, plan.starts, every, low=1, bias=True)
-
-
 class SparseRows(NamedTuple):
     """The three arrays of a CSR matrix."""
 

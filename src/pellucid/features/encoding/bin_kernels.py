@@ -24,9 +24,3 @@ def bin_rows(X: Any, edges: Any, starts: Any, begin: int, end: int, codes: Any) 
         else:
             for i in range(begin, end):
                 codes[j, i] = np.searchsorted(edges[low:high], X[i, j], side="right")
-
-
-def warm() -> None:
-    """Compile every kernel on tiny arrays."""
-    codes = np.empty((1, 2), np.int32)
-    bin_rows(np.zeros((2, 1)), np.zeros(2), np.array([0, 1]), 0, 2, codes)

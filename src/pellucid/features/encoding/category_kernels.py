@@ -233,23 +233,3 @@ def category_squares(codes: Any, y: Any, means: Any, squares: Any) -> None:
         if c >= 0:
             e = y[i] - means[c]
             squares[c] += e * e
-
-
-def warm() -> None:
-    """Compile every kernel on tiny arrays."""
-    flat = np.array([3, 1, 3, 2], dtype=np.int64)
-    codes = np.empty((1, 4), np.int32)
-    distinct_keys(flat, 0, 1, codes[0], 10)
-    distinct_words(np.zeros(4, np.uint32), 0, 1, 1, np.empty(4, np.int32))
-    starts = np.zeros(1, np.int64)
-    maps = np.arange(4, dtype=np.int32)
-    indices, indptr = np.empty(4, np.int32), np.zeros(5, np.int32)
-    fill_full_rows(codes, maps, starts, 0, 4, indices)
-    count_rows(codes, maps, starts, 0, 4, indptr)
-    fill_rows(codes, maps, starts, 0, 4, np.arange(5, dtype=np.int32), indices)
-    fill_values(codes, np.arange(4.0), starts, 0, 4, np.empty((4, 1)))
-    renumber(codes[0], maps)
-    count_codes(codes[0], np.zeros(4, np.int64))
-    sums, counts = np.zeros(4), np.zeros(4)
-    category_sums(codes[0], np.ones(4), sums, counts)
-    category_squares(codes[0], np.ones(4), sums, counts)

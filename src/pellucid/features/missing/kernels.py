@@ -110,22 +110,3 @@ def nearest_donors(
                         near[t] = d
                         who[t] = a + j
                         worst = near[k - 1]
-
-
-def warm() -> None:
-    """Compile every kernel on tiny arrays."""
-    X = np.array([[1.0, np.nan], [2.0, 3.0]])
-    observed_sums(X, np.zeros(2), np.zeros(2))
-    fill_missing(X, np.zeros(2), 0, 2, np.empty((2, 2)))
-    nearest_donors(
-        X,
-        np.zeros((2, 2)),
-        np.ones((2, 2)),
-        np.ones(2, bool),
-        np.ones(2, bool),
-        0,
-        2,
-        np.array([0, 1, 1]),
-        np.empty((1, 1)),
-        np.empty((1, 1), np.int64),
-    )

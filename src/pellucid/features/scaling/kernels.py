@@ -199,16 +199,3 @@ def chunked(kernel: Callable[..., Any], X: Array, *arguments: object, out: Array
         return kernel(writeable(X[rows]), *arguments, out[rows])
 
     return list(map_threads(work, range(0, len(X), CHUNK)))
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    from scipy.sparse import csr_array
-
-    X, one, out = np.ones((2, 1)), np.ones(1), np.empty((2, 1))
-    shift_divide(X, one, one, out)
-    multiply_add(X, one, one, -np.inf, np.inf, out)
-    unit_rows(X, 2, out)
-    take_columns(X, np.zeros(1, np.intp), out)
-    ranges(Rows(X, None, np.ones(2)))
-    column_moments(Rows(csr_array(X), None, np.ones(2)))

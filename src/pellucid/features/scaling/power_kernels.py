@@ -125,8 +125,3 @@ def likelihood(L: Array, m: Array, mixed: BoolArray, mean: Array) -> Likelihood:
         ratio = 2.0 * t1 / tt
         value = np.log(tt / count) - 2.0 * (m - 1.0) * mean
         return Likelihood(value, ratio - 2.0 * mean, 2.0 * (s11 + t2) / tt - ratio**2)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    likelihood(np.array([[0.0], [1.0]]), np.ones(1), np.zeros(1, dtype=bool), np.zeros(1))

@@ -491,27 +491,3 @@ def answer(
         keep, r, nf, widest, plan, cards, arena, n_flat, at, first, more_var, more_stride, out
     )
     return done, log_p, total, largest, r - keep, worst
-
-
-def warm() -> None:
-    """Compile on a chain a -> b."""
-    i = np.array
-    answer(
-        i([1]),
-        i([0]),
-        i([1]),
-        0,
-        0,
-        False,
-        i([2, 2]),
-        i([0, 0, 1]),
-        i([0]),
-        i([0, 1, 1]),
-        i([1]),
-        i([0, 2, 6]),
-        6,
-        np.zeros(2, bool),
-        np.ones(64),
-        np.empty(2, np.int64),
-        np.empty(2),
-    )

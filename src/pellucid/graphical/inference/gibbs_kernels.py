@@ -78,24 +78,3 @@ def gibbs_chain(
             for v in targets:
                 cell = cell * card[v] + row[v]
             counts[(t - burn) // batch, cell] += 1.0
-
-
-def warm() -> None:
-    """Compile on two variables."""
-    i = np.array
-    gibbs_chain(
-        np.zeros(2, np.int16),
-        i([0, 1]),
-        i([2, 2]),
-        i([0, 0, 1]),
-        i([0]),
-        i([0, 1, 1]),
-        i([1]),
-        i([0, 2, 6]),
-        np.full(6, 0.5),
-        i([0]),
-        1,
-        1,
-        np.zeros((2, 2)),
-        np.uint64(1),
-    )

@@ -57,20 +57,3 @@ def draw_rows(
                     for c in range(k):
                         x += u >= t[j + c]
                     column[i] = x
-
-
-def warm() -> None:
-    """Compile on two variables."""
-    i = np.array
-    draw_rows(
-        np.empty((2, 3), np.int16),
-        0,
-        3,
-        i([0, 1]),
-        i([2, 2]),
-        i([0, 0, 1]),
-        i([0]),
-        i([0, 1, 3]),
-        np.ones(3, np.uint64),
-        np.uint64(1),
-    )

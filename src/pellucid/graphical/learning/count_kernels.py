@@ -7,7 +7,7 @@ cell of a row in the table of the variables v_1 .. v_k is the number
 
 computed for a block of rows at a time, so that the codes stay in the nearest cache. Skewed data
 hit one cell again and again and each addition waits for the one before: rows go to four tables in
-turn, which are added in the end. Counts are floats: whole numbers below 2^53 are exact, weights
+turn, which are added at the end. Counts are floats: whole numbers below 2^53 are exact, weights
 are added in the order of the rows.
 
 Scores of "v with the parents P" from its counts N_jk (configuration j of q, value k of r):
@@ -303,15 +303,3 @@ def stratified_test(
     cells = pair_codes(X, family, card, code)
     histogram(code, X[a], np.int64(0), w, cells, table)
     return strata_statistic(table, card[a], card[b], cells // (card[a] * card[b]), likelihood)
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    X = np.array([[0, 1, 1, 0], [0, 1, 0, 1]], np.int16)
-    card, none, table = np.array([2, 2]), np.empty(0), np.empty(64)
-    count_family(X, np.array([0, 1]), card, none, table)
-    S, edges = np.zeros((2, 2)), np.zeros((2, 2), bool)
-    for v in range(2):
-        toggle_scores(X, v, edges[:, v].copy(), card, none, np.array([0.0, 0, 0.5]), 64, 0, 1, S[v])
-    best_move(edges, S, ~edges, edges, 2, edges, 0.0, edges.copy())
-    stratified_test(X, 0, 1, np.empty(0, np.int64), card, none, True, table)

@@ -129,14 +129,3 @@ def best_paths(first: Any, log_initial: Any, log_A: Any, B: Any, back: Any, path
         for t in range(first[s + 1] - 1, first[s] - 1, -1):
             path[t] = k
             k = back[t, k]
-
-
-def warm() -> None:
-    """Compile on one short sequence."""
-    first, half, A = np.array([0, 2]), np.full(2, 0.5), np.full((2, 2), 0.5)
-    B, a, b = np.zeros((2, 2)), np.empty((2, 2)), np.empty((2, 2))
-    diagonal_density(B, A, A, A, a)
-    diagonal_sums(B, A, A, np.zeros((3, 2, 2)))
-    forward(first, half, A, B, a, b, np.empty(1))
-    backward(first, A, np.ones(1), a, b, np.zeros((2, 2)))
-    best_paths(first, half, A, B, np.empty((2, 2), np.int16), np.empty(2, np.int64))

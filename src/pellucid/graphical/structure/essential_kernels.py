@@ -75,8 +75,3 @@ def class_marks(graphs: Any, marks: Any) -> None:
             for b in range(a + 1, d):
                 marks[g, k] = C[a, b] + 2 * C[b, a]
                 k += 1
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    class_marks(np.array([[0, 1, 2]]), np.zeros((1, 3), np.int8))

@@ -152,10 +152,3 @@ def separate(
                     return sets[:made], results[:made], True
             changed = next_set(pick, size) if m else -1
     return sets[:made], results[:made], False
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    X = np.array([[0, 1, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], np.int16)
-    card, joined = np.array([2, 2, 2]), ~np.eye(3, dtype=bool)
-    separate(X, joined, 0, 1, 1, card, np.empty(0), True, 0.05, 1e6)

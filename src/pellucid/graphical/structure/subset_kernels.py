@@ -157,14 +157,3 @@ def best_order(best: Any, total: Any, last: Any) -> None:
                 if value > top or pick < 0:
                     top, pick = value, v
         total[W], last[W] = top, pick
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    X, card = np.array([[0, 1], [1, 1]], np.int16), np.array([2, 2])
-    terms = np.zeros((2, 4))
-    set_terms(X, np.ones(2), card, 2, -1.0, np.array([2.0]), terms)
-    best, chosen = np.zeros((2, 2)), np.zeros((2, 2), np.int32)
-    for v in range(2):
-        best_parents(v, terms, 0, 0.5, card, 2, 3, 0, best[v], chosen[v])
-    best_order(best, np.zeros(4), np.zeros(4, np.int8))

@@ -138,12 +138,6 @@ def decide_rows(P, L, plain, slack, last, index, loss):
     return -1
 
 
-def warm() -> None:
-    """Compile the kernel."""
-    one = np.ones((1, 1))
-    decide_rows(one, one, True, 0.0, False, np.empty(1, dtype=np.intp), np.empty(1))
-
-
 def decide(
     P: Array, L: Array | None, tie: str = "first", rng: Rng | None = None
 ) -> tuple[IntArray, Array]:

@@ -51,8 +51,3 @@ def shifted_cosines(Z, offset, scale):
             wild += abs(x) > LIMIT
             row[j] = scale * cosine(x)
     return wild
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    shifted_cosines(np.zeros((1, 1)), np.zeros(1), 1.0)

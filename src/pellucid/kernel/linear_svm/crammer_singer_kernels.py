@@ -48,12 +48,3 @@ def crammer_singer_round(values, columns, starts, y, cost, norms, order, W, A, b
                 for t in range(starts[i], starts[i + 1]):
                     W[k, columns[t]] += d * values[t]
     return most
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    one, two = np.ones(1), np.zeros(2)
-    starts = np.array([0, 1], dtype=np.int32)
-    rows = np.zeros(1, dtype=np.intp)
-    data = one, starts[:1].copy(), starts, rows, one, one
-    crammer_singer_round(*data, rows, np.zeros((2, 1)), np.zeros((1, 2)), two, two.copy())

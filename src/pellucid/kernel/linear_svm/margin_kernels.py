@@ -134,14 +134,3 @@ def margin_sums(X, y, v, weighted, shift, ones, e, P0, loss, S, P, G, g, found):
                 k = 0
     if k > 0:
         add_tiles(S, k, G)
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    X, y, w = np.ones((2, 1)), np.ones(2), np.zeros(1)
-    S = np.zeros((BLOCK_ROWS, LANES))
-    G, g, found = np.zeros((LANES, LANES)), np.zeros((2, LANES)), np.zeros(STATISTICS)
-    loss = np.array([1.0, 1.0, 0.0, 0.0, 1.0])
-    scores(X, w, 0.0, y.copy())
-    line_sums(y, y, 0.0, y, y, True, y, loss)
-    margin_sums(X, y, y, True, w, 1.0, y, y, loss, S, y.copy(), G, g, found)

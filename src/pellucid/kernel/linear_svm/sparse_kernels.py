@@ -9,8 +9,6 @@ Rows of weight 0 are not read, so that no matrix of the rows with a loss is ever
 without a sign: they need no look at it.    O(numbers stored) each
 """
 
-import numpy as np
-
 from pellucid.core.runtime.jit import jit
 
 
@@ -63,13 +61,3 @@ def sparse_squares(data, indices, indptr, first, last, h, out):
         if a > 0.0:
             for k in range(indptr[i], indptr[i + 1]):
                 out[indices[k]] += a * data[k] * data[k]
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    one, place, starts = np.ones(1), np.zeros(1, np.uint32), np.array([0, 1], np.uint32)
-    rows = (one, place, starts, 0, 1)
-    sparse_scores(*rows, one, 0.0, np.empty(1))
-    sparse_slopes(*rows, one, np.zeros(1), np.zeros(1))
-    sparse_curvature(*rows, one, one, 0.0, np.zeros(1))
-    sparse_squares(*rows, one, np.zeros(1))

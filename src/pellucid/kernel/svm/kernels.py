@@ -359,24 +359,3 @@ def gaussian_sums(D, left, right, gamma, weights, out):
             square = max(own + right[j] - 2.0 * row[j], 0.0)
             total += weights[j] * exponential(-gamma * square)
         out[i] = total
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    one = np.ones(2)
-    gaussian_sums(np.eye(2), one, one, 1.0, one, np.empty(2))
-    gathered_sums(np.eye(2), np.arange(2), np.arange(2, dtype=np.uint64), one, np.empty(2))
-    columns, z = np.array([[0.0, 1.0]], np.float32), np.zeros(2, np.float32)
-    slot, owner = np.full(2, -1, np.int32), np.full(2, -1, np.int32)
-    F, b = np.array([-1.0, 1.0]), np.zeros(2)
-    lo, hi = np.array([0.0, -1.0]), np.array([1.0, 0.0])
-    up, down = np.array([0, -np.inf], np.float32), np.array([-np.inf, 0], np.float32)
-    segments = np.array([[0, 2, 0, 0]])
-    room, best = np.empty((2, LANES)), np.empty(LANES, np.float32)
-    top, low, at = np.empty(1), np.empty(1), np.zeros(1, np.int64)
-    scan(F, z, z, 0.0, up, down, segments, room, top, low, at)
-    formula, diagonal = (GAUSSIAN, 1.0, 0.0, 1.0), np.ones(2, np.float32)
-    source = columns, np.eye(2), np.arange(0), *formula, diagonal
-    cache = np.empty((2, 2), np.float32), slot, owner, np.zeros(2, np.uint8), np.zeros(4, np.int64)
-    search = segments, room, best, top, low, at
-    run_smo(source, cache, (F, b, lo, hi, up, down), search, 1e-3, 10)

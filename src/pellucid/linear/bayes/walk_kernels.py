@@ -221,30 +221,3 @@ def walk_posterior(XT, w, pull, centre, root, softmax, state, value, moves, log_
                     state[c, j] = tried[c, j]
             for j in range(q):
                 draws[c, t, j] = state[c, j]
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    XT, none, one = np.ones((1, 2)), np.empty(0), np.ones(1)
-    for softmax in (False, True):
-        walk_posterior(
-            XT,
-            none,
-            one,
-            one,
-            np.ones((1, 1)),
-            softmax,
-            np.zeros((1, 1)),
-            np.zeros(1),
-            np.zeros((1, 1, 1)),
-            np.zeros((1, 1)),
-            np.empty((1, 1, 1)),
-            np.empty((1, 1), np.bool_),
-        )
-    logistic_values(XT, none, one, one, np.ones((1, 1)), np.zeros((1, 1)), np.zeros(1))
-    softmax_values(XT, none, one, one, np.ones((1, 1)), np.zeros((1, 1)), np.zeros(1))
-    softplus_block(np.zeros(1), 1, none, 0, np.zeros(1))
-    softmax_block(np.zeros((1, 1)), 1, none, 0, np.zeros(1))
-    score_block(XT, 0, 1, one, np.zeros(1))
-    penalty(one, one, np.ones((1, 1)))
-    exp_block(np.zeros(1), 1, np.zeros(1))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.jit import jit
 
 REFRESH = 32  # entries after which g and a are computed afresh
@@ -368,39 +369,14 @@ def lars_step(state, gram, lasso, positive, lowest, tie, tolerance, coef):
     return True
 
 
-def new_state(A: Any, G: Any, c: Any, c0: Any, norm: Any, tiny: Any, limit: int) -> LarsState:
+def new_state(
+    A: Array, G: Array, c: Array, c0: Array, norm: Array, tiny: Array, limit: int
+) -> LarsState:
     """The state before the first step; ``limit`` columns at most become active."""
     p, m, rows = len(c0), len(c), limit + 1
     gram = len(G) > 0
-    return LarsState(
-        whole=np.array([0, -1, -1]),
-        number=np.array([np.inf, 0.0, 0.0]),
-        A=A,
-        G=G,
-        c=c,
-        c0=c0,
-        norm=norm,
-        tiny=tiny,
-        skip=np.zeros(p, np.bool_),
-        order=np.arange(p),
-        g=c0.copy(),
-        a=np.zeros(p),
-        H=np.zeros((rows, p if gram else rows)),
-        Q=np.zeros((0, 0) if gram else (rows, m)),
-        b=np.zeros(rows),
-        z=np.zeros(rows),
-        s=np.zeros(rows),
-        v=np.zeros(rows),
-        d=np.zeros(rows),
-        work=np.zeros((2, p)),
-    )
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    none = np.zeros((0, 0))
-    for A, G, c in ((none, np.eye(2), np.zeros(0)), (np.eye(2), none, np.ones(2))):
-        state = new_state(A, G, c, np.array([2.0, 1.0]), np.ones(2), np.zeros(2), 2)
-        gram = len(G) > 0
-        _, state.number[SIGN] = seek(state, gram, False, 0.0, 1e-12)
-        lars_step(state, gram, True, False, 0.0, 0.0, 1e-12, np.zeros(2))
+    at = np.array([0, -1, -1]), np.array([np.inf, 0.0, 0.0])
+    columns = np.zeros(p, np.bool_), np.arange(p), c0.copy(), np.zeros(p)  # skip, order, g, a
+    H, Q = np.zeros((rows, p if gram else rows)), np.zeros((0, 0) if gram else (rows, m))
+    room = [np.zeros(rows) for _ in range(5)]  # b, z, s, v, d
+    return LarsState(*at, A, G, c, c0, norm, tiny, *columns, H, Q, *room, np.zeros((2, p)))

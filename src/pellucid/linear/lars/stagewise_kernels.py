@@ -1,7 +1,5 @@
 """The inner loop of stagewise regression: one move after the other on the cross-products."""
 
-import numpy as np
-
 from pellucid.core.runtime.jit import jit
 
 
@@ -38,10 +36,3 @@ def stagewise_moves(G, slot, norm, tol, epsilon, corr, columns, amounts, falls, 
         row = G[slot[j]]
         for t in range(p):
             corr[t] -= amount * row[t]
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    slot, columns = np.zeros(1, np.intp), np.zeros(1, np.intp)
-    numbers = np.zeros((3, 1))
-    stagewise_moves(np.eye(1), slot, np.ones(1), 1e-9, 0.0, np.ones(1), columns, *numbers, 0)

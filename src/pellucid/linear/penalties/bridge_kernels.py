@@ -88,8 +88,3 @@ def bridge_sweep(G, w, g, t, q, norm):
                 g[k] -= move * G[j, k]
             largest = max(largest, abs(move) * np.sqrt(d))
     return largest
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    bridge_sweep(np.eye(2), np.zeros(2), np.ones(2), 0.1, 1.5, False)

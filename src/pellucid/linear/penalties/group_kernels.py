@@ -73,9 +73,3 @@ def block_sweeps(G, W, g, start, t, tol, max_sweeps):
         if best <= tol:
             return sweep + 1
     return max_sweeps
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    G, W = np.eye(2), np.zeros((2, 1))
-    block_sweeps(G, W, np.ones((2, 1)), np.array([0, 2]), np.array([0.1]), 1e-9, 2)

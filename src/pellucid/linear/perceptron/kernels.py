@@ -13,7 +13,6 @@ Freund & Schapire (1999) for the average.
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.jit import jit
 
 BLOCK = 32  # rows fetched together
@@ -30,19 +29,8 @@ def is_wrong(y: float, f: float, negative: bool) -> bool:
 
 @jit(reassociate=True)
 def perceptron_epoch(
-    X: Array,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    eta: float,
-    negative: bool,
-    intercept: bool,
-    ordered: bool,
-    w: Array,
-    into: Array,
-    drift: Array,
-    scalars: Array,
-) -> None:
+    X, y, visits, share, eta, negative, intercept, ordered, w, into, drift, scalars
+):
     """One sweep over the visits; ``into`` receives the steps and is w itself for the online rule.
 
     ``ordered``: the visits are all rows in the order of the table, and need no copy.
@@ -90,16 +78,7 @@ def perceptron_epoch(
 
 
 @jit(reassociate=True)
-def count_errors(
-    X: Array,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    negative: bool,
-    w: Array,
-    b: float,
-    most: float,
-) -> float:
+def count_errors(X, y, visits, share, negative, w, b, most):
     """The weight of the wrong visits, or anything above ``most`` once it is passed."""
     errors = 0.0
     for k in range(len(visits)):
@@ -115,19 +94,7 @@ def count_errors(
 
 
 @jit(reassociate=True)
-def pocket_epoch(
-    X: Array,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    steps: Array,
-    eta: float,
-    negative: bool,
-    intercept: bool,
-    w: Array,
-    pocket: Array,
-    scalars: Array,
-) -> None:
+def pocket_epoch(X, y, visits, share, steps, eta, negative, intercept, w, pocket, scalars):
     """An online sweep; ``pocket`` and scalars[1] hold the best weights met so far.
 
     Up to EXACT_ROWS visits every weight vector is judged on all of them; above, those that got a
@@ -167,14 +134,3 @@ def pocket_epoch(
             fresh = True
     scalars[0], scalars[4], scalars[5], scalars[6] = b, wrong, criterion, best
     scalars[3] += n
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    X, two, one, rows, none = np.ones((2, 1)), np.ones(2), np.ones(1), np.arange(2), np.empty(0)
-    is_wrong(1.0, 1.0, False)
-    perceptron_epoch(
-        X, two, rows, none, 1.0, False, True, True, one.copy(), one.copy(), none, np.ones(7)
-    )
-    count_errors(X, two, rows, none, False, one, 0.0, np.inf)
-    pocket_epoch(X, two, rows, none, none, 1.0, False, True, one.copy(), one.copy(), np.ones(7))

@@ -63,21 +63,7 @@ def reach_zero(t: Any, jump: Any, row: Any, n: int, slope: float) -> int:
 
 
 @jit
-def pivots(
-    D: Any,
-    y: Any,
-    up: Any,
-    lo: Any,
-    linear: Any,
-    basis: Any,
-    inverse: Any,
-    theta: Any,
-    r: Any,
-    sign: Any,
-    tol: float,
-    limit: int,
-    patience: int,
-) -> Any:
+def pivots(D, y, up, lo, linear, basis, inverse, theta, r, sign, tol, limit, patience):
     """Pivot until optimal: (status, pivots). basis (q,), inverse = D_h^-1, theta, r, sign change.
 
     sign is +1 or -1 per row, 0 for rows of the basis. ``linear`` is c of the objective.
@@ -159,13 +145,3 @@ def pivots(
         if idle > patience:
             return STALLED, count + 1
     return MORE, limit
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    D, y, one = np.array([[1.0], [1.0], [1.0]]), np.array([1.0, 2.0, 4.0]), np.ones(3)
-    sign = np.array([0.0, 1.0, 1.0])
-    pivots(
-        D, y, one, one, np.zeros(1), np.array([0]), np.eye(1), np.ones(1), y - 1, sign, 1e-9, 10, 10
-    )
-    reach_zero(np.ones(1), np.ones(1), np.zeros(1, np.int64), 1, -0.5)

@@ -84,13 +84,8 @@ def smooth(h: Any, r: Any, y: Any, w: Any, ss: Any, q: float, out: Any) -> Any:
             if k == 1:
                 state[side, 0], state[side, 1], state[side, 2] = r[before], 0.0, np.inf
                 state[side, 3], state[side, 4] = y[before], 0.0
-            a, b, d, m, s = (
-                state[side, 0],
-                state[side, 1],
-                state[side, 2],
-                state[side, 3],
-                state[side, 4],
-            )
+            a, b, d = state[side, 0], state[side, 1], state[side, 2]
+            m, s = state[side, 3], state[side, 4]
             A, B, D, stay = cross(a, b, d, gap, q)
             M = m + gap * s - y[i] if k > 1 else 0.0
             S = s * stay + B * (y[i] - m)
@@ -169,14 +164,3 @@ def variances(x: Any, left: Any, right: Any, q: float, query: Any, interval: Any
             right[i + 1, 0], right[i + 1, 1], right[i + 1, 2], x[i + 1] - query[j], q
         )
         out[j] = 1 / (1 / a + 1 / c + (b + e) * (b + e) / (d + k))
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    x, one, none = np.arange(4.0), np.ones(4), np.zeros((0, 4))
-    left, right, out = np.empty((4, 3)), np.empty((4, 3)), np.empty(1)
-    cross(1.0, 0.0, 1.0, 1.0, 1.0)
-    meet((1.0, 1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 1.0, 0.0, 0.0), 1.0)
-    smooth(np.ones(3), one, x, one, np.zeros(4), 1.0, none)
-    filters(np.ones(3), one, 1.0, left, right)
-    variances(x, left, right, 1.0, np.array([0.5]), np.array([0]), out)

@@ -27,26 +27,10 @@ def ask_for_row(numbers: Array, places: Any, indptr: Any, visits: IntArray, k: i
 
 
 @jit
-def step_length(
-    kind: int,
-    loss: int,
-    epsilon: float,
-    factor: float,
-    target: float,
-    f: float,
-    eta: float,
-    norm: float,
-) -> float:
+def step_length(kind, loss, epsilon, factor, target, f, eta, norm):
     """What a visit adds of its row: -eta l'(y, f), or a passive-aggressive step."""
     if kind == STEP_RATE:
         slope = factor * loss_slope(loss, epsilon, target, f)
         return -eta * min(max(slope, -LARGEST_SLOPE), LARGEST_SLOPE)
     length = passive_aggressive(kind, factor * loss_value(loss, epsilon, target, f), norm, eta)
     return length if target >= f else -length
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    indices, starts = np.arange(2, dtype=np.uint32), np.arange(3, dtype=np.uint32)
-    ask_for_row(np.ones((1, 2)), indices[None], starts, np.arange(2), 0)
-    step_length(0, 0, 0.1, 1.0, 1.0, 1.0, 1.0, 1.0)

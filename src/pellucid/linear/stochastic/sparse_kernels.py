@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_RATE
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.losses import loss_value
 from pellucid.core.runtime.jit import jit
 from pellucid.linear.stochastic.row_kernels import ask_for_row, step_length
@@ -34,22 +34,22 @@ SQUARES, SIZES, LIVE = range(3)  # sum v^2, sum |v|, how many v are not 0
 
 @jit(reassociate=True)
 def sparse_sgd_epoch(
-    data: Array,
-    indices: Any,
-    indptr: Any,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    rates: Array,
-    w: Array,
-    scalars: Array,
-    loss: int,
-    epsilon: float,
-    factor: float,
-    l2: float,
-    intercept: bool,
-    kind: int,
-) -> float:
+    data,
+    indices,
+    indptr,
+    y,
+    visits,
+    share,
+    rates,
+    w,
+    scalars,
+    loss,
+    epsilon,
+    factor,
+    l2,
+    intercept,
+    kind,
+):
     """One epoch over CSR rows with decay only; the arguments are those of ``sgd_epoch``."""
     b, S, t, steps, total, squares = scalars[0], 1.0, scalars[3], 0, 0.0, 0.0
     numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
@@ -179,26 +179,26 @@ def truncate(v: float, cut: float, S: float, due: float) -> float:
 
 @jit
 def lazy_sgd_epoch(
-    data: Array,
-    indices: Any,
-    indptr: Any,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    rates: Array,
-    columns: Array,
-    record: Array,
-    total: Array,
-    scalars: Array,
-    loss: int,
-    epsilon: float,
-    factor: float,
-    l2: float,
-    l1: float,
-    intercept: bool,
-    average: int,
-    kind: int,
-) -> float:
+    data,
+    indices,
+    indptr,
+    y,
+    visits,
+    share,
+    rates,
+    columns,
+    record,
+    total,
+    scalars,
+    loss,
+    epsilon,
+    factor,
+    l2,
+    l1,
+    intercept,
+    average,
+    kind,
+):
     """One epoch over CSR rows; ``columns`` (p, 5) holds the weights and their truncations.
 
     ``record`` (visits + 1, 5) is work space; ``total`` (p,) the sum of the iterates, or empty.
@@ -283,27 +283,10 @@ def lazy_sgd_epoch(
     return value_sum
 
 
-def run_sparse_epoch(
-    X: Any,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    rates: Array,
-    w: Array,
-    mean: Array,
-    cut: Array,
-    scalars: Array,
-    t: int,
-    loss: int,
-    epsilon: float,
-    factor: float,
-    l2: float,
-    l1: float,
-    intercept: bool,
-    average: int,
-    kind: int,
-) -> float:
+def run_sparse_epoch(X: Any, *arguments: Any) -> float:
     """``sgd_epoch`` for a CSR matrix, with the same arguments and effects."""
+    y, visits, share, rates, w, mean, cut, scalars, t, *how = arguments
+    loss, epsilon, factor, l2, l1, intercept, average, kind = how
     indices, indptr = X.indices, X.indptr
     if indices.dtype == indptr.dtype == np.int32:  # without a sign nobody looks at the sign
         indices, indptr = indices.view(np.uint32), indptr.view(np.uint32)
@@ -320,55 +303,8 @@ def run_sparse_epoch(
     columns, record = np.zeros((len(w), 5)), np.empty((len(visits) + 1, 5))
     columns[:, V], columns[:, CUT] = w, cut
     total = mean * max(0, t - average) if average > 0 else np.empty(0)
-    value = lazy_sgd_epoch(
-        *rows,
-        columns,
-        record,
-        total,
-        scalars,
-        loss,
-        epsilon,
-        factor,
-        l2,
-        l1,
-        intercept,
-        average,
-        kind,
-    )
+    value = lazy_sgd_epoch(*rows, columns, record, total, scalars, *how)
     w[:], cut[:] = columns[:, V], columns[:, CUT]
     if average > 0 and scalars[3] > average:
         mean[:] = total / (scalars[3] - average)
     return value
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    from scipy.sparse import csr_array
-
-    X, two = csr_array(np.eye(2)), np.ones(2)
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    for l1 in (0.0, 0.1):
-        run_sparse_epoch(
-            X,
-            two,
-            np.arange(2),
-            np.empty(0),
-            two,
-            two.copy(),
-            two.copy(),
-            two.copy(),
-            np.zeros(5),
-            1,
-            0,
-            0.1,
-            0.5,
-            0.1,
-            l1,
-            True,
-            0,
-            0,
-        )
-    catch_up(np.ones((2, 5)), 0, np.ones((2, 5)), 0, two, np.zeros(3))
-    last_live(np.ones((2, 5)), 1, 0.0, 1.0)
-    settle(np.ones((2, 5)), np.ones((2, 5)), 0, two, np.zeros(3))
-    truncate(1.0, 0.0, 1.0, 0.1)

@@ -13,12 +13,8 @@ Reference: Tsuruoka, Tsujii & Ananiadou (2009).
 """
 
 import math
-from typing import Any
-
-import numpy as np
 
 from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_RATE
-from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.losses import loss_value
 from pellucid.core.runtime.jit import jit
 from pellucid.linear.stochastic.row_kernels import ask_for_row, step_length
@@ -28,22 +24,22 @@ WEIGHT, CUT = range(2)  # of a column
 
 @jit
 def truncated_sgd_epoch(
-    data: Array,
-    indices: Any,
-    indptr: Any,
-    y: Array,
-    visits: IntArray,
-    share: Array,
-    rates: Array,
-    columns: Array,
-    scalars: Array,
-    loss: int,
-    epsilon: float,
-    factor: float,
-    l1: float,
-    intercept: bool,
-    kind: int,
-) -> float:
+    data,
+    indices,
+    indptr,
+    y,
+    visits,
+    share,
+    rates,
+    columns,
+    scalars,
+    loss,
+    epsilon,
+    factor,
+    l1,
+    intercept,
+    kind,
+):
     """One epoch; ``columns`` (p, 2) holds w and c, the other arguments are those of ``sgd_epoch``.
 
     ``sizes`` is sum |w|, where a column that is left alone counts with what is due to it, even
@@ -106,25 +102,3 @@ def truncated_sgd_epoch(
         columns[j, WEIGHT], columns[j, CUT] = sign * new, c + sign * (new - size)
     scalars[0], scalars[2], scalars[3], scalars[4] = b, due, t, steps
     return total
-
-
-def warm() -> None:
-    """Compile the kernel."""
-    two, starts = np.ones(2), np.arange(3, dtype=np.uint32)
-    truncated_sgd_epoch(
-        two,
-        np.arange(2, dtype=np.uint32),
-        starts,
-        two,
-        np.arange(2),
-        np.empty(0),
-        two,
-        np.ones((2, 2)),
-        np.zeros(5),
-        0,
-        0.1,
-        0.5,
-        0.1,
-        True,
-        0,
-    )

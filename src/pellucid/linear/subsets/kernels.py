@@ -300,14 +300,3 @@ def delete_column(M, V, columns, i):
         for l in range(s):  # noqa: E741
             x, y = V[l, r], V[l, r + 1]
             V[l, r], V[l, r + 1] = cosine * x + sine * y, cosine * y - sine * x
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    A, c = np.array([[1.0, 0.5, 0.1], [0.0, 1.0, 0.2], [0.0, 0.0, 1.0]]), np.array([1.0, 2.0, 3.0])
-    for kernel in (leaps_inverse, leaps_triangle):
-        best, masks = np.full(4, np.inf), np.zeros(4, np.int64)
-        first = np.linalg.inv(A.T @ A) if kernel is leaps_inverse else A
-        second = np.linalg.solve(A, c) if kernel is leaps_inverse else c
-        kernel(first, second, A, c, 1.0, 1e-12, 0.0, best, masks)
-    delete_column(A, np.linalg.inv(A), np.arange(3), 0)

@@ -230,14 +230,3 @@ def rows_diag(X: Any, mu: Any, precision: Any, const: Any, out: Any) -> None:
         for c in range(k):
             for i in range(m):
                 out[start + i, c] = R[c, i]
-
-
-def warm() -> None:
-    """Compile every kernel by calling it once on tiny arrays."""
-    X, w, mu, const = np.zeros((3, 1)), np.ones(3), np.zeros((2, 1)), np.zeros(2)
-    PT, N, M = np.ones((2, 1, LANES)), np.zeros((2, 1)), np.zeros((2, 1))
-    out = np.empty((3, 2))
-    sums_full(X, w, mu, PT, const, N, M, np.zeros((2, LANES, LANES)))
-    sums_diag(X, w, mu, np.ones((2, 1)), const, N, M, np.zeros((2, 1)))
-    rows_full(X, mu, PT, const, out)
-    rows_diag(X, mu, np.ones((2, 1)), const, out)

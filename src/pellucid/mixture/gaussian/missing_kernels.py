@@ -192,13 +192,3 @@ def pattern_rows(
                 add_inverse(L[min(c, many - 1)], gaps, u, mass[c], column, S[c])
         start = stop
     return value
-
-
-def warm() -> None:
-    """Compile every kernel by calling it once on tiny arrays."""
-    X, one = np.array([[1.0, np.nan]]), np.ones(1)
-    mu, eye = np.zeros((1, 2)), np.eye(2)[None]
-    N, M, S = np.zeros(1), np.zeros((1, 2)), np.zeros((1, 2, 2))
-    ends = np.array([1], dtype=np.int64)
-    J, F = np.empty((1, 1)), np.empty((1, 2))
-    pattern_rows(X, one, ends, mu, eye, eye.copy(), one, one, N, M, S, J, F, True)

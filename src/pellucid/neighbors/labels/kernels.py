@@ -1,7 +1,5 @@
 """One round of labels on a graph in two sweeps, each over a range of rows."""
 
-import numpy as np
-
 from pellucid.core.runtime.jit import jit
 
 
@@ -57,12 +55,3 @@ def energy(scale, F, moved, start, stop):
             part += F[i, c] * (F[i, c] - moved[i, c])
         total += scale[i] * part
     return total
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    F, known = np.ones((2, 1)), np.ones(2, dtype=np.bool_)
-    next_labels(F, F, known, F, 0.5, 0, 2, np.empty((2, 1)))
-    ends, at = np.array([0, 1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32)
-    push_labels(ends, at, np.ones(2), F, 0, 2, np.empty((2, 1)))
-    energy(np.ones(2), F, F, 0, 2)

@@ -223,17 +223,3 @@ def bucket_nearest(X, Q, order, keys, starts, shift, wanted, kind, p, a, out, in
         count = collect(X, order, keys, starts, shift, wanted[c], c, seen, rows)
         found[i] = count
         rank_candidates(X, Q[i], rows, count, kind, p, out[i], index[i])
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    X = np.zeros((2, 2))
-    order, starts, shift = np.zeros((1, 2), np.int32), np.zeros((1, 3), np.int32), np.uint64(63)
-    out, index, found = np.empty((2, 1)), np.empty((2, 1), np.int64), np.zeros(2, np.int64)
-    wanted, keys = np.zeros((2, 1, 1), np.uint64), np.zeros((1, 2), np.uint64)
-    moves = np.full((1, 1), -1)
-    probe_keys(X, np.zeros(2), 1.0, np.ones(2, np.uint64), moves, 0, 2, wanted)
-    mix_keys(np.zeros((2, 2), np.int64), wanted)
-    file_rows(keys[0], shift, starts[0], order[0], keys[0].copy())
-    meetings(wanted, wanted, np.zeros((2, 1), np.bool_))
-    bucket_nearest(X, X, order, keys, starts, shift, wanted, 2, 2.0, 0, out, index, found)

@@ -69,27 +69,3 @@ def adam_pass(
                 wk[j] -= np.float64(rate * np.float32(mk[j]) / (second * root + small))
                 ck[j] = np.float32(wk[j])
     return squares
-
-
-def warm() -> None:
-    """Compile the kernel."""
-    w, single = np.ones(2), np.ones(2, dtype=np.float32)
-    adam_pass(
-        w,
-        single.copy(),
-        single[None],
-        w.copy(),
-        w.copy(),
-        w.copy(),
-        np.array([0, 1, 2]),
-        np.array([1.0, 0.0]),
-        0,
-        2,
-        0.1,
-        1.0,
-        0.1,
-        0.9,
-        0.999,
-        1e-8,
-        1,
-    )

@@ -10,8 +10,7 @@ episodes, so that the expectation is the gradient of the expected utility.
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
-from pellucid.reinforcement.learning.agent_kernels import World, begin, move, uniform
-from pellucid.reinforcement.learning.experience import Baseline
+from pellucid.reinforcement.learning.agent_kernels import begin, move, uniform
 
 NONE, MEAN, VALUE = 0, 1, 2  # baselines
 
@@ -102,37 +101,3 @@ def run_reinforce(
         steps += t
         episode += 1
     return episode
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    world = World(
-        np.array([0, 1, 1], np.int32),
-        np.array([1], np.int32),
-        np.ones(1),
-        np.ones(1),
-        np.ones(1, bool),
-        np.ones((2, 1), bool),
-        np.array([0]),
-        np.ones(1),
-    )
-    base = Baseline(np.zeros(2), np.zeros(2), np.zeros(2, np.int64))
-    words, room = np.array([1, 2], dtype=np.uint64), np.zeros(3, np.int64)
-    run_reinforce(
-        world,
-        np.zeros((2, 1)),
-        base,
-        MEAN,
-        words,
-        0.9,
-        0.1,
-        0,
-        1,
-        3,
-        9,
-        room,
-        room.copy(),
-        np.zeros(3),
-        np.zeros((3, 1)),
-        np.zeros((1, 3)),
-    )

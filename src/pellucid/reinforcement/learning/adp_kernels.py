@@ -14,7 +14,6 @@ import numpy as np
 
 from pellucid.core.runtime.jit import jit
 from pellucid.reinforcement.learning.agent_kernels import (
-    World,
     begin,
     faded,
     locate,
@@ -22,7 +21,6 @@ from pellucid.reinforcement.learning.agent_kernels import (
     pick,
     uniform,
 )
-from pellucid.reinforcement.learning.experience import Model
 
 
 class Planner(NamedTuple):
@@ -167,43 +165,3 @@ def run_planning(
         steps += t
         episode += 1
     return episode
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    world = World(
-        np.array([0, 1], np.int32),
-        np.array([1], np.int32),
-        np.ones(1),
-        np.ones(1),
-        np.ones(1, bool),
-        np.ones((1, 1), bool),
-        np.array([0]),
-        np.ones(1),
-    )
-    shape = (2, 1)
-    model = Model(
-        np.zeros((2, 1, 1), np.int64),
-        np.zeros((2, 1, 1), np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape),
-        np.zeros(2, bool),
-        np.ones(shape, bool),
-    )
-    planner = Planner(0.9, 1.0, 5, 0.0, 1.0, 0.0, 1, 1e-8, 100)
-    words, clock = np.array([1, 2], dtype=np.uint64), np.zeros(1, np.int64)
-    run_planning(
-        world,
-        model,
-        np.zeros(2),
-        words,
-        planner,
-        np.zeros((0, 1)),
-        0,
-        1,
-        5,
-        9,
-        clock,
-        np.zeros((1, 3)),
-    )

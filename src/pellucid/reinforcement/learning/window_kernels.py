@@ -15,9 +15,6 @@ import numpy as np
 
 from pellucid.core.runtime.jit import jit
 from pellucid.reinforcement.learning.agent_kernels import (
-    SARSA,
-    Control,
-    World,
     begin,
     choose,
     exploration_rate,
@@ -109,7 +106,7 @@ def run_windows(
     budget: int,
     log: Any,
 ) -> int:
-    """As ``reinforcement.learning.agent_kernels.run_control``. A policy without rows: actions by ``rule`` and ``q``."""
+    """As ``agent_kernels.run_control``. A policy without rows: actions by ``rule`` and ``q``."""
     A, control, discount, rate = world.allowed.shape[1], len(policy) == 0, rule.discount, rule.rate
     cells, rewards = np.empty(max_steps, np.intp), np.empty(max_steps)
     started, steps, tabled, enough = episode, 0, len(rates) > 0, len(rates) - max_steps
@@ -151,45 +148,3 @@ def run_windows(
         steps += T
         episode += 1
     return episode
-
-
-def warm() -> None:
-    """Compile every kernel."""
-    world = World(
-        np.arange(4, dtype=np.int32),
-        np.ones(3, np.int32),
-        np.ones(3),
-        np.ones(3),
-        np.ones(3, bool),
-        np.ones((3, 1), bool),
-        np.array([0]),
-        np.ones(1),
-    )
-    words, log = np.array([1, 2], dtype=np.uint64), np.zeros((2, 3))
-    rule = Control(SARSA, 0.9, 0.1, 0.1, 1.0, 0.0, 0.0, 0)
-    q, tries, none, seen = (
-        np.zeros((3, 1)),
-        np.zeros((3, 1), np.int64),
-        np.zeros(0),
-        np.zeros(0, bool),
-    )
-    flat, visits = q.reshape(-1), tries.reshape(-1)
-    run_windows(
-        world,
-        np.zeros((0, 1)),
-        rule,
-        none,
-        q,
-        tries,
-        flat,
-        visits,
-        none,
-        seen,
-        words,
-        2,
-        0,
-        2,
-        5,
-        100,
-        log,
-    )

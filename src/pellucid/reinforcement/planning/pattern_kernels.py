@@ -157,14 +157,3 @@ def pattern_sweep(
         largest = largest if largest > change else change
         W[s] = best
     return largest
-
-
-def warm() -> None:
-    """Compile everything on a table of one state."""
-    indptr, indices, one = np.array([0, 1], np.int32), np.zeros(1, np.int32), np.ones(1)
-    first, after = np.zeros(2, np.uint32), np.zeros(2 * MOST, np.uint32)
-    successors(indptr, indices, 1, MOST, first, after)
-    pattern, table = np.zeros(1, np.uint32), np.zeros((2, LANES))
-    slots = np.full(2, -1, np.int32)
-    share_patterns(indptr, indices, one, one, first, after, slots, pattern, table)
-    pattern_sweep(after, first, pattern, table, 1, 0.5, one, one.copy(), 0, 1)

@@ -234,26 +234,3 @@ def follow(
             largest = max(largest, abs(new - U[s]))
             U[s] = new
     return largest
-
-
-def warm() -> None:
-    """Compile everything on a table of one state."""
-    indptr, indices, one = np.array([0, 1], np.int32), np.zeros(1, np.int32), np.ones(1)
-    first, before = np.zeros(2, np.int32), np.zeros(1, np.int32)
-    sweep(indptr, indices, one, one, 0.5, one, one.copy(), 0, 1)
-    predecessors(indptr, indices, 1, first, before)
-    breadth_first(first, before, np.zeros(1, np.intp), np.zeros(1, np.int32), indices.copy())
-    marked_sweep(indptr, indices, one, one, 0.5, one.copy(), np.ones(1, bool), 1.0, first, before)
-    renumber(
-        np.zeros(1, np.int32),
-        indptr,
-        indices,
-        one,
-        one,
-        indptr.copy(),
-        indices.copy(),
-        one.copy(),
-        one.copy(),
-    )
-    improve(indptr, indices, one, one, 0.5, one.copy(), one.copy(), np.zeros(1, np.intp), 0.0)
-    follow(indptr, indices, one, one, 0.5, one.copy(), np.zeros(1, np.intp), 1)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from pellucid.core.runtime.jit import jit
 
 
@@ -48,22 +46,3 @@ def walk(
         s = indices[k]
         states[t + 1] = s
     return len(uniform)
-
-
-def warm() -> None:
-    """Compile on a table of one state."""
-    one = np.ones(1)
-    zero = np.zeros(2, np.int32)
-    walk(
-        np.array([0, 1], np.int32),
-        zero[:1],
-        one,
-        one,
-        np.zeros(1, bool),
-        np.ones((1, 1)),
-        0,
-        np.zeros((1, 2)),
-        np.zeros(2, np.intp),
-        np.zeros(1, np.intp),
-        np.zeros(1),
-    )

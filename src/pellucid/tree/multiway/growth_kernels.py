@@ -11,11 +11,9 @@ import numpy as np
 
 from pellucid.core.runtime.jit import jit
 from pellucid.tree.multiway.search_kernels import (
-    ENTROPY,
     FEW,
     SQUARED,
     TIE,
-    Cells,
     Room,
     clear,
     score_categories,
@@ -267,18 +265,3 @@ def room_for(n: int, q: int, most: int) -> Room:
         label=np.empty(n, np.int32),
         y=np.empty(n),
     )
-
-
-def warm() -> None:
-    """Compile every kernel by growing a tree on three rows."""
-    cells = Cells(
-        np.array([[0, 1, 1], [0, 1, 2]], np.int32),
-        np.array([2, 3]),
-        np.array([1, 0], np.uint8),
-        np.array([0, 1, 1], np.int32),
-        np.arange(3.0),
-    )
-    rows = np.arange(3, dtype=np.int32)
-    limits = Limits(ENTROPY, 9, 2, 1, True)
-    nodes = grow_nodes(cells, limits, rows, np.ones(3), room_for(3, 2, 2))
-    preorder(nodes.whole, np.empty(len(nodes.whole), np.int64))

@@ -260,10 +260,3 @@ def score_numbers(cells, j, rows, w, criterion, min_leaf, fractions, room):
         single, begin = own, value
     share = known_weight / weight if m < len(rows) and fractions else 1.0
     return best * share, gain * share, below, above, side
-
-
-def warm() -> None:
-    """The kernels of this file are compiled as part of ``multiway_growth.grow_nodes``."""
-    from pellucid.tree.multiway.growth_kernels import warm as grow
-
-    grow()

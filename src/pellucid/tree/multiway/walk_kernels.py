@@ -1,7 +1,5 @@
 """Send rows down a multiway tree, one after the other."""
 
-import numpy as np
-
 from pellucid.core.runtime.jit import jit
 
 SEVERAL = -1  # a row whose missing cell leads to every child
@@ -32,10 +30,3 @@ def end_nodes(feature, threshold, branch, default, start, child, cells, fraction
                 break
             node = found
         out[i] = node
-
-
-def warm() -> None:
-    """Compile every kernel on a single leaf."""
-    whole, none = np.full(1, -2, np.int32), np.zeros(1)
-    ends = np.zeros(2, np.int64)
-    end_nodes(whole, none, whole, whole, ends, ends, np.zeros((1, 1)), True, np.zeros(1, np.int64))

@@ -106,8 +106,3 @@ def centre_merges(XT: Any, median: bool, ends: Any, heights: Any) -> None:
         alive -= 1
         if 8 * alive < 7 * width:
             width = shrink_slots(XT, size, name, near, value, bound, width)
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    centre_merges(np.zeros((1, 3)), False, np.zeros((2, 2), np.int64), np.zeros(2))

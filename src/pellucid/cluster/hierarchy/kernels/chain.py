@@ -113,9 +113,3 @@ def matrix_chain(D: Any, kind: int, ends: Any, heights: Any) -> None:
         alive -= 1
         if 2 * alive < width:  # rarely: moving a matrix costs more than passing over the dead
             width = shrink(D, size, dead, name, chain, length, width)
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    ends, heights = np.zeros((2, 2), np.int64), np.zeros(2)
-    matrix_chain(np.ones((3, 3)), 0, ends, heights)

@@ -66,11 +66,3 @@ def joint_heights(children: Any, heights: Any, chosen: Any, C: Any) -> None:
             if head[b] >= 0:
                 after[tail[a]] = head[b]
                 tail[n + k] = tail[b]
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    ends, children = np.array([[0, 1], [1, 2]]), np.zeros((2, 2), np.int64)
-    number_merges(ends, np.arange(2), children, np.zeros(2, np.int64))
-    labels_after(children, 3, 1, np.zeros(3, np.int64))
-    joint_heights(children, np.zeros(2), np.arange(3), np.zeros((3, 3)))

@@ -95,9 +95,3 @@ def split_all(D: Any, bounds: Any, heights: Any, splits: Any, members: Any) -> N
         size[made] = diameter(D, members, start, middle)
         size[made + 1] = diameter(D, members, middle, stop)
         made += 2
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    D, ints = np.ones((3, 3)), np.int64
-    split_all(D, np.zeros((5, 2), ints), np.zeros(2), np.zeros((2, 3), ints), np.arange(3))

@@ -162,9 +162,3 @@ def graph_merges(a: Any, b: Any, d: Any, S: Any, kind: int, ends: Any, heights: 
                 head[x] = entries
                 entries += 1
     return n - 1
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    a, b, S = np.array([1, 2]), np.array([0, 1]), np.zeros((5, 1))
-    graph_merges(a, b, np.ones(2), S, WARD, np.zeros((2, 2), np.int64), np.zeros(2))

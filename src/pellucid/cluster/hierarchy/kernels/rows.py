@@ -154,10 +154,3 @@ def matrix_spanning_tree(D: Any, ends: Any, heights: Any) -> None:
             return
         row = first_equal(masked, low)
         ends[k, 0], ends[k, 1], heights[k] = source[row], row, low
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    ends, heights = np.zeros((2, 2), np.int64), np.zeros(2)
-    spanning_tree(np.zeros((1, 3)), 2, 2.0, ends, heights)
-    matrix_spanning_tree(np.zeros((3, 3)), ends, heights)

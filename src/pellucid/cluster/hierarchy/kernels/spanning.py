@@ -161,15 +161,3 @@ def next_round(component: Any, first: Any, gap: Any, other: Any, best: Any, whol
                 whole[t] = -1
                 break
     return int(np.argmax(count))
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    XT, two, first, box = np.zeros((1, 2)), np.arange(2), np.array([0, 2]), np.zeros((1, 1))
-    gap, other, best = np.zeros(2), np.full(2, -1), np.full(2, np.inf)
-    whole, home, part = np.full(1, -1), np.zeros(2, np.int64), two.copy()
-    search_places(
-        XT, two, part, first, box, box.copy(), whole, home, -1, best, gap, other, two, 0, 2
-    )
-    join_nearest(two, part, gap, other, -1, 0, np.zeros((1, 2), np.int64), np.zeros(1))
-    next_round(part, first, gap, other, best, whole)

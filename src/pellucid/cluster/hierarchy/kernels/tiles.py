@@ -53,11 +53,3 @@ def at_most(v: Any, width: int, value: float) -> int:
     for j in range(width):
         found += v[j] <= value
     return found
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    XT, low, high = np.zeros((1, 2)), np.zeros((1, 1)), np.zeros((1, 1))
-    tile_boxes(XT, np.array([0, 2]), low, high)
-    box_bounds(np.zeros(1), low, high, np.zeros(1))
-    at_most(np.zeros(2), 2, 0.0)

@@ -154,24 +154,3 @@ def ward_merges(
         size[x] = 0
         where[name[x]] = -1
     state[0], state[1], state[2] = k, length, lowest
-
-
-def warm() -> None:
-    """Compile the kernels."""
-    one, box = np.ones(1), np.zeros((1, 1))
-    ward_merges(
-        np.zeros((1, 2)),
-        np.arange(2),
-        np.ones(2),
-        np.array([0, 2]),
-        box,
-        box.copy(),
-        one,
-        np.zeros(2, np.int64),
-        np.arange(2),
-        np.zeros(2, np.int64),
-        np.zeros(3, np.int64),
-        1,
-        np.zeros((1, 2), np.int64),
-        np.zeros(1),
-    )

@@ -207,17 +207,3 @@ def softmax_losses(y, F, w, begin, end):
             z += math.exp(F[k, i] - top)
         total += w[i] * (math.log(z) + top - F[np.int64(y[i]), i])
     return total
-
-
-def warm() -> None:
-    """Compile every kernel on tiny arrays."""
-    y, F, w = np.array([0.0, 1.0]), np.zeros(2), np.ones(2)
-    g, h = np.empty(2), np.empty(2)
-    add_leaves(F, np.zeros(2, np.uint16), np.zeros(1), 0, 2)
-    one_loss(SQUARED, 0.5, 0.0, 1.0)
-    losses(SQUARED, 0.5, y, F, w, 0, 2)
-    gradients(SQUARED, 0.5, y, F, w, w, g, h, 0, 2)
-    gradients(LOGISTIC, 0.5, y, F, w, w, g, h, 0, 2)
-    two = np.zeros((2, 2))
-    softmax_gradients(y, two, w, w, two.copy(), two.copy(), two.copy(), 0, 2)
-    softmax_losses(y, two, w, 0, 2)

@@ -1,11 +1,9 @@
 """Threads that work in step inside compiled code.
 
-A gang of threads (``core.runtime.threads.gang``) runs one kernel each and meets at ``meet``. Waiting
-spins for a moment and then gives its core away, so that a busy machine slows a gang down but
-never stops it.
+A gang of threads (``core.runtime.threads.gang``) runs one kernel each and meets at ``meet``.
+Waiting spins for a moment and then gives its core away, so that a busy machine slows a gang down
+but never stops it.
 """
-
-import numpy as np
 
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.simd import add_one, give_way, look_at
@@ -24,8 +22,3 @@ def meet(counter, n_threads, turn):
         if spins > SPINS:
             give_way()
     return turn
-
-
-def warm() -> None:
-    """Compile every kernel on tiny arrays."""
-    meet(np.zeros(1, np.int64), 1, 0)

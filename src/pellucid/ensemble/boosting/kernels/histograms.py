@@ -366,10 +366,3 @@ def part_rows(rows, begin, end, spare, codes, found):
     for i in range(k):
         rows[left + i] = spare[i]
     return np.int64(left)
-
-
-def warm() -> None:
-    """The kernels of this file are compiled as part of ``leafwise.grow_tree``."""
-    from pellucid.ensemble.boosting.kernels.leafwise import warm as grow
-
-    grow()

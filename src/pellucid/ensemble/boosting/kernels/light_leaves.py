@@ -157,10 +157,3 @@ def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, sc
                 best = gain
                 write(found, f, places[k], side if absent else NO_MISSING, left_g[k], left_w[k], 0)
     return best
-
-
-def warm() -> None:
-    """The kernels of this file are compiled as part of ``leafwise.grow_tree``."""
-    from pellucid.ensemble.boosting.kernels.leafwise import warm as grow
-
-    grow()

@@ -74,10 +74,3 @@ def best_stump(order, rank, v, codes, T, first, last):
         if at >= 0 and found > best:
             best, column, place = found, f, at
     return best, column, place
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    order = rank = np.array([[0, 1]], np.int32)
-    codes, v = np.array([0, 1]), np.array([-1.0, 1.0])
-    best_stump(order, rank, v, codes, np.ones(2), 0, 1)

@@ -20,13 +20,9 @@ from pellucid.compiled.trees.growth import draw_column
 from pellucid.compiled.trees.search import mix, random_threshold
 from pellucid.core.runtime.jit import jit
 from pellucid.ensemble.forest.kernels.growth import (
-    GINI,
     LEAF,
     Bag,
-    Task,
     class_score,
-    empty_grown,
-    make_room,
     pair_score,
 )
 
@@ -331,12 +327,3 @@ def grow_random(task, cells, bag, room, block, out):
         keys[top], keys[top + 1] = mix(key, 1), mix(key, 0)
         top += 2
     return n
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    task = Task(GINI, 2, 0, 9, 2, 1, 1, 1, -np.inf, 0, 1, 0)
-    y = np.array([0, 1, 0, 1])
-    bag = Bag(np.arange(4, dtype=np.int32), np.ones(4, np.int64), y, y.astype(np.float64))
-    room, out = make_room(4, 1, 1, 2), empty_grown(4, 2)
-    grow_random(task, lay_out(np.arange(4.0)[:, None], 1), bag, room, make_block(4), out)

@@ -522,19 +522,3 @@ def grow_coded(task, table, bag, room, out):
         keys[top], keys[top + 1] = mix(key, 1), mix(key, 0)
         top += 2
     return n
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    codes = np.array([[0, 1, 2, 3]], np.uint16)
-    edge = np.arange(4.0)[None]
-    table = Coded(codes, edge, edge.copy(), 3)
-    for k in (2, 3):
-        task = Task(GINI, k, 0, 9, 2, 1, 1, 1, -np.inf, int(k == 2), 0, 0)
-        bag = Bag(
-            np.arange(4, dtype=np.int32),
-            np.ones(4, np.int64),
-            np.array([0, 1, 0, 1]),
-            np.array([0.0, 1.0, 0.0, 1.0]),
-        )
-        grow_coded(task, table, bag, make_room(4, 1, 4, k), empty_grown(4, k))

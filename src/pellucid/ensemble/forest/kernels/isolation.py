@@ -89,24 +89,3 @@ def isolate(
         keys[top], keys[top + 1] = mix(key, 1), mix(key, 0)
         top += 2
     return n
-
-
-def warm() -> None:
-    """Compile the kernel."""
-    i4, u1 = np.empty(3, np.int32), np.empty(3, np.uint8)
-    isolate(
-        np.array([[0.0], [1.0]]),
-        np.arange(2, dtype=np.int32),
-        np.zeros(1, np.int64),
-        1,
-        0,
-        np.zeros(1, np.int64),
-        np.empty((3, 4), np.int64),
-        np.empty(3, np.int64),
-        i4,
-        i4.copy(),
-        np.empty(3),
-        u1,
-        i4.copy(),
-        i4.copy(),
-    )

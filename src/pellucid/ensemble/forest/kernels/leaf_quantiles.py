@@ -48,21 +48,3 @@ def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, value
         while q < len(quantiles):
             out[i, q] = value
             q += 1
-
-
-def warm() -> None:
-    """Compile the kernel."""
-    one, i8 = np.ones(1), np.zeros(1, np.int64)
-    leaf_quantiles(
-        np.zeros((1, 1), np.int64),
-        0,
-        1,
-        np.array([0, 1]),
-        i8,
-        i8 + 1,
-        i8,
-        one,
-        one,
-        one,
-        np.zeros((1, 1)),
-    )

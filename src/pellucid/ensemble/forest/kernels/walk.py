@@ -1,5 +1,6 @@
 """Walk rows through all trees of a forest, stored one after the other in flat arrays."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,24 +40,11 @@ def add_values(
 ):
     """out[i] += the values of row i's leaves, tree after tree."""
     leaves = np.empty(last - first, np.int64)
-    rows = X[first:last]
+    rows, m = X[first:last], last - first
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
-        tree_leaves(
-            rows,
-            0,
-            last - first,
-            a,
-            b,
-            feature,
-            threshold,
-            missing_left,
-            right,
-            levels,
-            sets,
-            leaves,
-        )
-        for i in range(last - first):
+        tree_leaves(rows, 0, m, a, b, feature, threshold, missing_left, right, levels, sets, leaves)
+        for i in range(m):
             leaf = a + leaves[i]
             for k in range(value.shape[1]):
                 out[first + i, k] += value[leaf, k]
@@ -68,37 +56,24 @@ def add_votes(
 ):
     """out[i, label of the leaf] += 1 in every tree; labels are whole numbers as float64."""
     leaves = np.empty(last - first, np.int64)
-    rows = X[first:last]
+    rows, m = X[first:last], last - first
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
-        tree_leaves(
-            rows,
-            0,
-            last - first,
-            a,
-            b,
-            feature,
-            threshold,
-            missing_left,
-            right,
-            levels,
-            sets,
-            leaves,
-        )
-        for i in range(last - first):
+        tree_leaves(rows, 0, m, a, b, feature, threshold, missing_left, right, levels, sets, leaves)
+        for i in range(m):
             out[first + i, np.int64(label[a + leaves[i]])] += 1.0
 
 
 @jit
 def all_leaves(X, first, last, start, feature, threshold, missing_left, right, levels, sets, out):
     """out[t, i] = the leaf of row i in tree t."""
-    rows = X[first:last]
+    rows, m = X[first:last], last - first
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
         tree_leaves(
             rows,
             0,
-            last - first,
+            m,
             a,
             b,
             feature,
@@ -148,7 +123,7 @@ def add_meetings(leaf, other, bag, other_bag, first, last, together, both):
                     together[i, j] += np.float32(other[t, j] == a)
 
 
-def over_blocks(kernel: Any, X: Any, *arguments: Any) -> None:
+def over_blocks(kernel: Callable[..., None], X: Any, *arguments: object) -> None:
     """Call ``kernel(X, first, last, ...)`` for blocks of rows, in threads."""
     n = len(X)
     size = min(BLOCK, max(1, -(-n // 4)))
@@ -157,17 +132,3 @@ def over_blocks(kernel: Any, X: Any, *arguments: Any) -> None:
         kernel(X, first, min(first + size, n), *arguments)
 
     list(map_threads(block, range(0, n, size)))
-
-
-def warm() -> None:
-    """Compile every kernel of this module."""
-    X, i4, start = np.zeros((1, 1)), np.full(1, -1, np.int32), np.array([0, 1])
-    no_levels = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
-    nodes = (i4, np.zeros(1), np.zeros(1, np.uint8), i4, *no_levels)
-    add_values(X, 0, 1, start, *nodes, np.zeros((1, 1)), np.zeros((1, 1)))
-    add_votes(X, 0, 1, start, *nodes, np.zeros(1), np.zeros((1, 1)))
-    all_leaves(X, 0, 1, start, *nodes, np.zeros((1, 1), np.int64))
-    listed_leaves(X, np.zeros(1, np.int64), *nodes, -1, np.zeros(1), np.zeros(1, np.int64))
-    one, f4 = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.float32)
-    none = np.zeros((0, 0), np.uint8)
-    add_meetings(one, one, none, none, 0, 1, f4, f4.copy())
