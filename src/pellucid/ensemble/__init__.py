@@ -1,4 +1,10 @@
-"""Models made of models, and the arithmetic of resampling."""
+"""Models made of models.
+
+``forest/`` (random forests and relatives), ``boosting/`` (AdaBoost, gradient boosting),
+``committees/`` (bagging, voting, stacking), ``labels/`` (several classes or labels from binary
+classifiers), ``semi_supervised/``. Here: ``rule_lists.py`` (rules of a forest), ``tree_sums.py``
+(any model of trees as one sum) and ``bins.py`` (tables in bins of one byte).
+"""
 
 from pellucid._lazy import lazy_names
 

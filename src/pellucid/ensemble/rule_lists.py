@@ -46,9 +46,9 @@ class RuleList(NamedTuple):
     ELSE a
     """
 
-    rules: tuple[Rule, ...]
-    default: Any
-    names: tuple[str, ...]
+    rules: tuple[Rule, ...]  # in order
+    default: Any  # answer where no rule holds
+    names: tuple[str, ...]  # of the columns
 
     def predict(self, X: Any) -> Any:
         """The answer of the first rule that holds for each row, else the default."""
@@ -60,6 +60,7 @@ class RuleList(NamedTuple):
         return np.array([*(rule.label for rule in self.rules), self.default])[which]
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(
             {
                 "rules": [
@@ -137,6 +138,7 @@ def simplify_rules(rules: Sequence[Rule]) -> list[Rule]:
     Parameters
     ----------
     rules : sequence of Rule
+        Those of one tree.
 
     Examples
     --------
@@ -311,15 +313,17 @@ def rule_list(
     *,
     prune: bool = False,
     confidence_factor: float = 0.25,
-    feature_names: Any = None,
+    feature_names: Sequence[str] | None = None,
 ) -> RuleList:
     """The rules of a tree or forest, simplified, in order.
 
     Parameters
     ----------
-    model : fitted tree of ``pellucid.tree``, or random forest of classes
-    X, y : examples by which rules are pruned and ordered
-        Needed with ``prune`` and for forests, whose rules overlap.
+    model : estimator
+        Fitted tree of ``pellucid.tree``, or random forest of classes.
+    X, y : array-like
+        Examples by which rules are pruned and ordered. Needed with ``prune`` and for forests,
+        whose rules overlap.
     prune : bool, default=False
         False: a tree's list has the tree's logic (rows without missing cells), rules that touch
         are merged, the best supported come first. True, and always for forests: conditions and
@@ -327,6 +331,7 @@ def rule_list(
     confidence_factor : float, default=0.25
         Of the errors to fear; smaller trusts small rules less.
     feature_names : sequence of str, default=None
+        Names of the columns; None: those of the fit.
 
     Examples
     --------

@@ -121,40 +121,23 @@ def _scale(model: Any) -> str:
 def _flat(forest: Any, value: Array, scale: str) -> TreeSum:
     """A ``Forest`` whose trees all add to the same sums."""
     weight = np.concatenate([forest.weights(t) for t in range(forest.n_trees)])
-    return TreeSum(
-        forest.start,
-        forest.feature,
-        forest.threshold,
-        forest.missing_left,
-        forest.right,
-        *set_rows(forest),
-        weight,
-        np.ascontiguousarray(value),
-        np.zeros(forest.n_trees, np.int64),
-        np.zeros(value.shape[1]),
-        forest.n_features,
-        scale,
-    )
+    f = forest
+    nodes = f.start, f.feature, f.threshold, f.missing_left, f.right, *set_rows(f), weight
+    constant = np.zeros(f.n_trees, np.int64), np.zeros(value.shape[1])
+    return TreeSum(*nodes, np.ascontiguousarray(value), *constant, f.n_features, scale)
 
 
 def _tree(model: Any) -> TreeSum:
     tree = model.tree_
     n = tree.node_count
     value = np.ascontiguousarray(tree.value.reshape(n, -1))
-    return TreeSum(
-        np.array([0, n]),
-        tree.feature,
-        tree.threshold,
-        tree.missing_go_to_left,
-        tree.children_right,
-        *set_rows(tree),
+    asked = tree.feature, tree.threshold, tree.missing_go_to_left, tree.children_right
+    weight, constant = (
         tree.weighted_n_node_samples,
-        value,
-        np.zeros(1, np.int64),
-        np.zeros(value.shape[1]),
-        tree.n_features,
-        _scale(model),
+        (np.zeros(1, np.int64), np.zeros(value.shape[1])),
     )
+    nodes = np.array([0, n]), *asked, *set_rows(tree), weight
+    return TreeSum(*nodes, value, *constant, tree.n_features, _scale(model))
 
 
 def _score(model: Any) -> str:
@@ -198,18 +181,6 @@ def _hist(model: Any) -> TreeSum:
     first = np.repeat(start[:-1], np.diff(start))
     for i in inner[::-1].tolist():  # children come after their parents
         weight[i] = weight[i + 1] + weight[first[i] + jump[i]]
-    return TreeSum(
-        start,
-        feature,
-        threshold,
-        missing,
-        jump,
-        category,
-        t.sets,
-        weight,
-        value,
-        np.arange(len(start) - 1) % K,
-        np.array(model._baseline),
-        model.n_features_in_,
-        _score(model),
-    )
+    nodes = start, feature, threshold, missing, jump, category, t.sets, weight
+    constant = np.arange(len(start) - 1) % K, np.array(model._baseline)
+    return TreeSum(*nodes, value, *constant, model.n_features_in_, _score(model))

@@ -42,17 +42,8 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import single_threaded_blas
 
-CRITERIA = (
-    "elbow",
-    "silhouette",
-    "calinski_harabasz",
-    "stability",
-    "aic",
-    "bic",
-    "heldout_log_likelihood",
-    "heldout_inertia",
-    "gap",
-)
+CRITERIA: tuple[str, ...] = ("elbow", "silhouette", "calinski_harabasz", "stability", "aic", "bic")
+CRITERIA += ("heldout_log_likelihood", "heldout_inertia", "gap")
 LARGEST_IS_BEST = {
     "silhouette": True,
     "calinski_harabasz": True,

@@ -396,20 +396,9 @@ class MemoryRows:
 
         def part(rows: slice) -> tuple[Array, int, float]:
             total = np.zeros((k, LIMBS, p + 1))
-            changed, gain = kernels.sweep(
-                self.X[rows],
-                self.w[rows],
-                *at,
-                self.origin,
-                self.grid,
-                self.labels[rows],
-                self.upper[rows],
-                self.lower[rows],
-                moved,
-                drift,
-                half,
-                total,
-            )
+            bounds = self.labels[rows], self.upper[rows], self.lower[rows]
+            rest = self.origin, self.grid, *bounds, moved, drift, half, total
+            changed, gain = kernels.sweep(self.X[rows], self.w[rows], *at, *rest)
             return total, changed, gain
 
         parts = list(map_threads(part, self.chunks))

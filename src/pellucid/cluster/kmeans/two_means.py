@@ -101,21 +101,9 @@ class Halves:
 
         def part(rows: slice) -> tuple[Array, int]:
             total = np.zeros((LIMBS, p + 1))
-            looked = two_means.side_sweep(
-                self.X[rows],
-                self.w[rows],
-                C,
-                origin,
-                d,
-                offset,
-                spread,
-                apart,
-                self.spent,
-                self.grid,
-                self.side[rows],
-                self.sure[rows],
-                total,
-            )
+            plane = C, origin, d, offset, spread, apart, self.spent, self.grid
+            known = self.side[rows], self.sure[rows]
+            looked = two_means.side_sweep(self.X[rows], self.w[rows], *plane, *known, total)
             return total, looked
 
         parts = self._map(part, self.looked)

@@ -1,7 +1,7 @@
 """The rounds of AdaBoost: weights as whole numbers, errors, normalisers, votes."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,13 +19,20 @@ class Round(NamedTuple):
     train_error: float
 
 
+class Learner(Protocol):
+    """What gives a member for weights: ``weak_learners.Trees`` or ``Others``."""
+
+    def learn(self, t: int, v: Array, unit: float) -> Any:
+        """The member of round t for whole weights v, in units of ``unit``."""
+
+
 class Rounds:
     """The rows, their weights c f (repetitions times boosting) and the members so far.
 
     The next member is tried before it is needed, so that one no better than chance is never kept.
     """
 
-    def __init__(self, learner: Any, codes: IntArray, c: Array, K: int, rate: float) -> None:
+    def __init__(self, learner: Learner, codes: IntArray, c: Array, K: int, rate: float) -> None:
         self.learner, self.codes, self.c, self.K, self.rate = learner, codes, c, K, rate
         self.whole = bool((c == np.floor(c)).all() and c.sum() <= EXACT)
         self.f = np.ones(len(c))

@@ -18,7 +18,7 @@ References: Friedman (2001), Greedy function approximation, algorithms 1 to 6.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
@@ -266,7 +266,7 @@ def clipped(p: Array) -> Array:
     return np.clip(p, eps, 1 - eps)
 
 
-def number_loss(loss: Any, alpha: float) -> GradientLoss:
+def number_loss(loss: str | Huber | Quantile, alpha: float) -> GradientLoss:
     """The loss of numbers that a word or value object names."""
     if isinstance(loss, Huber) or loss == "huber":
         return HuberLoss(loss.alpha if isinstance(loss, Huber) else alpha)

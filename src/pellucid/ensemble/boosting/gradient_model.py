@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,16 +26,9 @@ from pellucid.tree.cart import column_count
 from pellucid.tree.growing import Growth
 from pellucid.tree.regressor import DecisionTreeRegressor
 
-TREE_PARAMETERS = (
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_leaf_nodes",
-    "min_impurity_decrease",
-    "ccp_alpha",
-)
+TREE_PARAMETERS: tuple[str, ...] = ("max_depth", "min_samples_split", "min_samples_leaf")
+TREE_PARAMETERS += ("min_weight_fraction_leaf", "max_features", "max_leaf_nodes")
+TREE_PARAMETERS += ("min_impurity_decrease", "ccp_alpha")
 
 
 class BestConstant(NamedTuple):
@@ -66,7 +59,7 @@ class GradientBoosting(Estimator):
         """y of rows kept aside as numbers."""
 
     @abstractmethod
-    def _init_scores(self, loss: Any, model: Any, X: Array) -> Array:
+    def _init_scores(self, loss: GradientLoss, model: Any, X: Array) -> Array:
         """Scores (K, n) of a fitted ``init``."""
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
@@ -101,11 +94,11 @@ class GradientBoosting(Estimator):
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: Any = None,
-        monitor: Any = None,
+        monitor: Callable[..., Any] | None = None,
         *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
     ) -> Self:
         """Boost; ``X_val, y_val`` are one's own rows for early stopping.
 
@@ -133,16 +126,8 @@ class GradientBoosting(Estimator):
                 f"n_estimators={self.n_estimators} must be at least the {done} rounds that "
                 "warm_start=True keeps"
             )
-        plan = Plan(
-            loss,
-            growth,
-            self.learning_rate,
-            self.subsample,
-            self.min_weight_fraction_leaf,
-            self.ccp_alpha,
-            self._seed,
-            done,
-        )
+        rates = self.learning_rate, self.subsample, self.min_weight_fraction_leaf, self.ccp_alpha
+        plan = Plan(loss, growth, *rates, self._seed, done)
         self._run(Rounds(rows, kept, plan), stopping, again, monitor)
         return self
 
@@ -156,7 +141,7 @@ class GradientBoosting(Estimator):
         everything = self.max_features_ >= self.n_features_in_
         return growth._replace(max_features=None) if everything else growth
 
-    def _given(self, X: Any, y: Any, weights: Any) -> Any:
+    def _given(self, X: Any, y: Any, weights: ArrayLike | None) -> Any:
         """The caller's own rows for early stopping."""
         if X is None and y is None:
             return None
@@ -184,7 +169,7 @@ class GradientBoosting(Estimator):
             raise ValueError("a class is missing in the rows that early stopping leaves to train")
         return train, held
 
-    def _fit_init(self, loss: Any, X: Array, y: Array, w: Array, weighted: bool) -> None:
+    def _fit_init(self, loss: GradientLoss, X: Array, y: Array, w: Array, weighted: bool) -> None:
         if self.init is None:
             self.init_: Any = BestConstant(loss.start(y, w))
             return
@@ -199,20 +184,26 @@ class GradientBoosting(Estimator):
             )
         self.init_ = clone(self.init).fit(X, y, **params)
 
-    def _start(self, loss: Any, X: Array) -> Array:
+    def _start(self, loss: GradientLoss, X: Array) -> Array:
         """Scores (K, n) before the first tree."""
         if isinstance(self.init_, BestConstant):
             return self.init_.raw(len(X))
         return np.array(self._init_scores(loss, self.init_, X), dtype=np.float64)
 
-    def _part(self, loss: Any, rows: Any, again: bool) -> Any:
+    def _part(
+        self, loss: GradientLoss, rows: tuple[Array, Array, Array] | None, again: bool
+    ) -> Any:
         if rows is None:
             return None
         X, y, w = rows
         return Part(X, y, w, self._raw(X) if again else self._start(loss, X))
 
     def _run(
-        self, rounds: Rounds, stopping: EarlyStopping | None, again: bool, monitor: Any
+        self,
+        rounds: Rounds,
+        stopping: EarlyStopping | None,
+        again: bool,
+        monitor: Callable[..., Any] | None,
     ) -> None:
         old = self._before() if again else None
         if old is not None:
@@ -233,7 +224,7 @@ class GradientBoosting(Estimator):
             now = rounds.step(before)
             return now, abs(was - rounds.objective)
 
-        def stop(_: Any) -> bool:
+        def stop(_: object) -> bool:
             done = stopping is not None and stopping.ends(rounds.validation)
             if monitor is not None:
                 self._unpack(self._attributes(rounds, old, None))
@@ -276,7 +267,9 @@ class GradientBoosting(Estimator):
             "oob_scores_": getattr(self, "oob_scores_", none),
         }
 
-    def _attributes(self, rounds: Rounds, old: Any, keep: int | None) -> dict[str, Any]:
+    def _attributes(
+        self, rounds: Rounds, old: dict[str, Any] | None, keep: int | None
+    ) -> dict[str, Any]:
         """The fitted attributes after ``keep`` of the new rounds (None: all)."""
         K = rounds.plan.loss.K
         keep = len(rounds.train) if keep is None else keep
@@ -356,6 +349,7 @@ class GradientBoosting(Estimator):
             raise ValueError("the trees of the model do not fit together")
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         leaves = int(np.count_nonzero(self.forest_.feature < 0)) / self.forest_.n_trees
         last = float(self.train_score_[-1]) if len(self.train_score_) else math.nan

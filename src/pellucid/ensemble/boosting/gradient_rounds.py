@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.trees.presort import presort
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.runtime.random import stream
 from pellucid.ensemble.boosting.gradient_losses import GradientLoss, Leaves
 from pellucid.tree.growing import Growth, grow_tree
@@ -50,7 +50,7 @@ class Rounds:
         self.improvement: list[float] = []
         self.objective = self._mean(rows)
 
-    def _mean(self, part: Part, seen: Any = slice(None)) -> float:
+    def _mean(self, part: Part, seen: slice | BoolArray = slice(None)) -> float:
         return self.plan.loss.mean(part.y[seen], part.F[:, seen], part.w[seen])
 
     def step(self, before: float | None) -> float:
@@ -97,7 +97,7 @@ class Rounds:
         tree = grow_tree(self.data, r[:, None], w, growth, seed)
         return prune_at(tree, plan.ccp_alpha) if plan.ccp_alpha > 0 else tree
 
-    def _judge(self, bag: Any, out: Any, before: float | None) -> float:
+    def _judge(self, bag: slice | BoolArray, out: BoolArray | None, before: float | None) -> float:
         """Losses after a round; returns the last one out of bag."""
         self.objective = self._mean(self.rows, bag)
         self.train.append(self.objective)

@@ -1,10 +1,15 @@
 """How a boosted tree may grow: limits, monotone columns, columns that may meet."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
+
+Interactions: TypeAlias = Literal["pairwise", "no_interactions"] | Sequence[Iterable[int]] | None
 
 
 class Growth(NamedTuple):
@@ -13,14 +18,17 @@ class Growth(NamedTuple):
     Parameters
     ----------
     max_depth : int, optional
+        Levels of questions at most.
     min_samples_leaf : int, default=20
         Rows in a leaf, each counted by its weight.
     max_features : float, default=1.0
         Share of the columns that a leaf may be split by, drawn anew for each.
     max_bins : int, default=255
+        Bins of a column, 2 to 255.
     min_gain : float, default=0.0
         What a split must gain at least: the price of a leaf in the objective.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
+        Columns along which the answer may only rise (1) or fall (-1).
 
     Examples
     --------
@@ -50,7 +58,7 @@ class Limits(NamedTuple):
     paths: Any  # (states, p) of ``tree.path_states``; (0, p): all columns may meet
 
 
-def check_growth(growth: Any) -> None:
+def check_growth(growth: object) -> None:
     """One sentence for the first value that does not fit."""
     if not isinstance(growth, Growth):
         raise ValueError(f"growth must be a Growth or None, got {growth!r}")
@@ -66,7 +74,12 @@ def check_growth(growth: Any) -> None:
     check.non_negative(min_gain=growth.min_gain)
 
 
-def monotone_signs(asked: Any, names: Any, categorical: Any, p: int) -> Any:
+def monotone_signs(
+    asked: ArrayLike | Mapping[str, int] | None,
+    names: Iterable[str] | None,
+    categorical: NDArray[Any] | None,
+    p: int,
+) -> Any:
     """-1, 0 or 1 per column.
 
     >>> monotone_signs({"b": 1}, ["a", "b"], None, 2)

@@ -1,8 +1,8 @@
 r"""The losses of boosting on whole tables: derivatives, mean, best constant, leaf quantiles.
 
-The formulas are in ``ensemble.boosting.kernels.derivatives``. For the absolute and quantile losses, whose curvature is
-no guide, the value of a leaf is the median or quantile of the residuals in it; where a column is
-monotone, it is kept between bounds that come from the sides of every such split on the way:
+The formulas are in ``kernels/derivatives.py``. For the absolute and quantile losses, whose
+curvature is no guide, the value of a leaf is the median or quantile of the residuals in it; where a
+column is monotone, it is kept between bounds that come from the sides of every such split above it:
 
     bound = (quantile of the left side + quantile of the right side) / 2
 """
@@ -11,10 +11,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
+from pellucid.ensemble.boosting.kernels.leafwise import Grown
 
 ROWS = 16_384  # of one task of the thread pool
 LONE = 1024.0  # times the mean: larger residuals ask for more bits than a narrow cell has
@@ -47,7 +49,7 @@ def blocks(n: int) -> list[tuple[int, int]]:
     return [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
 
 
-def add_tree(f: Array, leaf: Any, value: Array) -> None:
+def add_tree(f: Array, leaf: NDArray[Any], value: Array) -> None:
     """f_i += the value of the leaf of row i, in threads over rows."""
     list(map_threads(lambda task: boosting.add_leaves(f, leaf, value, *task), blocks(len(f))))
 
@@ -61,7 +63,13 @@ def is_flat(loss: Loss, y: Array, c: Array, baseline: Array) -> bool:
 
 
 def derivatives(
-    loss: Loss, y: Array, F: Array, w: Array, c: Array, out: Any, tree: Any = None
+    loss: Loss,
+    y: Array,
+    F: Array,
+    w: Array,
+    c: Array,
+    out: Derivatives | None,
+    tree: tuple[NDArray[Any], Array] | None = None,
 ) -> Derivatives:
     """The derivatives at the scores F (K, n), in threads over rows; sums in the order of rows.
 
@@ -118,7 +126,7 @@ def best_constant(loss: Loss, y: Array, v: Array, K: int) -> Array:
     return np.array([mean])
 
 
-def leaf_quantiles(r: Array, w: Array, leaf: Any, n_leaves: int, q: float) -> Array:
+def leaf_quantiles(r: Array, w: Array, leaf: NDArray[Any], n_leaves: int, q: float) -> Array:
     """The weighted q-quantile of the residuals in every leaf: the middle where it is a stretch.
 
     >>> leaf_quantiles(np.array([1.0, 2.0, 9.0, 7.0]), np.ones(4), np.array([0, 0, 0, 1]), 2, 0.5)
@@ -137,7 +145,9 @@ def leaf_quantiles(r: Array, w: Array, leaf: Any, n_leaves: int, q: float) -> Ar
     return 0.5 * (r[low] + r[high])
 
 
-def bounded_quantiles(r: Array, w: Array, leaf: Any, tree: Any, monotone: Array, q: float) -> Array:
+def bounded_quantiles(
+    r: Array, w: Array, leaf: NDArray[Any], tree: Grown, monotone: Array, q: float
+) -> Array:
     """Leaf quantiles that rise (or fall) along the monotone columns of the tree."""
     n_leaves = len(tree.value)
     values = leaf_quantiles(r, w, leaf, n_leaves, q)
@@ -155,7 +165,7 @@ def bounded_quantiles(r: Array, w: Array, leaf: Any, tree: Any, monotone: Array,
     return np.clip(values, low, high)
 
 
-def quantile_of(r: Array, w: Array, rows: Any, q: float) -> float:
+def quantile_of(r: Array, w: Array, rows: BoolArray, q: float) -> float:
     """The weighted q-quantile of some rows."""
     part = r[rows]
     return float(leaf_quantiles(part, w[rows], np.zeros(len(part), np.intp), 1, q)[0])

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -79,18 +79,8 @@ class HistGradientBoosting(Estimator):
             raise ValueError(
                 f"early_stopping must be 'auto', True or False, got {self.early_stopping!r}"
             )
-        growth = (
-            self.growth
-            if self.growth is not None
-            else Growth(
-                self.max_depth,
-                self.min_samples_leaf,
-                self.max_features,
-                self.max_bins,
-                0.0,
-                self.monotonic_cst,
-            )
-        )
+        limits = self.max_depth, self.min_samples_leaf, self.max_features, self.max_bins
+        growth = Growth(*limits, 0.0, self.monotonic_cst) if self.growth is None else self.growth
         check_growth(growth)
         return growth
 
@@ -101,9 +91,9 @@ class HistGradientBoosting(Estimator):
         y: Any,
         sample_weight: Any = None,
         *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
     ) -> Self:
         """Boost; ``X_val, y_val`` are one's own rows for early stopping."""
         growth = self._check_parameters()
@@ -139,7 +129,7 @@ class HistGradientBoosting(Estimator):
             )
         return Sample(X, y, w, self._factor(y, w)), mask
 
-    def _given_rows(self, X: Any, y: Any, weights: Any) -> Sample | None:
+    def _given_rows(self, X: Any, y: Any, weights: ArrayLike | None) -> Sample | None:
         """The caller's own rows for early stopping."""
         if X is None and y is None:
             return None
@@ -204,17 +194,8 @@ class HistGradientBoosting(Estimator):
                 f"warm_start: there are {self.n_iter_} rounds already, more than "
                 f"max_iter={self.max_iter}"
             )
-        rounds = Rounds(
-            rows,
-            held,
-            loss,
-            limits,
-            self.learning_rate,
-            self._bins,
-            self._baseline,
-            self.trees_,
-            self._seed,
-        )
+        start = self._bins, self._baseline, self.trees_, self._seed
+        rounds = Rounds(rows, held, loss, limits, self.learning_rate, *start)
         scores = None
         if self.do_early_stopping_:
             before = (self.train_score_, self.validation_score_)
@@ -235,7 +216,7 @@ class HistGradientBoosting(Estimator):
         def record(state: Derivatives) -> dict[str, Any]:
             return {"objective": state.loss} | ({} if scores is None else scores.record())
 
-        def attributes(state: Any) -> dict[str, Any]:
+        def attributes(state: Derivatives) -> dict[str, Any]:
             trees = rounds.trees()
             return {
                 "trees_": trees,
@@ -309,6 +290,7 @@ class HistGradientBoosting(Estimator):
             raise ValueError("the trees of the model do not fit together")
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         n_trees = len(self.trees_.node_start) - 1
         leaves = len(self.trees_.value) / max(n_trees, 1)

@@ -1,12 +1,13 @@
 """Round after round of boosting on one binned table, and the scores that may end it."""
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.ensemble.bins import Bins, encode
 from pellucid.ensemble.boosting.boosted_trees import Grower, Trees, add_scores, extend, join
 from pellucid.ensemble.boosting.growth_limits import Limits
@@ -32,7 +33,7 @@ class Sample(NamedTuple):
     w: Array
     c: Array
 
-    def take(self, rows: Any) -> "Sample":
+    def take(self, rows: IntArray) -> "Sample":
         return Sample(*(part[rows] for part in self))
 
 
@@ -115,7 +116,13 @@ class Rounds:
 class Scores:
     """Scores per round on training and held rows, greater is better, as scikit-learn keeps them."""
 
-    def __init__(self, model: Any, rounds: Rounds, weighted: bool, before: Any) -> None:
+    def __init__(
+        self,
+        model: Any,
+        rounds: Rounds,
+        weighted: bool,
+        before: tuple[Iterable[float], Iterable[float]],
+    ) -> None:
         self.model, self.rounds, self.weighted = model, rounds, weighted
         self.train: list[float] = list(before[0])
         self.validation: list[float] = list(before[1])

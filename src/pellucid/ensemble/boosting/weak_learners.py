@@ -7,9 +7,10 @@ classifier is fitted with the weights, or to rows drawn with them where it takes
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
+from pellucid.base import Classifier
 from pellucid.compiled.trees.presort import presort
 from pellucid.compiled.trees.search import midpoint
 from pellucid.core.arrays.typing import Array, IntArray
@@ -35,7 +36,7 @@ class Learned(NamedTuple):
     codes: IntArray
 
 
-def grows_here(template: Any) -> bool:
+def grows_here(template: BaseEstimator) -> bool:
     """Whether the template is a tree that can share sorted columns."""
     if type(template) is not DecisionTreeClassifier:
         return False
@@ -43,7 +44,7 @@ def grows_here(template: Any) -> bool:
     return plain and template.class_weight is None
 
 
-def is_stump(template: Any) -> bool:
+def is_stump(template: BaseEstimator) -> bool:
     """Whether the tree is a plain stump: one question, the best by Gini's index."""
     plain = DecisionTreeClassifier(max_depth=1).get_params()
     given = template.get_params()
@@ -53,7 +54,9 @@ def is_stump(template: Any) -> bool:
 class Trees:
     """Trees of ours; ``v`` (n,) are whole weights in units of ``unit``."""
 
-    def __init__(self, template: Any, owner: Any, X: Array, codes: IntArray, seed: int) -> None:
+    def __init__(
+        self, template: Any, owner: Classifier, X: Array, codes: IntArray, seed: int
+    ) -> None:
         self.params, self.X, self.codes, self.seed = template.get_params(), X, codes, seed
         self.K = len(owner.classes_)
         self.fitted = {
@@ -88,7 +91,9 @@ class Trees:
 class Others:
     """Copies of any classifier; ``draws`` where it takes no weights."""
 
-    def __init__(self, template: Any, owner: Any, X: Any, codes: IntArray, seed: int) -> None:
+    def __init__(
+        self, template: BaseEstimator, owner: Classifier, X: Any, codes: IntArray, seed: int
+    ) -> None:
         self.template, self.X, self.codes, self.seed = template, X, codes, seed
         self.classes = owner.classes_
         self.draws = not has_fit_parameter(template, "sample_weight")
@@ -106,7 +111,9 @@ class Others:
         return Learned(model, np.searchsorted(self.classes, model.predict(self.X)))
 
 
-def make_learner(template: Any, owner: Any, X: Any, codes: IntArray, seed: int) -> Any:
+def make_learner(
+    template: BaseEstimator, owner: Classifier, X: Any, codes: IntArray, seed: int
+) -> Any:
     """The learner of a template."""
     kind = Trees if grows_here(template) else Others
     return kind(clone(template), owner, X, codes, seed)
@@ -149,38 +156,20 @@ def stump_tree(f: int, t: float, sums: Array, sizes: IntArray, d: int) -> Tree:
     """The record of a stump from the class weights (3, K) of root, left and right."""
     weight = sums.sum(axis=1)
     share = sums / weight[:, None]
-    i4 = np.int32
-    return Tree(
-        np.array([1, LEAF, LEAF], i4),
-        np.array([2, LEAF, LEAF], i4),
-        np.array([f, UNDEFINED, UNDEFINED], i4),
-        np.array([t, float(UNDEFINED), float(UNDEFINED)]),
-        np.array([2 * sizes[1] > sizes[0], 0, 0], np.uint8),
-        1.0 - (share**2).sum(axis=1),
-        sizes.astype(np.int64),
-        weight,
-        share[:, None],
-        np.zeros((3, 0)),
-        np.array([sums.shape[1]]),
-        d,
-    )
+    left, right = (np.array([k, LEAF, LEAF], np.int32) for k in (1, 2))
+    feature = np.array([f, UNDEFINED, UNDEFINED], np.int32)
+    threshold = np.array([t, float(UNDEFINED), float(UNDEFINED)])
+    missing = np.array([2 * sizes[1] > sizes[0], 0, 0], np.uint8)
+    counts = 1.0 - (share**2).sum(axis=1), sizes.astype(np.int64), weight, share[:, None]
+    classes = np.zeros((3, 0)), np.array([sums.shape[1]])
+    return Tree(left, right, feature, threshold, missing, *counts, *classes, d)
 
 
 def one_leaf(T: Array, n: int, d: int) -> Tree:
     """A tree that asks nothing."""
     none = np.full(1, LEAF, np.int32)
     share = T[None, None] / T.sum()
-    return Tree(
-        none,
-        none.copy(),
-        np.full(1, UNDEFINED, np.int32),
-        np.full(1, float(UNDEFINED)),
-        np.zeros(1, np.uint8),
-        1.0 - (share**2).sum(axis=2)[0],
-        np.array([n]),
-        np.array([T.sum()]),
-        share,
-        np.zeros((1, 0)),
-        np.array([len(T)]),
-        d,
-    )
+    feature, threshold = np.full(1, UNDEFINED, np.int32), np.full(1, float(UNDEFINED))
+    question = none, none.copy(), feature, threshold, np.zeros(1, np.uint8)
+    counts = 1.0 - (share**2).sum(axis=2)[0], np.array([n]), np.array([T.sum()]), share
+    return Tree(*question, *counts, np.zeros((1, 0)), np.array([len(T)]), d)

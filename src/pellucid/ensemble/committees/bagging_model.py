@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.meta import check_inner
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.warn import warn
@@ -22,11 +23,12 @@ from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampler, make_samp
 from pellucid.ensemble.forest.forest_model import FEW, jobs
 from pellucid.ensemble.forest.growing import Plan, grow_forest, redraw
 from pellucid.tree.cart import column_count
+from pellucid.tree.growing import Classes
 
 FEATURES, MEMBER = 11, 12  # purposes of random streams
 
 
-def feature_count(value: Any, d: int) -> int:
+def feature_count(value: float, d: int) -> int:
     """How many columns a member sees.
 
     >>> feature_count(0.5, 10), feature_count(3, 10)
@@ -51,7 +53,7 @@ def seeded(estimator: Any, seed: int, b: int) -> Any:
     return model.set_params(**{name: int(rng.integers(2**31)) for name in names})
 
 
-def take_columns(X: Any, features: Any) -> Any:
+def take_columns(X: Any, features: IntArray) -> Any:
     """Some columns of X; X itself where they are all, in order."""
     if len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all():
         return X
@@ -66,7 +68,7 @@ class Bagging(Estimator):
         """The base estimator where none is given."""
 
     @abstractmethod
-    def _fit_member(self, model: Any, X: Any, answers: Any, params: dict[str, Any]) -> Any:
+    def _fit_member(self, model: Any, X: Any, answers: NDArray[Any], params: dict[str, Any]) -> Any:
         """Fit one member."""
 
     @abstractmethod
@@ -114,7 +116,7 @@ class Bagging(Estimator):
             return Bootstrap(self.max_samples, replace=False)
         return self.sampling
 
-    def _grow(self, X: Any, y: Any, codes: Any, w: Array) -> None:
+    def _grow(self, X: Any, y: Any, codes: IntArray | None, w: Array) -> None:
         """Fit the members that are missing."""
         check.whole(n_estimators=self.n_estimators)
         check.boolean(warm_start=self.warm_start, oob_score=self.oob_score)
@@ -173,7 +175,9 @@ class Bagging(Estimator):
             and getattr(one, "class_weight", None) is None
         )
 
-    def _plant(self, template: Any, X: Array, target: Any, w: Array, numbers: range) -> list[Any]:
+    def _plant(
+        self, template: Any, X: Array, target: Classes | Array, w: Array, numbers: range
+    ) -> list[Any]:
         """Trees by the forest's grower."""
         model = clone(template)
         for name in ("n_features_in_", "n_outputs_", "classes_", "n_classes_"):
@@ -195,7 +199,7 @@ class Bagging(Estimator):
             found.append(tree)
         return found
 
-    def _row_factor(self, target: Any, w: Array) -> Any:
+    def _row_factor(self, target: Classes | Array | None, w: Array) -> Any:
         return None
 
     def _member_fitter(self, templates: list[Any], X: Any, y: Any, w: Array) -> Callable[..., Any]:
@@ -203,7 +207,7 @@ class Bagging(Estimator):
         sampler = self.sampler_
         factor = self._row_factor(None, w)
 
-        def fit(b: int, features: Any) -> Any:
+        def fit(b: int, features: IntArray) -> Any:
             template = templates[b % len(templates)]
             model = seeded(template, sampler.seed, b)
             counts = sampler.counts(b)

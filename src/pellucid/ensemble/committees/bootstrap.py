@@ -227,19 +227,8 @@ def make_sampler(
             raise ValueError("balance needs classes: it has no meaning for numbers")
     draws = draw_count(sampling.max_samples, total)
     kept = none if sampling.balance is None else np.array(codes, np.int64)
-    return Sampler(
-        "bootstrap",
-        seed,
-        n,
-        draws,
-        bool(sampling.replace),
-        sampling.balance or "",
-        float(sampling.label_noise),
-        members,
-        weight,
-        kept,
-        order,
-    )
+    rule = bool(sampling.replace), sampling.balance or "", float(sampling.label_noise)
+    return Sampler("bootstrap", seed, n, draws, *rule, members, weight, kept, order)
 
 
 def bootstrap_indices(

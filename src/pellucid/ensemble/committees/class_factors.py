@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 
 
-def balanced(codes: Any, w: Array) -> Array:
+def balanced(codes: IntArray, w: Array) -> Array:
     """W / (K W_k) for the class k of every row; several outputs multiply.
 
     >>> balanced(np.array([[0], [0], [0], [1]]), np.ones(4)).round(4).tolist()
@@ -24,7 +24,7 @@ def balanced(codes: Any, w: Array) -> Array:
     return factor
 
 
-def class_factor(wanted: Any, codes: Any, w: Array) -> Callable[[Array], Array] | None:
+def class_factor(wanted: Any, codes: IntArray, w: Array) -> Callable[[Array], Array] | None:
     """Row factors as a function of how often a tree sees each row; None: all 1."""
     if wanted is None:
         return None

@@ -12,8 +12,8 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 
 
-def expected_unique_fraction(n: Any) -> float:
-    """The expected share of distinct rows in n draws from n rows: 1 - (1 - 1/n)^n.
+def expected_unique_fraction(n: int) -> float:
+    """The expected share of distinct rows in ``n`` draws from ``n`` rows: 1 - (1 - 1/n)^n.
 
     It falls from 1 to 1 - 1/e = 0.632: about a third of the rows is left out of every draw, which
     is what out-of-bag estimates live on.
@@ -60,6 +60,7 @@ def majority_accuracy(accuracy: float, n_members: int) -> float:
     accuracy : float in [0, 1]
         Of each member, for two classes.
     n_members : int
+        Number of members.
 
     Examples
     --------
@@ -99,8 +100,10 @@ def ensemble_diversity(members: Sequence[Any], X: Any, y: Any) -> DiversityRepor
 
     Parameters
     ----------
-    members : sequence of fitted classifiers, or of fitted regressors
-    X, y : data that the members have not seen
+    members : sequence of estimators
+        Fitted classifiers, or fitted regressors.
+    X, y : array-like
+        Data that the members have not seen.
 
     Examples
     --------

@@ -214,6 +214,7 @@ class Stacking(Committee):
         return dict(process_routing(self, "predict", **params).final_estimator_["predict"])
 
     def card(self) -> Card:
+        """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         kinds = ", ".join(type(model).__name__ for model in self.estimators_)
         final = type(self.final_estimator_).__name__

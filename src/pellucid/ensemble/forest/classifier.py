@@ -5,13 +5,14 @@ Vote          ``predict_vote``: the majority of the trees' own answers
 Out of bag    shares and accuracy of the trees that have not seen a row
 """
 
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pellucid.base import Classifier, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.bootstrap import Bootstrap
@@ -21,6 +22,8 @@ from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import Classes
 
 NOTHING = np.zeros(0)
+
+Weights: TypeAlias = ClassWeight | Literal["balanced_subsample"] | Sequence[Mapping[Any, float]]
 
 
 class ForestClassifier(ForestEstimator, Classifier):
@@ -35,6 +38,7 @@ class ForestClassifier(ForestEstimator, Classifier):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Grow the trees."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )
@@ -69,7 +73,7 @@ class ForestClassifier(ForestEstimator, Classifier):
         if not same:
             raise ValueError("warm_start=True needs the same classes as the fit before")
 
-    def _factor(self, y: Any, codes: Any, w: Array) -> Any:
+    def _factor(self, y: Any, codes: IntArray, w: Array) -> Any:
         """The factors of the classes: those of ``sampling`` win."""
         wanted = self.class_weight
         if isinstance(self.sampling, Bootstrap) and self.sampling.class_weight is not None:
@@ -172,7 +176,7 @@ class ForestClassifier(ForestEstimator, Classifier):
         codes = target.reshape(len(target), -1)
         forest, shape = self.forest_, (-1, self.n_outputs_, self.forest_.width)
 
-        def errors(t: int, leaves: Any, rows: Any) -> float:
+        def errors(t: int, leaves: IntArray, rows: IntArray) -> float:
             found = forest.at(forest.start[t] + leaves).reshape(shape).argmax(axis=2)
             return float((found != codes[rows]).mean())
 

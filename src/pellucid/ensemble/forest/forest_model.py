@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
 from pellucid.core.runtime.warn import warn
@@ -33,16 +33,15 @@ from pellucid.tree.growing import Classes
 
 BATCH = 16  # trees whose out-of-bag leaves are held at once
 FEW = 0.05  # share of rows without an out-of-bag answer that is not worth a warning
-TREE_PARAMETERS = (
+TREE_PARAMETERS: tuple[str, ...] = (
     "criterion",
     "max_depth",
     "min_samples_split",
     "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_leaf_nodes",
+)
+TREE_PARAMETERS += ("min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "ccp_alpha")
+TREE_PARAMETERS += (
     "min_impurity_decrease",
-    "ccp_alpha",
     "monotonic_cst",
     "categorical_features",
     "interaction_cst",
@@ -57,7 +56,7 @@ FACTS = (
 )
 
 
-def jobs(n_jobs: Any) -> AbstractContextManager[Any]:
+def jobs(n_jobs: int | None) -> AbstractContextManager[Any]:
     """At most ``n_jobs`` threads; None and -1: all."""
     if n_jobs is None or n_jobs == -1:
         return nullcontext()
@@ -104,7 +103,7 @@ class ForestEstimator(Estimator):
             self.categories_ = known
         return found
 
-    def _check_same_levels(self, known: Any) -> None:
+    def _check_same_levels(self, known: list[Any] | None) -> None:
         """Trees that are kept read the codes they were grown on."""
         if not (self.warm_start and hasattr(self, "forest_")):
             return
@@ -152,7 +151,12 @@ class ForestEstimator(Estimator):
         return self.sampling
 
     def _grow(
-        self, X: Array, target: Any, w: Array, codes: Any = None, class_weight: Any = None
+        self,
+        X: Array,
+        target: Classes | Array,
+        w: Array,
+        codes: IntArray | None = None,
+        class_weight: Any = None,
     ) -> Any:
         """Grow what is missing of the forest; returns the rows of the new leaves, if kept."""
         check.whole(n_estimators=self.n_estimators)
@@ -284,7 +288,7 @@ class ForestEstimator(Estimator):
         shares = (each / np.where(total > 0, total, 1.0)).mean(axis=0)
         return shares / shares.sum() if shares.sum() > 0 else shares
 
-    def proximity(self, X: ArrayLike, Y: Any = None, *, oob: bool = False) -> Array:
+    def proximity(self, X: ArrayLike, Y: ArrayLike | None = None, *, oob: bool = False) -> Array:
         """Share of the trees in which two rows fall in the same leaf, (n, m).
 
         Parameters

@@ -2,10 +2,10 @@ r"""From a table to the trees of a forest.
 
 Three growers, one answer in kind:
 
-- coded columns (``ensemble.forest.kernels.growth``), for gini, entropy and squared error of one output:
+- coded columns (``kernels/growth.py``), for gini, entropy and squared error of one output:
   up to ``EXACT_ROWS`` rows every distinct value is a bin, so the splits are those of the exact
   tree; on larger tables a column has at most 255 bins of about equal weight;
-- cells as they are (``ensemble.forest.kernels.extra_growth``) for the same criteria with random thresholds and
+- cells as they are (``kernels/extra_growth.py``) for the same criteria with random thresholds and
   nothing missing: least, largest and one drawn cut for every column, nothing coded or sorted;
 - sorted columns (``tree.growing``) for everything else: absolute errors, Poisson, several
   outputs, monotonic constraints, best-first growth.
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.compiled.trees.presort import presort
 from pellucid.compiled.trees.search import mix
@@ -59,7 +60,7 @@ class Plan(NamedTuple):
     factor: Callable[[Array], Array] | None  # class factors of the rows, given how often seen
 
 
-def is_coded(growth: Growth, target: Any) -> bool:
+def is_coded(growth: Growth, target: Classes | Array) -> bool:
     """Whether the fast grower can do what is asked."""
     outputs = len(target.n_classes) if isinstance(target, Classes) else target.shape[1]
     return (
@@ -185,7 +186,7 @@ class CodedGrower:
         return Member(coded.Bag(rows, weight, stat, plain), unit, stat_unit, center), w
 
     def _numbers(
-        self, w: Array, weight: Any, unit: float, y: Array, noisy: bool
+        self, w: Array, weight: NDArray[np.int64], unit: float, y: Array, noisy: bool
     ) -> tuple[Any, float]:
         """Weight times number as whole numbers, and their unit."""
         if unit == 1.0 and float(weight.sum()) <= max(self.sampler.draws, 1):
@@ -204,17 +205,18 @@ class CodedGrower:
         least = -np.inf
         if growth.min_impurity_decrease > 0:
             least = growth.min_impurity_decrease * (1 - ALMOST) / factor
+        lightest = growth.min_weight_leaf * (1 - ALMOST) / member.weight_unit
+        limits = growth.max_depth, growth.min_samples_split, growth.min_samples_leaf
+        packed = int(self.packable and float(member.bag.weight.sum()) < SMALL)
         task = coded.Task(
             CRITERIA[growth.criterion],
             self.n_classes,
             int(not self.classes),
-            growth.max_depth,
-            growth.min_samples_split,
-            growth.min_samples_leaf,
-            max(int(np.ceil(growth.min_weight_leaf * (1 - ALMOST) / member.weight_unit)), 1),
+            *limits,
+            max(int(np.ceil(lightest)), 1),
             asked(growth, self.d),
             least,
-            int(self.packable and float(member.bag.weight.sum()) < SMALL),
+            packed,
             int(growth.splitter == "random"),
             mix(self.sampler.seed, b),
         )
@@ -253,12 +255,12 @@ class CodedGrower:
             weight = sums[:, 0] * member.weight_unit
             value, impurity = self._moments(n, member, w, left, right, weight)
             spread = np.sqrt(impurity)[:, None]
-        tree = Tree(
-            left,
-            right,
-            np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32),
+        feature = np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32)
+        threshold, missing = (
             np.where(inner, out.threshold[:n], UNDEFINED),
             out.missing_left[:n].copy(),
+        )
+        found = (
             impurity,
             size,
             weight,
@@ -267,10 +269,17 @@ class CodedGrower:
             np.array([value.shape[1]]),
             self.d,
         )
+        tree = Tree(left, right, feature, threshold, missing, *found)
         return prune_at(tree, self.plan.ccp_alpha) if self.plan.ccp_alpha > 0 else tree
 
     def _moments(
-        self, n: int, member: Member, w: Array, left: Any, right: Any, weight: Array
+        self,
+        n: int,
+        member: Member,
+        w: Array,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        weight: Array,
     ) -> tuple[Array, Array]:
         """Mean and variance of every node, from the leaves up."""
         bag, ends = member.bag, np.flatnonzero(right < 0)
@@ -302,7 +311,7 @@ class Grown(NamedTuple):
 
 def grow_forest(
     X: Array,
-    target: Any,
+    target: Classes | Array,
     w: Array,
     plan: Plan,
     sampler: Sampler,
@@ -345,7 +354,7 @@ def grow_forest(
     return Grown(joiner.forest(), joiner.rows)
 
 
-def _redraw_all(target: Any, sampler: Sampler, b: int) -> Any:
+def _redraw_all(target: Classes | Array, sampler: Sampler, b: int) -> Any:
     if isinstance(target, Classes):
         columns = [redraw(column, sampler, b) for column in target.codes.T]
         return Classes(np.stack(columns, axis=1), target.n_classes)

@@ -17,6 +17,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import plain
@@ -36,13 +37,14 @@ class ForestCalibration(NamedTuple):
     90 % intervals: quantiles 0.05 and 0.95, 0.25 wider on both sides (85.0 % before, 100 rows)
     """
 
-    confidence: float
-    levels: tuple[float, float]
-    margin: float
+    confidence: float  # of the intervals
+    levels: tuple[float, float]  # quantiles they start from
+    margin: float  # added on both sides
     n_rows: int  # that some tree has not seen
     coverage: float  # of the quantiles as they are, out of bag
 
     def to_dict(self) -> dict[str, Any]:
+        """The record as plain numbers, text and lists, ready for JSON."""
         return plain(self._asdict())
 
     def __str__(self) -> str:
@@ -55,7 +57,7 @@ class ForestCalibration(NamedTuple):
 
 
 def fit_calibration(
-    forest: Forest, rows: Any, sampler: Sampler, y: Array, X: Array, confidence: float
+    forest: Forest, rows: NDArray[np.int32], sampler: Sampler, y: Array, X: Array, confidence: float
 ) -> ForestCalibration:
     """The margin for a confidence, from the training rows X and targets y."""
     tail = (1 - confidence) / 2

@@ -207,22 +207,9 @@ class IsolationForest(OutlierMixin, Estimator):
             found = []
             for b in numbers:
                 columns = self._columns(b)
-                n = isolate(
-                    X,
-                    sampler.drawn(b).astype(np.int32),
-                    columns,
-                    max_depth,
-                    mix(sampler.seed, b),
-                    np.arange(len(columns)),
-                    stack,
-                    keys,
-                    i4[0],
-                    i4[1],
-                    threshold,
-                    missing,
-                    i4[2],
-                    i4[3],
-                )
+                drawn, order = sampler.drawn(b).astype(np.int32), np.arange(len(columns))
+                room = order, stack, keys, *i4[:2], threshold, missing, *i4[2:]
+                n = isolate(X, drawn, columns, max_depth, mix(sampler.seed, b), *room)
                 arrays: tuple[Any, ...] = (*i4[:2], threshold, missing, *i4[2:])
                 found.append(tuple(a[:n].copy() for a in arrays))
             return found
@@ -237,20 +224,9 @@ class IsolationForest(OutlierMixin, Estimator):
         start = np.concatenate([[0], np.cumsum([len(one[0]) for one in trees])])
         path = depth + np.where(feature < 0, average_path_length(size), 0.0)
         n = len(right)
-        return Forest(
-            start.astype(np.int64),
-            right,
-            feature,
-            threshold,
-            missing,
-            np.zeros(n),
-            size,
-            size.astype(np.float64),
-            path[:, None],
-            np.zeros((n, 1)),
-            np.ones(1, np.int64),
-            d,
-        )
+        nodes = start.astype(np.int64), right, feature, threshold, missing
+        counts = np.zeros(n), size, size.astype(np.float64), path[:, None], np.zeros((n, 1))
+        return Forest(*nodes, *counts, np.ones(1, np.int64), d)
 
     def _judge(self, X: Array, w: Array) -> None:
         """Training scores and the offset."""

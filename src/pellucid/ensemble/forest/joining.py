@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.ensemble.forest.lean import lean
 from pellucid.ensemble.forest.record import JOINED, Forest, alike, join_trees, shifted
@@ -34,7 +35,7 @@ class Joiner:
         self._keep_rows = keep_rows
         self.rows = np.zeros(0, np.int32)
 
-    def add(self, b: int, tree: Tree, rows: Any) -> None:
+    def add(self, b: int, tree: Tree, rows: NDArray[np.int32]) -> None:
         """Tree b, and its rows in the order of the leaves."""
         with self._lock:
             self._early[b] = tree, rows
@@ -72,7 +73,7 @@ def append(a: Forest, b: Forest) -> Forest:
     return a._replace(start=np.concatenate([a.start, b.start[1:] + a.start[-1]]))
 
 
-def extend(whole: Any, part: Any) -> None:
+def extend(whole: NDArray[Any], part: NDArray[Any]) -> None:
     """Add the rows of ``part`` to the array ``whole``, which nobody else may look at."""
     n = len(whole)
     whole.resize((n + len(part), *whole.shape[1:]), refcheck=False)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.ensemble.forest.node_values import (
     class_weights,
@@ -67,7 +67,7 @@ def lean(forest: Forest) -> Forest:
     return forest._replace(**short)
 
 
-def leaf_answers(forest: Forest, ends: Any) -> Array | None:
+def leaf_answers(forest: Forest, ends: BoolArray) -> Array | None:
     """(nodes,): the value of a leaf, or the class of a pure one; None where there is no such."""
     if len(forest.n_classes) > 1 or (forest.threshold[ends] != UNDEFINED).any():
         return None

@@ -11,6 +11,7 @@ All sums run along the tree, so that they depend on nothing but the tree.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.compiled.trees.walk import merge_spreads, sum_up
 from pellucid.core.arrays.typing import Array
@@ -18,7 +19,7 @@ from pellucid.core.arrays.typing import Array
 LEAF = -1  # as a child
 
 
-def left_children(right: Any) -> Any:
+def left_children(right: NDArray[np.int32]) -> Any:
     """The left child is the next node; -1 in a leaf.
 
     >>> left_children(np.array([2, -1, -1])).tolist()
@@ -27,7 +28,7 @@ def left_children(right: Any) -> Any:
     return np.where(right >= 0, np.arange(1, len(right) + 1, dtype=np.int32), LEAF).astype(np.int32)
 
 
-def node_sums(right: Any, at_leaves: Any) -> Array:
+def node_sums(right: NDArray[np.int32], at_leaves: Array) -> Array:
     """Sums (nodes, q) of all leaves below each node, from those at the leaves (leaves, q).
 
     >>> node_sums(np.array([2, -1, -1], np.int32), np.array([[3.0], [4.0]])).ravel().tolist()
@@ -39,7 +40,7 @@ def node_sums(right: Any, at_leaves: Any) -> Array:
     return sums
 
 
-def node_means(right: Any, weight: Array, at_leaves: Array) -> Array:
+def node_means(right: NDArray[np.int32], weight: Array, at_leaves: Array) -> Array:
     """Means (nodes, 1) from those of the leaves (leaves,)."""
     ends = right < 0
     mean = node_sums(right, (weight[ends] * at_leaves)[:, None]) / weight[:, None]
@@ -47,7 +48,7 @@ def node_means(right: Any, weight: Array, at_leaves: Array) -> Array:
     return mean
 
 
-def class_weights(right: Any, weight: Array, label: Array, n_classes: int) -> Array:
+def class_weights(right: NDArray[np.int32], weight: Array, label: Array, n_classes: int) -> Array:
     """Class weights (nodes, K) where every leaf is of one class, ``label`` (leaves,)."""
     ends = right < 0
     found = np.zeros((len(label), n_classes))
@@ -55,7 +56,7 @@ def class_weights(right: Any, weight: Array, label: Array, n_classes: int) -> Ar
     return node_sums(right, found)
 
 
-def number_impurities(right: Any, weight: Array, mean: Array) -> Array:
+def number_impurities(right: NDArray[np.int32], weight: Array, mean: Array) -> Array:
     """Mean squares about the mean (nodes,) where all targets of a leaf are equal."""
     squares = np.zeros((len(right), 1))
     merge_spreads(left_children(right), right, weight, np.ascontiguousarray(mean), squares)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.random import stream
@@ -43,7 +44,7 @@ class PermutationImportance(NamedTuple):
     per_tree: Array  # (trees, d)
 
 
-def proximities(leaf: Any, other: Any, seen: Any = None) -> Array:
+def proximities(leaf: NDArray[Any], other: NDArray[Any], seen: NDArray[Any] | None = None) -> Array:
     """Share of the trees in which rows share a leaf: leaf (T, n), other (T, m)."""
     n, m = leaf.shape[1], other.shape[1]
     together = np.zeros((n, m), np.float32)
@@ -95,12 +96,12 @@ def permute_columns(
 
 def forest_quantiles(
     forest: Forest,
-    rows: Any,
+    rows: NDArray[np.int32],
     sampler: Sampler,
     y: Array,
     X: Array,
     quantiles: Array,
-    leaves: Any = None,
+    leaves: NDArray[Any] | None = None,
 ) -> Array:
     """Quantiles (m, q) of the forest's distribution of y at each row of X.
 

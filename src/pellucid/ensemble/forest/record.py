@@ -1,14 +1,23 @@
-"""All trees of a forest in one set of flat arrays."""
+"""All trees of a forest in one set of flat arrays; how they are checked and kept in files.
+
+A model file holds nothing that the shape of the trees implies:
+
+    feature        of questions only, in as few bytes as its numbers need
+    missing_left   of questions only, eight to a byte
+    threshold      of questions only, where leaves have none; a lean forest has its values there
+
+``right`` tells which nodes are questions. Files from before, with an entry for every node in these
+fields or in all but ``threshold``, are read as well.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.ensemble.forest.checks import check_forest
-from pellucid.ensemble.forest.file import lengthen, shorten
 from pellucid.ensemble.forest.kernels import walk
 from pellucid.ensemble.forest.node_values import (
     class_weights,
@@ -17,13 +26,17 @@ from pellucid.ensemble.forest.node_values import (
     node_sums,
     number_impurities,
 )
-from pellucid.tree.record import NO_LEVELS, NO_SETS, UNDEFINED, Tree
+from pellucid.tree.record import NO_LEVELS, NO_SETS, UNDEFINED, Tree, sound_sets
+
+KINDS = ("i8", "i4", "i4", "f8", "u1", "f8", "i4", "f4 f8", "f8", "f8", "i8")
+MEASURES = ("", "gini", "entropy")  # of the impurities of classes
+NARROW = (np.int8, np.int16, np.int32)
 
 
 class Forest(NamedTuple):
     """Tree t is the nodes start[t]..start[t + 1] - 1, in preorder: the left child comes next.
 
-    Large forests leave out what follows from the rest (``forest_joining.lean``), and have
+    Large forests leave out what follows from the rest (``lean.py``), and have
 
     - ``size`` and ``weight`` of the leaves only, the others being sums;
     - no ``value``: that of a leaf is its ``threshold``, or the number of its class where all
@@ -49,9 +62,9 @@ class Forest(NamedTuple):
     value: Array  # (nodes, outputs * classes), or (0, classes)
     spread: Array  # (nodes, outputs) of numbers, or (0, 1); (nodes, 0) of classes
     n_classes: Any  # (outputs,) int64; 1 for numbers
-    n_features: int
+    n_features: int  # columns of the table
     levels: Any = NO_LEVELS  # as in ``Tree``
-    sets: Any = NO_SETS
+    sets: Any = NO_SETS  # as in ``Tree``
     measure: str = ""  # of the impurities of classes that are left out
 
     @property
@@ -71,7 +84,7 @@ class Forest(NamedTuple):
         """The nodes of tree t."""
         return slice(int(self.start[t]), int(self.start[t + 1]))
 
-    def _sums(self, stored: Any, t: int) -> Array:
+    def _sums(self, stored: NDArray[Any], t: int) -> Array:
         """A field that is stored for all nodes or for the leaves: its numbers in tree t."""
         part = self.part(t)
         if len(stored) == len(self.right):
@@ -143,24 +156,12 @@ class Forest(NamedTuple):
         right, impurity = self.right[part], self.impurities(t)
         value = self.values(t).reshape(len(right), len(self.n_classes), -1)
         spread = self.spread[part] if len(self.spread) else np.sqrt(impurity)[:, None]
-        return Tree(
-            left_children(right),
-            right,
-            self.feature[part],
-            self.questions(t),
-            self.missing_left[part],
-            impurity,
-            self.sizes(t),
-            self.weights(t),
-            value,
-            spread,
-            self.n_classes,
-            self.n_features,
-            self.levels,
-            self.sets,
-        )
+        question = self.feature[part], self.questions(t), self.missing_left[part]
+        counts = impurity, self.sizes(t), self.weights(t), value, spread, self.n_classes
+        rest = self.n_features, self.levels, self.sets
+        return Tree(left_children(right), right, *question, *counts, *rest)
 
-    def at(self, leaves: Any) -> Array:
+    def at(self, leaves: NDArray[Any]) -> Array:
         """The values (..., outputs * classes) of leaves, counted over all trees."""
         if len(self.value):
             return self.value[leaves]
@@ -176,15 +177,8 @@ class Forest(NamedTuple):
         return found
 
     def _arrays(self) -> tuple[Any, ...]:
-        return (
-            self.start,
-            self.feature,
-            self.threshold,
-            self.missing_left,
-            self.right,
-            self.levels,
-            self.sets,
-        )
+        nodes = self.start, self.feature, self.threshold, self.missing_left, self.right
+        return (*nodes, self.levels, self.sets)
 
     def sum_values(self, X: Array) -> Array:
         """The values of the leaves, summed over the trees: (n, outputs * classes)."""
@@ -213,7 +207,9 @@ class Forest(NamedTuple):
         walk.over_blocks(walk.all_leaves, writeable(X), *self._arrays(), out)
         return out
 
-    def leaves_at(self, t: int, X: Array, rows: Any, column: int = -1, cells: Any = None) -> Any:
+    def leaves_at(
+        self, t: int, X: Array, rows: NDArray[Any], column: int = -1, cells: Array | None = None
+    ) -> Any:
         """The leaves of some rows in tree t, one column perhaps replaced by ``cells``."""
         out = np.empty(len(rows), np.int64)
         cells = np.zeros(0) if cells is None else cells
@@ -252,7 +248,9 @@ def writeable(X: Array) -> Array:
     return X if X.flags.writeable and X.flags.c_contiguous else np.array(X, order="C")
 
 
-def shifted(threshold: Array, feature: Any, levels: Any, words: int) -> Array:
+def shifted(
+    threshold: Array, feature: NDArray[np.int32], levels: NDArray[Any], words: int
+) -> Array:
     """Thresholds when the sets of levels begin ``words`` later."""
     if words == 0:
         return threshold
@@ -333,3 +331,121 @@ def _complete(forest: Forest, name: str) -> Forest:
         full["threshold"] = np.concatenate([forest.questions(t) for t in trees])
     found = forest._replace(**full)
     return found._replace(measure="") if name == "impurity" else found
+
+
+# --- checks: compiled code walks the arrays without looking ---------------------------------------
+
+
+def check_forest(forest: Forest) -> None:
+    """Raise a ValueError where the arrays do not fit together."""
+    for field, kind in zip(forest[: len(KINDS)], KINDS, strict=True):
+        if not isinstance(field, np.ndarray) or all(field.dtype != k for k in kind.split()):
+            raise ValueError("the arrays of the forest have other kinds of numbers")
+    if not (sound_start(forest) and sound_shapes(forest) and sound_leaves(forest)):
+        raise ValueError("the arrays of the forest do not fit together")
+    if not sound_sets(forest):
+        raise ValueError("the sets of levels of the forest do not fit together")
+    n, width = len(forest.feature), forest.value.shape[1]
+    none = np.broadcast_to(0.0, n)  # nothing is derived from nodes that were not looked at
+    nodes = forest._replace(
+        impurity=none,
+        size=none,
+        weight=none,
+        spread=none[:, None],
+        value=np.broadcast_to(0.0, (n, width)),
+    )
+    for t in range(forest.n_trees):
+        nodes.tree(t).check()
+
+
+def sound_start(forest: Forest) -> bool:
+    """Whether the trees cover the nodes."""
+    start = forest.start
+    return bool(
+        start.ndim == 1
+        and len(start) > 1
+        and start[0] == 0
+        and start[-1] == len(forest.feature)
+        and (np.diff(start) > 0).all()
+    )
+
+
+def sound_shapes(forest: Forest) -> bool:
+    """Whether each field has an entry for every node, or is left out as it may be."""
+    n, leaves = len(forest.feature), (len(forest.feature) + forest.n_trees) // 2
+    value, spread, outputs = forest.value, forest.spread, len(forest.n_classes)
+    if {field.ndim for field in forest[1:8]} != {1} or (value.ndim, spread.ndim) != (2, 2):
+        return False
+    of_squares = spread.shape == (0, 1) and value.shape[1] == 1
+    of_pure = forest.measure != "" and len(value) == 0 and spread.shape[1] == 0
+    return (
+        {len(field) for field in forest[1:5]} == {n}
+        and {len(forest.size), len(forest.weight)} <= {n, leaves}
+        and outputs > 0
+        and value.shape[1] > 0
+        and value.shape[1] % outputs == 0
+        and (len(value) == n or (len(value) == 0 and outputs == 1))
+        and (len(spread) == n or of_squares)
+        and forest.measure in MEASURES
+        and (len(forest.impurity) == n or (len(forest.impurity) == 0 and (of_squares or of_pure)))
+    )
+
+
+def sound_leaves(forest: Forest) -> bool:
+    """Whether every tree has one leaf more than questions, and leaves name classes there are."""
+    ends = forest.right < 0
+    leaves = np.add.reduceat(ends, forest.start[:-1], dtype=np.int64)
+    if (2 * leaves - 1 != np.diff(forest.start)).any():
+        return False
+    if len(forest.value) or forest.of_numbers:
+        return True
+    label = forest.threshold[ends]
+    known = (label >= 0) & (label < forest.value.shape[1]) & (label == np.floor(label))
+    return bool(known.all())
+
+
+# --- model files ---------------------------------------------------------------------------------
+
+
+def shorten(forest: Forest) -> Any:
+    """The forest with short fields, or as it is where they would not say the same."""
+    asks, feature, missing = forest.right >= 0, forest.feature, forest.missing_left
+    leaves_say_nothing = np.array_equal(feature != UNDEFINED, asks)
+    if not (leaves_say_nothing and np.array_equal(feature >= 0, asks)):
+        return forest
+    short = {"feature": narrow(feature)[asks]}
+    if missing.max() <= 1 and not missing[~asks].any():
+        short["missing_left"] = np.packbits(missing[asks])
+    if len(forest.value) and (forest.threshold[~asks] == UNDEFINED).all():
+        short["threshold"] = forest.threshold[asks]
+    return forest._replace(**short)
+
+
+def narrow(numbers: NDArray[Any]) -> Any:
+    """Whole numbers >= -2 in as few bytes as they need.
+
+    >>> narrow(np.array([-2, 100], np.int32)).dtype, narrow(np.array([3, 1000], np.int32)).dtype
+    (dtype('int8'), dtype('int16'))
+    """
+    most = int(numbers.max())
+    return numbers.astype(next(kind for kind in NARROW if most <= np.iinfo(kind).max))
+
+
+def lengthen(forest: Forest) -> Any:
+    """The reverse; arrays that do not fit are left to ``check``."""
+    asks = forest.right >= 0
+    n = int(np.count_nonzero(asks))
+    long: dict[str, Any] = {}
+    if len(forest.feature) == n and forest.feature.dtype in NARROW:
+        long["feature"] = _spread(forest.feature.astype(np.int32), asks, UNDEFINED)
+    if len(forest.missing_left) == -(-n // 8) and forest.missing_left.dtype == np.uint8:
+        long["missing_left"] = _spread(np.unpackbits(forest.missing_left, count=n), asks, 0)
+    if len(forest.threshold) == n:
+        long["threshold"] = _spread(forest.threshold, asks, UNDEFINED)
+    return forest._replace(**long)
+
+
+def _spread(numbers: NDArray[Any], asks: BoolArray, otherwise: int) -> Any:
+    found = np.full(len(asks), otherwise, numbers.dtype)
+    found[asks] = numbers
+    return found

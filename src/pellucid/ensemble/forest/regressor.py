@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.forest.forest_model import CAUTION, ForestEstimator, fingerprint, jobs
@@ -34,6 +34,7 @@ class ForestRegressor(ForestEstimator, Regressor):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Grow the trees."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
         )
@@ -104,7 +105,7 @@ class ForestRegressor(ForestEstimator, Regressor):
             std = jackknife_std(forest, self.sampler_, rows)
         return mean, std[:, 0] if self.n_outputs_ == 1 else std
 
-    def predict_quantiles(self, X: ArrayLike, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
+    def predict_quantiles(self, X: ArrayLike, quantiles: ArrayLike = (0.1, 0.5, 0.9)) -> Array:
         """Quantiles of the targets that share leaves with each row, (n, quantiles).
 
         Parameters
@@ -182,7 +183,7 @@ class ForestRegressor(ForestEstimator, Regressor):
         y = target.reshape(len(target), -1)
         forest = self.forest_
 
-        def errors(t: int, leaves: Any, rows: Any) -> float:
+        def errors(t: int, leaves: IntArray, rows: IntArray) -> float:
             gap = forest.at(forest.start[t] + leaves) - y[rows]
             return float((gap * gap).mean())
 

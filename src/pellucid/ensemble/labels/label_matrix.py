@@ -3,17 +3,19 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Matrix
 from pellucid.core.runtime.warn import warn
 
 
-def open_label_matrix(owner: Any, Y: Any, n: int) -> Any:
+def open_label_matrix(owner: BaseEstimator, Y: Matrix, n: int) -> Any:
     """Y as an (n, L) array of labels, dense."""
     name = type(owner).__name__
     if Y is None:
@@ -36,7 +38,7 @@ def open_label_matrix(owner: Any, Y: Any, n: int) -> Any:
     return Y
 
 
-def check_zero_one(Y: Any, name: str) -> Any:
+def check_zero_one(Y: NDArray[Any], name: str) -> Any:
     """Refuse labels other than 0 and 1.
 
     >>> check_zero_one(np.array([[0, 2]]), "predict_top")
@@ -49,7 +51,7 @@ def check_zero_one(Y: Any, name: str) -> Any:
     return Y.astype(np.int64)
 
 
-def warn_constant(owner: Any, label: int, value: Any) -> None:
+def warn_constant(owner: BaseEstimator, label: int, value: object) -> None:
     """One warning per label that never varies."""
     warn(
         f"{type(owner).__name__}: label {label} is {value} in every training row; "

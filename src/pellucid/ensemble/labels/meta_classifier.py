@@ -36,6 +36,7 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
         return tags
 
     def get_metadata_routing(self) -> Any:
+        """What is passed on to the fits of the inner estimator."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         if hasattr(type(self), "partial_fit"):
             mapping.add(caller="partial_fit", callee="partial_fit")
@@ -72,7 +73,7 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
         refuse_cells(self, self.estimator, X)
 
 
-def refuse_cells(owner: Any, estimator: Any, X: Any) -> None:
+def refuse_cells(owner: Estimator, estimator: Any, X: Any) -> None:
     """Name a bad cell by its row in X: the inner estimators will see only some of the rows."""
     if not isinstance(estimator, Estimator):
         return  # what it accepts is not known here
@@ -114,6 +115,6 @@ def fit_binary(
     return clone(estimator).fit(X, y, **params)
 
 
-def take_rows(X: Any, indices: Any) -> Any:
+def take_rows(X: Any, indices: IntArray) -> Any:
     """Rows of a table of any kind."""
     return _safe_indexing(X, indices)

@@ -123,20 +123,13 @@ class OneVsOneClassifier(MetaClassifier):
         rows = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
         pairs = list(combinations(range(len(self.classes_)), 2))
         taken = [np.sort(np.concatenate([rows[i], rows[j]])) for i, j in pairs]
-        self.estimators_ = tuple(
-            Parallel(n_jobs=self.n_jobs)(
-                delayed(fit_pair)(
-                    self.estimator,
-                    X,
-                    codes,
-                    indices,
-                    j,
-                    params,
-                    (str(self.classes_[i]), str(self.classes_[j])),
-                )
-                for (i, j), indices in zip(pairs, taken, strict=True)
-            )
+        names = [(str(self.classes_[i]), str(self.classes_[j])) for i, j in pairs]
+        jobs = zip(taken, (j for _, j in pairs), names, strict=True)
+        fits = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_pair)(self.estimator, X, codes, indices, j, params, pair)
+            for indices, j, pair in jobs
         )
+        self.estimators_ = tuple(fits)
         self.pair_sizes_ = np.array([len(indices) for indices in taken])
         self.pairwise_indices_ = tuple(taken) if get_tags(self).input_tags.pairwise else None
         context.end()

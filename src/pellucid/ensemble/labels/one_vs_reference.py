@@ -89,17 +89,11 @@ class OneVsReferenceClassifier(MetaClassifier):
         self.reference_ = self.classes_[pivot]
         others = [k for k in range(len(self.classes_)) if k != pivot]
         taken = [np.flatnonzero((codes == k) | (codes == pivot)) for k in others]
+        names = [(str(self.reference_), str(self.classes_[k])) for k in others]
+        jobs = zip(taken, others, names, strict=True)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_pair)(
-                self.estimator,
-                X,
-                codes,
-                indices,
-                k,
-                params,
-                (str(self.reference_), str(self.classes_[k])),
-            )
-            for k, indices in zip(others, taken, strict=True)
+            delayed(fit_pair)(self.estimator, X, codes, indices, k, params, pair)
+            for indices, k, pair in jobs
         )
         self.pair_sizes_ = np.array([len(indices) for indices in taken])
         context.end()

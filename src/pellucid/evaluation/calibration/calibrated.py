@@ -169,19 +169,9 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         if ensemble == "auto":
             ensemble = not isinstance(estimator, FrozenEstimator)
         if ensemble:
+            rest = self.classes_, self.method, params.estimator.fit
             self.calibrated_classifiers_ = Parallel(n_jobs=self.n_jobs)(
-                delayed(fit_pair)(
-                    clone(estimator),
-                    X,
-                    labels,
-                    codes,
-                    w,
-                    train,
-                    test,
-                    self.classes_,
-                    self.method,
-                    params.estimator.fit,
-                )
+                delayed(fit_pair)(clone(estimator), X, labels, codes, w, train, test, *rest)
                 for train, test in cv.split(X, labels, **params.splitter.split)
             )
         else:

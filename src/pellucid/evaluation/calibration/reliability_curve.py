@@ -151,18 +151,7 @@ def _summary(
     share, overall = n_b / n, float(w @ y / n)
     low, high = wilson_limits(o_b, n_b, float(ndtri((1 + confidence) / 2)))
     gap = np.abs(o_b - p_b)
-    return Reliability(
-        p_b,
-        o_b,
-        n_b,
-        low,
-        high,
-        ece=float(share @ gap),
-        mce=float(gap.max()),
-        brier=float(w @ (p - y) ** 2 / n),
-        reliability=float(share @ (p_b - o_b) ** 2),
-        resolution=float(share @ (o_b - overall) ** 2),
-        uncertainty=overall * (1 - overall),
-        strategy=strategy,
-        confidence=confidence,
-    )
+    ece, mce, brier = float(share @ gap), float(gap.max()), float(w @ (p - y) ** 2 / n)
+    miss, resolution = float(share @ (p_b - o_b) ** 2), float(share @ (o_b - overall) ** 2)
+    numbers = ece, mce, brier, miss, resolution, overall * (1 - overall)
+    return Reliability(p_b, o_b, n_b, low, high, *numbers, strategy, confidence)

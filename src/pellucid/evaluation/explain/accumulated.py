@@ -304,18 +304,9 @@ def accumulated_effects(
     low, high = _band(steps, place, points, words, mean, n_bootstrap, confidence, random_state)
     outputs, target = _targets(model, centred.shape[1])
     counts = np.bincount(place[known], minlength=points - (not words))
-    return AccumulatedEffects(
-        names[j],
-        grid,
-        centred.T,
-        centred.T if low is None else low,
-        centred.T if high is None else high,
-        counts,
-        outputs,
-        target,
-        words,
-        confidence,
-    )
+    low, high = (centred.T if found is None else found for found in (low, high))
+    described = outputs, target, words, confidence
+    return AccumulatedEffects(names[j], grid, centred.T, low, high, counts, *described)
 
 
 def _steps(

@@ -258,16 +258,8 @@ def tree_shap(model: Any, X: Any) -> TreeShap:
         for j, known in places_of(model, trees).items()
     }
     if K == 1:
-        return TreeShap(
-            values[:, :, 0],
-            float(base[0]),
-            prediction[:, 0],
-            rows,
-            names,
-            (),
-            _scale(model, trees),
-            words,
-        )
+        one = values[:, :, 0], float(base[0]), prediction[:, 0]
+        return TreeShap(*one, rows, names, (), _scale(model, trees), words)
     labels = model.classes_.tolist() if hasattr(model, "classes_") else list(range(K))
     outputs = tuple(str(label) for label in labels)
     return TreeShap(values, base, prediction, rows, names, outputs, trees.scale, words)

@@ -216,20 +216,8 @@ def compare_folds(
     summaries = tuple(cv_summary(row, test_ratio=ratio) for row in scores)
     best = int(np.argmax(scores.mean(axis=1) * (1 if greater_is_better else -1)))
     sentence = _sentence(names, best, float(scores[best].mean()), better[best], metric)
-    return Comparison(
-        names,
-        scores,
-        summaries,
-        p,
-        adjusted,
-        better,
-        sentence,
-        metric,
-        bool(greater_is_better),
-        test,
-        correction,
-        float(alpha),
-    )
+    found_ = names, scores, summaries, p, adjusted, better, sentence
+    return Comparison(*found_, metric, bool(greater_is_better), test, correction, float(alpha))
 
 
 def _refuse_undefined(names: tuple[str, ...], scores: Array, metric: str) -> None:

@@ -76,18 +76,8 @@ def mcnemar_test(
         df, critical = 1, float(chdtri(1, alpha))
         p = float(chdtrc(1, statistic))
     name = {"exact": "exact", "chi2": "continuity corrected", "uncorrected": "uncorrected"}[method]
-    return SignificanceTest(
-        statistic,
-        p,
-        df,
-        critical,
-        p < alpha,
-        (only_a - only_b) / n,
-        low,
-        high,
-        "two-sided",
-        f"McNemar's test ({name})",
-    )
+    result = statistic, p, df, critical, p < alpha, (only_a - only_b) / n, low, high
+    return SignificanceTest(*result, "two-sided", f"McNemar's test ({name})")
 
 
 def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTest:
@@ -119,18 +109,8 @@ def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTe
     spread = m * T - int((L**2).sum())
     Q = (m - 1) * (m * int((G**2).sum()) - T**2) / spread if spread else 0.0
     p, critical = float(chdtrc(m - 1, Q)), float(chdtri(m - 1, alpha))
-    return SignificanceTest(
-        float(Q),
-        p,
-        m - 1,
-        critical,
-        critical < Q,
-        float((G.max() - G.min()) / n),
-        None,
-        None,
-        "two-sided",
-        "Cochran's Q test",
-    )
+    result = float(Q), p, m - 1, critical, critical < Q, float((G.max() - G.min()) / n), None, None
+    return SignificanceTest(*result, "two-sided", "Cochran's Q test")
 
 
 def _truths(values: ArrayLike | list[ArrayLike], name: str) -> BoolArray:

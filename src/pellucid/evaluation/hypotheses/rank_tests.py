@@ -100,14 +100,5 @@ def friedman_test(
     pairs[upper] = np.clip(studentized_range.sf(gaps[upper] / error, m, np.inf), 0.0, 1.0)
     pairs = np.minimum(pairs, pairs.T)
     distance = float(studentized_range.ppf(1 - alpha, m, np.inf)) * error
-    return FriedmanTest(
-        chi2,
-        float(chdtrc(m - 1, chi2)),
-        m - 1,
-        critical,
-        chi2 > critical,
-        R,
-        distance,
-        pairs,
-        gaps > distance,
-    )
+    overall = chi2, float(chdtrc(m - 1, chi2)), m - 1, critical, chi2 > critical
+    return FriedmanTest(*overall, R, distance, pairs, gaps > distance)

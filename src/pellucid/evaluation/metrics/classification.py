@@ -328,15 +328,8 @@ def _per_class(
     for j, label in enumerate(data.labels.tolist()):
         tp, fn, fp, _ = (float(part[j]) for part in counts)
         share = _share(tp + fn, n, confidence)
-        support = Interval(
-            _whole(tp + fn),
-            share.low * n,
-            share.high * n,
-            share.standard_error * n,
-            "wilson",
-            n,
-            confidence,
-        )
+        limits = share.low * n, share.high * n, share.standard_error * n
+        support = Interval(_whole(tp + fn), *limits, "wilson", n, confidence)
         tables[label] = MetricTable(
             {
                 "precision": _share(tp, tp + fp, confidence),

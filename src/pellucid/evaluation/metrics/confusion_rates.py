@@ -112,24 +112,10 @@ def rates(tp: float, fn: float, fp: float, tn: float, *, beta: float = 1.0) -> R
     P, N = c.tp + c.fn, c.fp + c.tn
     rebalanced = float(ps.ratio(c.tp * ps.ratio(N, P) + c.tn, 2 * N))
     accuracy = ps.accuracy(C)
-    result = Rates(
-        accuracy,
-        1 - accuracy,
-        rebalanced,
-        (found + spared) / 2,
-        float(ps.precision(c)),
-        found,
-        spared,
-        float(ps.f_beta(c, beta)),
-        ps.mcc(C),
-        ps.kappa(C),
-        float(P / C.sum()),
-        float(beta),
-        float(tp),
-        float(fn),
-        float(fp),
-        float(tn),
-    )
+    balanced, f = (found + spared) / 2, float(ps.f_beta(c, beta))
+    rates_ = accuracy, 1 - accuracy, rebalanced, balanced, float(ps.precision(c)), found, spared, f
+    given = [float(v) for v in (P / C.sum(), beta, tp, fn, fp, tn)]
+    result = Rates(*rates_, ps.mcc(C), ps.kappa(C), *given)
     undefined = [name for name in _WORDS if np.isnan(getattr(result, name))]
     if undefined:
         warn_undefined(", ".join(undefined), "for these counts")

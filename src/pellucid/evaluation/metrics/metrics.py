@@ -263,15 +263,8 @@ def _defined(definition: Definition, cost_matrix: ArrayLike | None) -> Metric:
         )
         return definition.value(data)
 
-    return Metric(
-        definition.name,
-        function,
-        definition.needs,
-        definition.greater_is_better,
-        definition.interval,
-        definition,
-        cost_matrix,
-    )
+    d = definition
+    return Metric(d.name, function, d.needs, d.greater_is_better, d.interval, d, cost_matrix)
 
 
 def _scorer_named(name: str) -> tuple[str, Any]:

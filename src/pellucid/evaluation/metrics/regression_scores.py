@@ -87,39 +87,24 @@ def regression_metrics(
     data = prepare("numbers", y_true, y_pred, sample_weight)
     seed = int(generator(random_state).integers(2**31))
     k = data.y.shape[1]
-    outputs = tuple(
-        MetricTable(
-            _one(
-                data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]),
-                confidence,
-                seed,
-            )
-        )
-        for j in range(k if k > 1 else 0)
-    )
+    parts = (data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]) for j in range(k))
+    outputs = tuple(MetricTable(_one(part, confidence, seed)) for part in parts) if k > 1 else ()
     return RegressionTable(_one(data, confidence, seed), outputs)
 
 
 def _one(data: Prepared, confidence: float, seed: int) -> dict[str, Interval]:
     B = RESAMPLES if data.n <= MANY_ROWS else FEWER_RESAMPLES
-    found = {
-        name: metric_interval(
-            name,
-            data.y,
-            data.prediction,
-            confidence=confidence,
-            sample_weight=data.w,
-            random_state=seed,
-            n_resamples=B,
-        )
-        for name in NAMES
+    options: dict[str, Any] = {
+        "confidence": confidence,
+        "sample_weight": data.w,
+        "random_state": seed,
+        "n_resamples": B,
     }
+    found = {name: metric_interval(name, data.y, data.prediction, **options) for name in NAMES}
     n = float(data.n if data.w is None else data.w.sum())
     mse = found["mse"]
-    rss = mse._replace(
-        estimate=mse.estimate * n,
-        low=mse.low * n,
-        high=mse.high * n,
-        standard_error=mse.standard_error * n,
-    )
+    scaled = {
+        name: getattr(mse, name) * n for name in ("estimate", "low", "high", "standard_error")
+    }
+    rss = mse._replace(**scaled)
     return {"rss": rss, **found}

@@ -245,14 +245,8 @@ def ranking_metrics(
     return RankingTable(out, len(useful), len(parts) - len(useful))
 
 
-_RANK_NAMES = (
-    "ndcg",
-    "dcg",
-    "mean_average_precision",
-    "reciprocal_rank",
-    "pairwise_accuracy",
-    "kendall_tau",
-)
+_RANK_NAMES: tuple[str, ...] = ("ndcg", "dcg", "mean_average_precision", "reciprocal_rank")
+_RANK_NAMES += ("pairwise_accuracy", "kendall_tau")
 
 
 def _rank_one(y: Array, s: Array, k: int | None) -> tuple[float, ...]:

@@ -21,20 +21,6 @@ from pellucid.evaluation.metrics.metrics import warn_undefined
 from pellucid.evaluation.metrics.prepared import costs, prepare
 from pellucid.evaluation.metrics.registry import curves_of
 
-_ARRAYS = (
-    "threshold",
-    "tp",
-    "fp",
-    "fn",
-    "tn",
-    "precision",
-    "recall",
-    "specificity",
-    "f_beta",
-    "accuracy",
-    "cost",
-)
-
 
 class ThresholdCurve(NamedTuple):
     """What every threshold would give; ``cost`` is NaN without a cost matrix.
@@ -69,7 +55,7 @@ class ThresholdCurve(NamedTuple):
         """The arrays as a polars frame, one row per threshold."""
         import polars
 
-        return polars.DataFrame({name: getattr(self, name) for name in _ARRAYS})
+        return polars.DataFrame({name: getattr(self, name) for name in self._fields[:11]})
 
     def __str__(self) -> str:
         threshold, value = best_threshold(self)
@@ -130,24 +116,10 @@ def threshold_curve(
         a = data.positive
         b = 1 - a
         cost = (c.tp * L[a, a] + fn * L[a, b] + c.fp * L[b, a] + tn * L[b, b]) / (P + N)
-    return ThresholdCurve(
-        c.threshold,
-        c.tp,
-        c.fp,
-        fn,
-        tn,
-        ps.precision(counts),
-        c.tp / P,
-        tn / N,
-        ps.f_beta(counts, beta),
-        (c.tp + tn) / (P + N),
-        cost,
-        ps.roc_area(c),
-        ps.step_area(c),
-        ps.trapezoid_area(c),
-        data.labels[data.positive],
-        beta,
-    )
+    rates = ps.precision(counts), c.tp / P, tn / N, ps.f_beta(counts, beta), (c.tp + tn) / (P + N)
+    areas = ps.roc_area(c), ps.step_area(c), ps.trapezoid_area(c)
+    label = data.labels[data.positive]
+    return ThresholdCurve(c.threshold, c.tp, c.fp, fn, tn, *rates, cost, *areas, label, beta)
 
 
 def best_threshold(curve: ThresholdCurve, metric: str = "f_beta") -> tuple[float, float]:

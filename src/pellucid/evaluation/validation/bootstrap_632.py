@@ -204,7 +204,7 @@ def bootstrap_estimate(
     none = no_information_score(score, y, said, labels) if kind == "632+" else None
     value, w, R = Combined(oob, 1.0, None) if kind == "oob" else combine(apparent, oob, none)
     low, high = np.quantile((1 - w) * apparent + w * replicates, [0.025, 0.975])
-    return BootstrapEstimate(
+    numbers = (
         float(value),
         float(apparent),
         oob,
@@ -214,7 +214,5 @@ def bootstrap_estimate(
         replicates,
         float(low),
         float(high),
-        kind,
-        score.name,
-        score.greater_is_better,
     )
+    return BootstrapEstimate(*numbers, kind, score.name, score.greater_is_better)

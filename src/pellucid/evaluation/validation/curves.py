@@ -277,17 +277,10 @@ def size_curve(
     ]
     job = FoldJob(estimator, X, y, score, train_scores=True, predictions=True)
     train, test, collapsed = _scores(job, tasks, len(splits), n_jobs, callbacks)
-    return SizeCurve(
-        counts,
-        train,
-        test,
-        summaries_of(train),
-        summaries_of(test),
-        _size_sentence(counts, train, test, collapsed, score),
-        collapsed,
-        score.name,
-        score.greater_is_better,
-    )
+    summaries = summaries_of(train), summaries_of(test)
+    sentence = _size_sentence(counts, train, test, collapsed, score)
+    named = score.name, score.greater_is_better
+    return SizeCurve(counts, train, test, *summaries, sentence, collapsed, *named)
 
 
 def _size_sentence(sizes: IntArray, train: Array, test: Array, marks: BoolArray, m: Metric) -> str:
@@ -390,21 +383,12 @@ def complexity_curve(
         test, (places / spans).sum(axis=0), "one_standard_error", score.greater_is_better
     )
     shape = (*(len(part) for part in lists), len(splits))
-    at = [tuple(int(v) for v in places[:, i]) if pair else i for i in (best, simple)]
-    return ComplexityCurve(
-        lists if pair else lists[0],
-        train.reshape(shape),
-        test.reshape(shape),
-        summaries_of(train),
-        summaries_of(test),
-        at[0],
-        at[1],
-        _complexity_sentence(names, combos, test, best, simple, collapsed, score),
-        collapsed.reshape(shape),
-        parameter,
-        score.name,
-        score.greater_is_better,
-    )
+    first, second = (tuple(places[:, i].tolist()) if pair else i for i in (best, simple))
+    summaries = summaries_of(train), summaries_of(test)
+    sentence = _complexity_sentence(names, combos, test, best, simple, collapsed, score)
+    train, test, marks = (table.reshape(shape) for table in (train, test, collapsed))
+    curve = lists if pair else lists[0], train, test, *summaries, first, second, sentence, marks
+    return ComplexityCurve(*curve, parameter, score.name, score.greater_is_better)
 
 
 def _complexity_sentence(
