@@ -46,7 +46,10 @@ def test_the_table_names_kernels_that_are_there():
     assert json.loads(TABLE.read_text()).items() <= renewed(recorded(), KERNELS).items()
 
 
-@pytest.mark.parametrize("cls", CASES)
+@pytest.mark.parametrize(
+    "cls",
+    ["GaussianNB", pytest.param("Lars", marks=pytest.mark.slow)],  # it compiles for long
+)
 def test_a_real_call_compiles_nothing_more(cls, tmp_path):
     """In a cache of its own; structures (NamedTuples) are among the arguments."""
     module, call = CASES[cls]
