@@ -120,14 +120,14 @@ def _remark(
     category: type[Warning],
     filename: str,
     lineno: int,
-    file: Any = None,
+    file: object = None,
     line: str | None = None,
 ) -> None:
     """A warning is one sentence too, without the line of code that gave it."""
     click.echo(f"pellucid: note: {' '.join(str(message).split())}", err=True)
 
 
-def _last_resort(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+def _last_resort(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """What nobody foresaw is still one sentence; Python then leaves with code 1."""
     click.echo(
         f"pellucid: internal error, {kind.__name__}: {sentence(error)} "

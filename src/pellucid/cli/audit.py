@@ -1,12 +1,18 @@
 """``pellucid audit DATA``: what is wrong or remarkable about a table."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pellucid.study.records import Audit, ColumnProfile, Finding
+    from pellucid.study.saved.evaluation import Judgement
 
 COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 NAME, LEVELS = 24, 30  # the widest cells of the table of columns
@@ -59,7 +65,7 @@ def audit(
         raise click.exceptions.Exit(Code.FAILED_CHECK)
 
 
-def keep(record: Any, out: Path) -> None:
+def keep(record: "Audit | Judgement", out: Path) -> None:
     """The record as a JSON file."""
     import json
 
@@ -70,7 +76,7 @@ def keep(record: Any, out: Path) -> None:
         file.write(text.encode("utf-8"))
 
 
-def show(record: Any, data: str) -> None:
+def show(record: "Audit", data: str) -> None:
     """Findings first, then one line for every column."""
     screen = console()
     screen.print(f"{short(data, 60)}: {record.n_rows:,} rows, {record.n_columns:,} columns")
@@ -85,7 +91,7 @@ def show(record: Any, data: str) -> None:
     screen.print(grid(columns, [column_row(c) for c in record.columns], right=(3, 4)))
 
 
-def show_finding(screen: Any, finding: Any) -> None:
+def show_finding(screen: "Console", finding: "Finding") -> None:
     """Code and title, where, the numbers; for what is grave also why and what to do."""
     from rich.padding import Padding
     from rich.text import Text
@@ -109,7 +115,7 @@ def show_finding(screen: Any, finding: Any) -> None:
         )
 
 
-def column_row(column: Any) -> tuple[str, ...]:
+def column_row(column: "ColumnProfile") -> tuple[str, ...]:
     """One column in one line."""
     return (
         short(column.name, NAME),
@@ -121,7 +127,7 @@ def column_row(column: Any) -> tuple[str, ...]:
     )
 
 
-def values(column: Any) -> str:
+def values(column: "ColumnProfile") -> str:
     """The range of numbers and dates, or the commonest levels."""
     from pellucid.core.records import show as number
 
@@ -134,7 +140,7 @@ def values(column: Any) -> str:
     return ", ".join(str(level) for level, _ in column.counts[:4])
 
 
-def short(text: Any, most: int) -> str:
+def short(text: object, most: int) -> str:
     """Printable and at most so long.
 
     >>> short("a" + chr(27) + "[31mb", 12) == "a" + chr(92) + "x1b[31mb", short("abcdef", 4)

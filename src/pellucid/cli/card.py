@@ -50,7 +50,7 @@ def card_rows(model: Path, found: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def words(value: Any) -> str:
+def words(value: object) -> str:
     """
     >>> words({"C": 1.0, "aic": 51.8767828937524, "rows": 275}), words(["a", "b"])
     ('C = 1, aic = 51.88, rows = 275', 'a; b')

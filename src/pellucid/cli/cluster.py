@@ -1,12 +1,16 @@
 """``pellucid cluster DATA``: groups of rows, if there are any."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pellucid.cli.shared.options import common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_table
+
+if TYPE_CHECKING:
+    from pellucid.study.records import Finding
 
 FILES = ("report.html", "report.json", "clusters.csv", "model.pellucid")
 DISTANCES = ("euclidean", "manhattan", "cosine")
@@ -104,7 +108,7 @@ def progress(silent: bool) -> Any:
     return spinner()
 
 
-def show(record: dict[str, Any], findings: Any, paths: list[Path]) -> None:
+def show(record: dict[str, Any], findings: "Sequence[Finding]", paths: list[Path]) -> None:
     """Verdict, criteria by k, groups, findings, files."""
     from rich.text import Text
 

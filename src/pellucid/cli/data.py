@@ -2,12 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pellucid.cli.shared.options import check_output, common, console, grid, print_json
 from pellucid.study.errors import nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pellucid.data.catalog import DataInfo
 
 WIDTH = 100  # of a shown table; columns that do not fit are named below it
 CELL = 24  # the widest cell
@@ -63,7 +68,7 @@ def show(name: str, rows: int, as_json: bool, quiet: bool, seed: int) -> None:
             screen.print("", f"and {len(hidden)} more columns: {named}")
 
 
-def show_network(entry: Any, rows: int, as_json: bool, quiet: bool) -> None:
+def show_network(entry: "DataInfo", rows: int, as_json: bool, quiet: bool) -> None:
     """A network is a file: say where it is and show how it begins."""
     from pellucid.data import load_network
 
@@ -140,7 +145,7 @@ def setting(text: str) -> tuple[str, Any]:
         raise click.UsageError(f"--set takes NAME=VALUE with a JSON value, got {text!r}") from error
 
 
-def frame_of(entry: Any, n_samples: int | None, seed: int, settings: dict[str, Any]) -> Any:
+def frame_of(entry: "DataInfo", n_samples: int | None, seed: int, settings: dict[str, Any]) -> Any:
     """A bundled table, or what a generator makes, as a Polars frame."""
     from pellucid.data import load_table, make
 
@@ -153,7 +158,7 @@ def frame_of(entry: Any, n_samples: int | None, seed: int, settings: dict[str, A
     return load_table(entry.name)
 
 
-def generator_settings(entry: Any, n_samples: int | None, seed: int) -> dict[str, Any]:
+def generator_settings(entry: "DataInfo", n_samples: int | None, seed: int) -> dict[str, Any]:
     """Rows and seed in the words of the generator: some count rows per class, one has no seed."""
     from inspect import signature
 
@@ -174,7 +179,9 @@ def generator_settings(entry: Any, n_samples: int | None, seed: int) -> dict[str
     return {**settings, "n_per_class": n_samples // classes}
 
 
-def fitting(head: Any, types: dict[str, str]) -> tuple[list[str], list[list[str]], list[str]]:
+def fitting(
+    head: "pl.DataFrame", types: dict[str, str]
+) -> tuple[list[str], list[list[str]], list[str]]:
     """The columns that fit into WIDTH, their types and cells, and the columns that do not."""
     shown: list[list[str]] = []
     width = 0
@@ -188,19 +195,19 @@ def fitting(head: Any, types: dict[str, str]) -> tuple[list[str], list[list[str]
     return head.columns[: len(shown)], rows, head.columns[len(shown) :]
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """A cell for reading: six digits, at most CELL characters, nothing for a missing value."""
     text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= CELL else f"{text[: CELL - 1]}…"
 
 
-def print_csv(frame: Any) -> None:
+def print_csv(frame: "pl.DataFrame") -> None:
     from pellucid.data import write_csv
 
     write_csv(frame, sys.stdout)
 
 
-def write(frame: Any, out: Path) -> None:
+def write(frame: "pl.DataFrame", out: Path) -> None:
     """Write the file whole or not at all."""
     from pellucid.data import write_csv
 

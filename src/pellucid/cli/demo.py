@@ -1,12 +1,15 @@
 """``pellucid demo [METHOD]``: the course's own example, beside the expected numbers."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
 from pellucid.study.errors import nearest
+
+if TYPE_CHECKING:
+    from pellucid.study.examples.examples import Outcome
 
 
 @click.command()
@@ -73,7 +76,7 @@ def show_list(demos: dict[str, Any]) -> None:
     console().print(grid(("family", "example", "what it shows"), rows))
 
 
-def show(outcome: Any) -> None:
+def show(outcome: "Outcome") -> None:
     """One example: computed and expected one under the other, so that digits line up."""
     from rich.text import Text
 

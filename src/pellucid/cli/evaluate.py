@@ -1,7 +1,7 @@
 """``pellucid evaluate MODEL DATA``: how good a saved model is on rows whose answers are known."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,12 @@ from pellucid.cli.shared.tables import (
     read_costs,
     read_table,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pellucid.study.saved.drift import ColumnDrift, DriftReport
+    from pellucid.study.saved.evaluation import Judgement
 
 MOST_CLASSES = 8  # of a confusion table on the terminal
 SUMS = ("rss", "log_loss_sum")  # they grow with the rows; the JSON has them
@@ -92,7 +98,7 @@ def evaluate(
         show(found, model, shown)
 
 
-def show(found: Any, model: Path, data: str) -> None:
+def show(found: "Judgement", model: Path, data: str) -> None:
     """Measures, the sentence on change, confusion, groups, drift."""
     screen = console()
     target = ", ".join(short(name, 40) for name in found.task.target)
@@ -126,7 +132,7 @@ def show(found: Any, model: Path, data: str) -> None:
         show_drift(screen, found.drift)
 
 
-def number(value: Any) -> str:
+def number(value: "float | None") -> str:
     from pellucid.core.figures import figures
 
     return figures(None if value is None else float(f"{value:.4g}"))
@@ -136,7 +142,7 @@ def said(metric: str) -> str:
     return metric.replace("f_beta", "f1").replace("_", " ")
 
 
-def measures(found: Any) -> Any:
+def measures(found: "Judgement") -> Any:
     """Every measure; the study's own first and bold."""
     from rich.text import Text
 
@@ -151,7 +157,7 @@ def measures(found: Any) -> Any:
     return grid(("measure", "estimate", "low", "high"), rows, right=(1, 2, 3))
 
 
-def change_sentence(found: Any) -> str:
+def change_sentence(found: "Judgement") -> str:
     """Against the test rows of the study."""
     if found.before is None:
         return ""
@@ -169,7 +175,7 @@ def change_sentence(found: Any) -> str:
     return f"{text}; here it is {way}, by more than chance (p = {p:.2g})."
 
 
-def cost_sentence(found: Any) -> str:
+def cost_sentence(found: "Judgement") -> str:
     if found.costs is None:
         return ""
     text = f"A decision costs {number(found.costs['as_it_decides'])} on average"
@@ -191,7 +197,7 @@ def confusion(table: Any) -> Any:
     return grid(columns, rows, right=range(1, len(columns)))
 
 
-def groups(found: Any) -> Any:
+def groups(found: "Judgement") -> Any:
     """The measure of every group."""
     rows = []
     for one in found.groups:
@@ -203,7 +209,7 @@ def groups(found: Any) -> Any:
     return grid(columns[:wide], [row[:wide] for row in rows], right=(1, 2, 3, 4))
 
 
-def show_drift(screen: Any, drift: Any) -> None:
+def show_drift(screen: "Console", drift: "DriftReport") -> None:
     """A sentence, and the columns that are not as in training."""
     tested = sum(c.p_value == c.p_value for c in drift.columns)
     if drift.drifted:
@@ -233,7 +239,7 @@ def show_drift(screen: Any, drift: Any) -> None:
         screen.print(grid(columns, rows, right=(2, 3, 4, 5, 6)))
 
 
-def drift_row(c: Any) -> tuple[str, ...]:
+def drift_row(c: "ColumnDrift") -> tuple[str, ...]:
     from pellucid.report.words import p_value
 
     missing = (

@@ -1,7 +1,7 @@
 """``pellucid explain MODEL [DATA]``: why a saved model says what it says."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from pellucid.cli.shared.options import (
     sentence,
 )
 from pellucid.cli.shared.tables import check_columns, load_model, need_columns, read_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MOST_ROWS, BAR = 20, 24  # of a table on the terminal; the widest bar
 MOST_RULES, MOST_POINTS = 30, 9
@@ -137,7 +140,7 @@ def show(record: dict[str, Any], model: Path, only: tuple[bool, bool]) -> None:
     draw(console(), record, model, only)
 
 
-def draw(screen: Any, record: dict[str, Any], model: Path, only: tuple[bool, bool]) -> None:
+def draw(screen: "Console", record: dict[str, Any], model: Path, only: tuple[bool, bool]) -> None:
     """Everything; with --row or --feature that alone."""
     screen.print(headline(record["about"], model))
     row, feature = only
@@ -165,7 +168,7 @@ def headline(about: dict[str, Any], model: Path) -> str:
     return f"{text} in its study"
 
 
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """Four digits; a dash for what is missing.
 
     >>> number(3.14159265), number(None), number(12)
@@ -176,21 +179,21 @@ def number(value: Any) -> str:
     return figures(value, 4)
 
 
-def heading(screen: Any, text: str) -> None:
+def heading(screen: "Console", text: str) -> None:
     from rich.text import Text
 
     screen.print()
     screen.print(Text(text, style="bold"))
 
 
-def show_card(screen: Any, card: dict[str, Any]) -> None:
+def show_card(screen: "Console", card: dict[str, Any]) -> None:
     rows = [(name, words(text)) for name, text in card.items() if text]
     if rows:
         heading(screen, "What it is")
         screen.print(grid(("", ""), rows))
 
 
-def words(value: Any) -> str:
+def words(value: object) -> str:
     """
     >>> words({"alpha": 0.273, "df": 10.875392}), words(["a", "b"])
     ('alpha = 0.273, df = 10.88', 'a; b')
@@ -200,7 +203,7 @@ def words(value: Any) -> str:
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def show_summary(screen: Any, summary: dict[str, Any] | None) -> None:
+def show_summary(screen: "Console", summary: dict[str, Any] | None) -> None:
     if summary is None:
         return
     heading(screen, "Coefficients")
@@ -217,7 +220,7 @@ def show_summary(screen: Any, summary: dict[str, Any] | None) -> None:
         screen.print(f"Not valid for inference: {summary['reason']}", style="dim")
 
 
-def show_importance(screen: Any, record: dict[str, Any]) -> None:
+def show_importance(screen: "Console", record: dict[str, Any]) -> None:
     found, own = record["importance"], record["model_importance"]
     if found is None and own is None:
         return
@@ -267,7 +270,7 @@ def thinned(n: int) -> list[int]:
     return [round(i * (n - 1) / (k - 1)) for i in range(k)] if k > 1 else list(range(n))
 
 
-def show_curve(screen: Any, curve: dict[str, Any]) -> None:
+def show_curve(screen: "Console", curve: dict[str, Any]) -> None:
     """A dependence curve as a table with bars between its least and greatest value."""
     heading(screen, f"{short(curve['output'], 50)} as {short(curve['name'], 40)} changes")
     low, high = min(curve["mean"]), max(curve["mean"])
@@ -289,7 +292,7 @@ def show_curve(screen: Any, curve: dict[str, Any]) -> None:
     screen.print(grid([columns[j] for j in at], shown, right=range(first, len(at) - 1)))
 
 
-def show_row(screen: Any, found: dict[str, Any]) -> None:
+def show_row(screen: "Console", found: dict[str, Any]) -> None:
     """From the mean prediction to this one, column by column."""
     heading(
         screen, f"Row {found['row']}: {short(found['output'], 60)} {number(found['prediction'])}"
@@ -314,7 +317,7 @@ def show_row(screen: Any, found: dict[str, Any]) -> None:
     screen.print(grid(("column", "value", "moves it by", ""), rows, right=(1, 2)))
 
 
-def show_rules(screen: Any, found: dict[str, Any] | None) -> None:
+def show_rules(screen: "Console", found: dict[str, Any] | None) -> None:
     if found is None:
         return
     heading(screen, "Its rules")

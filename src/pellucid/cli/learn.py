@@ -3,13 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pellucid.cli.shared.options import Code, common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_costs, read_table
 from pellucid.report.folders import check_folder
+
+if TYPE_CHECKING:
+    from pellucid.study.learning import Study
+    from pellucid.study.records import Finding, StudyRecord
 
 SHOWN = 12  # findings on the terminal; the report has them all
 NARROW = 92  # columns of the terminal below which the seconds of the models are not shown
@@ -167,7 +171,7 @@ def stem(data: str) -> str:
     return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "table"
 
 
-def keep_partial(study: Any, about: dict[str, Any], folder: Path, overwrite: bool) -> None:
+def keep_partial(study: "Study", about: dict[str, Any], folder: Path, overwrite: bool) -> None:
     """Write what an interrupted study had found, if it had found anything."""
     from pellucid.report.writing import write
 
@@ -223,7 +227,7 @@ def progress(silent: bool) -> Iterator[Callable[[str, int, int, str], None]]:
         yield say
 
 
-def show(record: Any, paths: list[Path]) -> None:
+def show(record: "StudyRecord", paths: list[Path]) -> None:
     """Verdict, leaderboard, findings, files: nothing wider than 100 columns."""
     from rich.text import Text
 
@@ -250,7 +254,7 @@ def show(record: Any, paths: list[Path]) -> None:
     screen.print(f"Beside it: {others}", style="dim")
 
 
-def board(record: Any, width: int = 100) -> Any:
+def board(record: "StudyRecord", width: int = 100) -> Any:
     """The leaderboard as a table; the chosen row is marked."""
     from rich.text import Text
 
@@ -276,7 +280,7 @@ def board(record: Any, width: int = 100) -> Any:
     return grid(columns[:shown], [row[:shown] for row in rows], right=range(2, shown))
 
 
-def finding_row(finding: Any) -> tuple[Any, ...]:
+def finding_row(finding: "Finding") -> tuple[Any, ...]:
     from rich.text import Text
 
     colours = {"error": "red", "warning": "yellow", "info": "dim"}

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -19,6 +19,11 @@ from pellucid.cli.shared.options import (
     sentence,
 )
 from pellucid.cli.shared.tables import load_model, need_columns, open_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pellucid.study.saved.prediction import Application, Tally
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 UNLIKE = ("sequential", "groups")  # splits whose rows are not exchangeable
@@ -82,7 +87,13 @@ def predict(
 
 
 def run(
-    application: Any, table: Any, copy: tuple[str, ...], shown: str, write: Any, *, quiet: bool
+    application: "Application",
+    table: Any,
+    copy: tuple[str, ...],
+    shown: str,
+    write: Any,
+    *,
+    quiet: bool,
 ) -> Any:
     """Predict block by block; what goes wrong with a block is a fault of the data (exit 3)."""
     from pellucid.study.saved.prediction import QuestionError, Tally, predict_blocks
@@ -120,7 +131,7 @@ def csv_writer(file: BinaryIO) -> Any:
 
     state = {"header": True}
 
-    def write(frame: Any) -> None:
+    def write(frame: "pl.DataFrame") -> None:
         text = safe_cells(frame).write_csv(include_header=state["header"])
         file.write(text.encode("utf-8"))
         state["header"] = False
@@ -143,11 +154,11 @@ def progress(rows: int, quiet: bool) -> Iterator[Any]:
         yield lambda n: bar.advance(task, n)
 
 
-def summary(tally: Any, out: Path | None) -> dict[str, Any]:
+def summary(tally: "Tally", out: Path | None) -> dict[str, Any]:
     return {"out": None if out is None else str(out), **tally._asdict()}
 
 
-def notes(tally: Any, application: Any, out: Path | None) -> list[str]:
+def notes(tally: "Tally", application: "Application", out: Path | None) -> list[str]:
     """What a person should know about the answers, one line each."""
     lines = [] if out is None else [f"{out}: {tally.rows:,} rows"]
     for count, cells, text in (

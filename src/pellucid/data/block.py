@@ -22,6 +22,7 @@ import polars as pl
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import column_vector
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.data.loader import describe, known_columns, name_list
 from pellucid.data.opening import is_array, open_table, to_matrix
@@ -261,13 +262,13 @@ def in_memory(rows: Any) -> bool:
 
 
 def blocks(
-    source: Any,
+    source: object,
     *,
     target: Any = None,
     columns: Sequence[Any] | None = None,
     sql: str | None = None,
     block_rows: int = 65536,
-    weight: Any = None,
+    weight: str | ArrayLike | None = None,
     format: str = "auto",
 ) -> Blocks:
     """Open a table for reading in blocks of rows, for data larger than memory.
@@ -344,7 +345,7 @@ def with_column(table: FrameTable, value: Any, name: str, what: str) -> tuple[Fr
     return FrameTable(table.frame.with_columns(column)), name
 
 
-def is_name_list(value: Any) -> bool:
+def is_name_list(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 

@@ -347,7 +347,11 @@ def read_text(text: bytes, dialect: Dialect, columns: Sequence[str]) -> pl.DataF
 
 
 def read_cells(
-    text: bytes, dialect: Dialect, schema: Schema, columns: Sequence[str], missing: Any
+    text: bytes,
+    dialect: Dialect,
+    schema: Schema,
+    columns: Sequence[str],
+    missing: Sequence[str] | None,
 ) -> pl.DataFrame:
     frame = pl.scan_csv(
         text,

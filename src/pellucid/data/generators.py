@@ -278,7 +278,7 @@ def make_rings(
 
 
 def make_moons(
-    n_samples: Any = 100,
+    n_samples: int | tuple[int, int] = 100,
     *,
     shuffle: bool = True,
     noise: float | None = None,
@@ -300,7 +300,7 @@ def make_moons(
 
 
 def make_blobs(
-    n_samples: Any = 100,
+    n_samples: int | Sequence[int] = 100,
     n_features: int = 2,
     *,
     centers: int | ArrayLike | None = None,
@@ -349,7 +349,7 @@ GENERATORS: dict[str, Callable[..., tuple[Any, Any]]] = {
 }
 
 
-def make(name: str, **kwargs: Any) -> pl.DataFrame:
+def make(name: str, **kwargs: object) -> pl.DataFrame:
     """Draw from the generator of that name: a Polars frame with columns x0, x1, ... and y.
 
     ``name`` is "noisy_line", "rings" ..., as ``list_data`` lists them; ``kwargs`` are the keywords

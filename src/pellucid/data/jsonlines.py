@@ -141,7 +141,7 @@ def open_json(file: File) -> FrameTable:
     return FrameTable(json_frame(document, file.name))
 
 
-def json_frame(document: Any, where: str) -> pl.DataFrame:
+def json_frame(document: object, where: str) -> pl.DataFrame:
     """Rows or columns from plain Python values.
 
     >>> json_frame([{"a": 1}, {"a": 2.5, "b": "x"}], "data").to_dict(as_series=False)

@@ -11,7 +11,7 @@ Names = str | Sequence[str]
 
 
 def load(
-    source: Any,
+    source: object,
     *,
     target: Names | None = None,
     columns: Sequence[str] | None = None,
@@ -64,7 +64,7 @@ def load(
     return frame.drop(targets), frame[target] if isinstance(target, str) else frame[targets]
 
 
-def name_list(names: Any, what: str) -> list[str]:
+def name_list(names: str | Sequence[str] | None, what: str) -> list[str]:
     """Column names as a list: None is none, a word is one."""
     if names is None:
         return []
@@ -86,7 +86,7 @@ def known_columns(names: Sequence[str], schema: dict[str, Any], where: str) -> N
             raise ValueError(f"{where} has no column {name!r}{near}")
 
 
-def describe(source: Any) -> str:
+def describe(source: object) -> str:
     """A short name of the source for messages."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)

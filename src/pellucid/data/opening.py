@@ -79,7 +79,7 @@ def open_table(
     return FrameTable(to_frame(source))
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -124,7 +124,7 @@ def open_stream(stream: Any, format: str, limit: int | None) -> Any:
     return open_file(File(path, shown, spool), format, limit)
 
 
-def is_path_list(source: Any) -> bool:
+def is_path_list(source: object) -> bool:
     return (
         isinstance(source, list | tuple)
         and len(source) > 0
@@ -321,7 +321,7 @@ def to_matrix(source: Any) -> np.ndarray:
     )
 
 
-def is_array(source: Any) -> bool:
+def is_array(source: object) -> bool:
     """Whether ``source`` is rows of numbers without names: an array, or a list of lists."""
     if isinstance(source, np.ndarray):
         return True

@@ -20,7 +20,7 @@ SQLITE = ("sqlite", "sqlite+pysqlite")  # drivers that open a file of this machi
 SECRET = re.compile(r"^([^/:?][^:?]*)?:(?:(?!\?\w+=).)*@", re.DOTALL)
 
 
-def is_database(source: Any) -> bool:
+def is_database(source: object) -> bool:
     """Whether ``source`` is a database URL, an SQLAlchemy engine or a DB-API connection."""
     if isinstance(source, str):
         return "://" in source
@@ -42,7 +42,7 @@ def without_password(source: str) -> str:
     return f"{scheme}://{address}{'?***' if asked else ''}"
 
 
-def is_alchemy(source: Any) -> bool:
+def is_alchemy(source: object) -> bool:
     return type(source).__module__.split(".")[0] == "sqlalchemy"
 
 

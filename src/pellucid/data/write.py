@@ -1,7 +1,7 @@
 """Tables out: CSV that a spreadsheet will not take for formulas, whole or not at all."""
 
 import os
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from pellucid.data.opening import to_frame
 FORMULA = r"^[=+\-@]"
 
 
-def write_csv(frame: Any, path: Any) -> None:
+def write_csv(frame: object, path: str | os.PathLike[str] | IO[str] | IO[bytes]) -> None:
     """Write a ``frame`` as CSV; text that begins with ``= + - @`` gets a leading apostrophe.
 
     A spreadsheet would run such a cell as a formula. Numbers stay as they are, negative ones

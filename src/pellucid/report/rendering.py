@@ -23,6 +23,7 @@ from pellucid.report.sentences import (
     words,
 )
 from pellucid.report.words import fixed, p_value
+from pellucid.study.records import StudyRecord
 from pellucid.study.wording import listed
 
 SCHEMA = "pellucid-report/1"
@@ -47,7 +48,7 @@ SECTIONS = (
 )
 
 
-def to_json(record: Any) -> dict[str, Any]:
+def to_json(record: StudyRecord | dict[str, Any]) -> dict[str, Any]:
     """The report as plain data; ``record`` is a ``StudyRecord``, or what ``report.json`` holds."""
     data = record if isinstance(record, dict) else record.to_dict()
     if data.get("schema") != SCHEMA:
@@ -55,7 +56,7 @@ def to_json(record: Any) -> dict[str, Any]:
     return data
 
 
-def render(record: Any) -> str:
+def render(record: StudyRecord | dict[str, Any]) -> str:
     """The report as one HTML page; ``record`` is a ``StudyRecord`` or the dict of its JSON."""
     r = to_json(record)
     folder = files("pellucid.report")

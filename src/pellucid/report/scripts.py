@@ -12,6 +12,7 @@ import numpy as np
 
 import pellucid
 from pellucid.core.records import plain
+from pellucid.study.records import StudyRecord
 
 OPEN = '''"""{question} The study of it, step by step.
 
@@ -79,7 +80,7 @@ sys.exit(bool(wrong))
 """
 
 
-def script(record: Any) -> str:
+def script(record: StudyRecord) -> str:
     """The text of ``repeat.py``; ``record`` is a ``StudyRecord``."""
     r = plain(record.reproduction)
     imports = {"pellucid.study": {"Plan", "Study"}, "pellucid.core.records": set()}
@@ -125,7 +126,7 @@ def script(record: Any) -> str:
     )
 
 
-def lists_text(record: Any) -> str:
+def lists_text(record: StudyRecord) -> str:
     """The lists of a ranking, where the model learns from them."""
     from sklearn.utils.validation import has_fit_parameter
 
@@ -144,7 +145,7 @@ def safe(text: str) -> str:
     return " ".join(text.replace('"', "'").replace("\\", "/").split())
 
 
-def plan_text(record: Any) -> str:
+def plan_text(record: StudyRecord) -> str:
     """The plan as code, what is not said left out."""
     from pellucid.study import Plan
 
@@ -158,7 +159,7 @@ def dict_text(values: dict[str, Any]) -> str:
     return "{\n" + "".join(f"    {k!r}: {v!r},\n" for k, v in values.items()) + "}"
 
 
-def code_of(value: Any, imports: dict[str, set[str]], indent: int = 0) -> str:
+def code_of(value: object, imports: dict[str, set[str]], indent: int = 0) -> str:
     """A value as the Python that makes it; estimators by their parameters that are not default.
 
     >>> from pellucid import Ridge
@@ -200,7 +201,7 @@ def _wrapped(left: str, parts: list[str], right: str, indent: int) -> str:
     return f"{left}\n" + "".join(f"{space}{p},\n" for p in parts) + f"{' ' * (indent - 4)}{right}"
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     return type(a) is type(b) and bool(np.all(a == b)) if not hasattr(a, "get_params") else False
 
 

@@ -335,7 +335,7 @@ def reproduction_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def flat(value: Any) -> str:
+def flat(value: object) -> str:
     """Nested plain data on one line."""
     if isinstance(value, dict):
         return "; ".join(f"{k} {flat(v)}" for k, v in value.items() if v not in (None, "", [], {}))
@@ -344,7 +344,7 @@ def flat(value: Any) -> str:
     return number(value)
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """A cell of a table.
 
     >>> cell(0.123456), cell(None), cell("x" * 100)[-1], cell([1, 2])

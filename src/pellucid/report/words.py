@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from pellucid.core.figures import figures
 
 
-def number(value: Any, digits: int = 3) -> str:
+def number(value: object, digits: int = 3) -> str:
     """A figure for reading: three significant digits, a dash for nothing.
 
     Thousands are set apart from 10,000 on, so that a year stays a year.
@@ -21,7 +20,7 @@ def number(value: Any, digits: int = 3) -> str:
     return figures(value, digits, whole=size, commas=1e4, missing="–", infinite="–")
 
 
-def fixed(value: Any, places: int = 3) -> str:
+def fixed(value: float | None, places: int = 3) -> str:
     """A figure in a column: the same number of places in every row.
 
     >>> fixed(0.5), fixed(None), fixed(15234.7)
@@ -56,7 +55,7 @@ def _places(size: float, digits: int) -> int:
     return digits if size < 1 else max(0, digits - 1 - math.floor(math.log10(size)))
 
 
-def p_value(value: Any) -> str:
+def p_value(value: float | None) -> str:
     """A p-value with a leading zero, and no more figures than it deserves.
 
     >>> p_value(0.0004), p_value(0.0312), p_value(0.48), p_value(None)

@@ -9,9 +9,12 @@ from pellucid.core.runtime.atomic import replacing
 from pellucid.report.folders import FILES, check_folder
 from pellucid.report.rendering import render, to_json
 from pellucid.report.scripts import script
+from pellucid.study.records import StudyRecord
 
 
-def write(record: Any, folder: Any, *, overwrite: bool = False) -> list[Path]:
+def write(
+    record: StudyRecord, folder: str | os.PathLike[str], *, overwrite: bool = False
+) -> list[Path]:
     """Write everything ``pellucid learn`` leaves behind; returns the paths.
 
     Parameters

@@ -18,6 +18,7 @@ import numpy as np
 
 import pellucid
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import IntArray
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.data import load
 from pellucid.data.loader import known_columns, name_list
@@ -101,7 +102,7 @@ class Study:
 
     def __init__(
         self,
-        data: Any,
+        data: object,
         target: str | Sequence[str] | None = None,
         *,
         task: str = "auto",
@@ -275,7 +276,7 @@ class Study:
             self._done["shop"] = self._shop()
         return self._done["shop"]
 
-    def take(self, rows: Any) -> tuple[Any, Any]:
+    def take(self, rows: IntArray) -> tuple[Any, Any]:
         """Inputs (a frame) and target (an array) of these rows, as every model gets them."""
         shop = self._workshop
         return shop.frame[rows], shop.y[rows]
@@ -526,8 +527,8 @@ def advice(n: int, p: int, rank: int | None) -> str:
 
 
 def learn(
-    data: Any,
-    target: Any = None,
+    data: object,
+    target: str | Sequence[str] | None = None,
     *,
     task: str = "auto",
     metric: str = "auto",

@@ -13,6 +13,7 @@ show stands here first. ``to_dict`` gives JSON-safe copies (NaN becomes null).
     verdict   -> Verdict        at most five sentences
 """
 
+import os
 from typing import Any, NamedTuple
 
 from pellucid.core.arrays.typing import IntArray
@@ -393,14 +394,14 @@ class StudyRecord(NamedTuple):
             "partial": self.partial,
         }
 
-    def predict(self, table: Any) -> Any:
+    def predict(self, table: object) -> Any:
         """What the model says of new rows: a frame, columns by name, or a file.
 
         Columns that the study left out may be there or not.
         """
         return self._fitted("predict with").predict(self._inputs(table))
 
-    def predict_proba(self, table: Any) -> Any:
+    def predict_proba(self, table: object) -> Any:
         """The probability of every class, in the order of ``model.classes_``."""
         return self._fitted("predict with").predict_proba(self._inputs(table))
 
@@ -409,7 +410,7 @@ class StudyRecord(NamedTuple):
             raise ValueError(f"there is no model to {purpose}: {self.partial}")
         return self.model
 
-    def _inputs(self, table: Any) -> Any:
+    def _inputs(self, table: object) -> Any:
         from pellucid.data import load
         from pellucid.study.saved.prediction import missing_columns, needed_columns
 
@@ -420,7 +421,7 @@ class StudyRecord(NamedTuple):
             raise ValueError(f"the model needs the column {lost[0]!r}, which the table lacks")
         return rows if needed is None else rows.select(needed)
 
-    def save(self, path: Any, *, slim: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, slim: bool = False) -> None:
         """Write the fitted model; ``pellucid.load`` brings it back."""
         from pellucid.persist import save
 

@@ -135,7 +135,7 @@ def check_json(path: Path) -> None:
         raise Stop(Code.USAGE, f"the record is kept as JSON; give a name such as {path.stem}.json")
 
 
-def print_json(record: Any) -> None:
+def print_json(record: object) -> None:
     """Print one JSON object: arrays as lists, NaN and infinities as null."""
     import json
 

@@ -4,10 +4,13 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pellucid.cli.shared.options import Code, Stop, sentence
 from pellucid.study.errors import nearest
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def read_table(data: str, sql: str | None = None) -> Any:
@@ -74,7 +77,7 @@ def need_columns(needed: Sequence[str], present: Sequence[str], who: str = "the 
         raise Stop(Code.DATA, f"the table lacks the {plural} {named}{more} that {who} needs")
 
 
-def check_columns(frame: Any, names: Sequence[str]) -> None:
+def check_columns(frame: "pl.DataFrame", names: Sequence[str]) -> None:
     """Every name is a column, or the nearest ones are said (exit code 3)."""
     for name in names:
         if name not in frame.columns:

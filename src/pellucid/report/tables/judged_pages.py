@@ -189,7 +189,7 @@ def error_parts(r: dict[str, Any]) -> Section:
     return Section("Bias and variance", lead, (), ((columns, rows),), tuple(notes))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """
     >>> shown(0.001), shown(None), shown([8, 4])
     ('0.001', 'None', '(8, 4)')
@@ -199,7 +199,7 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -114,7 +114,7 @@ class Page(NamedTuple):
     details: tuple[tuple[str, str], ...]
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Words as they are, however long; numbers as the report writes them.
 
     >>> shown("a" * 100) == "a" * 100, shown(0.12345)

@@ -68,11 +68,11 @@ def public(name: str) -> Any:
     return None if home is None else getattr(import_module(f"pellucid.{home}"), name)
 
 
-def _new(name: str, **options: Any) -> Any:
+def _new(name: str, **options: object) -> Any:
     return public(name)(**options)
 
 
-def _seeded(s: Setting, name: str, **options: Any) -> Any:
+def _seeded(s: Setting, name: str, **options: object) -> Any:
     return _new(name, random_state=s.seed, **options)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, Regressor
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Card
 
 
@@ -24,7 +24,7 @@ class GuessClassifier(Classifier):
     array(['b'], dtype='<U1')
     """
 
-    def __init__(self, cost_matrix: Any = None) -> None:
+    def __init__(self, cost_matrix: ArrayLike | None = None) -> None:
         self.cost_matrix = cost_matrix
 
     def fit(self, X: Any, y: Any) -> Self:

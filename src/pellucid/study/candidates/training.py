@@ -22,6 +22,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
@@ -68,14 +70,14 @@ class Workshop:
 
     def __init__(
         self,
-        frame: Any,
+        frame: pl.DataFrame,
         y: Any,
         folds: Sequence[Fold],
         *,
         kind: str,
         kinds: dict[str, str],
         scorer: Scorer,
-        groups: Any = None,
+        groups: npt.NDArray[Any] | None = None,
         query: Any = None,
         effort: str = "standard",
         seed: int = 0,

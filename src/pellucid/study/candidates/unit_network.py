@@ -6,6 +6,7 @@ g is trained on (y - m) / s. Adam's steps have a length that does not grow with 
 network that is given prices or grams as they are ends its epochs far below them.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +29,7 @@ class UnitNetwork(Regressor):
 
     def __init__(
         self,
-        hidden_layer_sizes: Any = (100,),
+        hidden_layer_sizes: int | Sequence[int] = (100,),
         *,
         max_iter: int = 200,
         early_stopping: bool = False,

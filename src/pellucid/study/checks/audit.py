@@ -7,7 +7,6 @@ out of the models of a study, and said to be.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -28,7 +27,7 @@ from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
 MOST_SUMS = 5  # relations of the target that are looked for one after the other
 
 
-def audit(data: Any, target: Any = None, *, ignore: Codes = ()) -> Audit:
+def audit(data: object, target: str | Sequence[str] | None = None, *, ignore: Codes = ()) -> Audit:
     """Look a table over: missing cells, identifiers, duplicates, leaks, a target that cannot work.
 
     Parameters

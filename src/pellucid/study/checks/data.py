@@ -288,13 +288,15 @@ def largest(column: Column) -> float:
     return 0.0 if order is None else max(abs(order.low), abs(order.high))
 
 
-def cells_in(column: Column, rows: Any = None) -> Array:
+def cells_in(column: Column, rows: BoolArray | None = None) -> Array:
     """The numbers of a numeric column in these rows; None for all."""
     x: Any = column.numbers
     return x if rows is None else x[rows]
 
 
-def matrix(columns: dict[str, Column], names: Sequence[str], rows: Any = None) -> Array:
+def matrix(
+    columns: dict[str, Column], names: Sequence[str], rows: BoolArray | None = None
+) -> Array:
     """Numeric columns side by side, rows with a gap (or infinity) left out."""
     X = np.column_stack([cells_in(columns[n], rows) for n in names])
     complete = np.isfinite(X).all(axis=1)

@@ -8,7 +8,7 @@ candidate without layers can raise them.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pellucid.core.arrays import check
 from pellucid.study.records import SEVERITIES, Finding
@@ -455,7 +455,7 @@ FINDINGS: dict[str, Rule] = {
 
 
 def finding(
-    code: str, where: str | Iterable[str] = (), *, severity: str | None = None, **evidence: Any
+    code: str, where: str | Iterable[str] = (), *, severity: str | None = None, **evidence: object
 ) -> Finding:
     """A finding of this code about these columns, models or classes, with its numbers.
 

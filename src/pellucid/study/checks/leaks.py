@@ -25,7 +25,7 @@ import polars as pl
 
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.algebra.relations import Relation
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.runtime.splitmix import GOLDEN
 from pellucid.study.checks.data import ENOUGH_ROWS, spaced
 from pellucid.study.checks.findings import finding
@@ -171,7 +171,7 @@ def weighted_auc(score: Array, positive: IntArray, negative: IntArray) -> float:
     return float(p @ (below + q / 2) / (p.sum() * q.sum()))
 
 
-def plain_auc(x: Array, positive: Any) -> float:
+def plain_auc(x: Array, positive: BoolArray) -> float:
     """AUC of the number itself among filled cells, the better way up."""
     seen = ~np.isnan(x)
     m = int(positive[seen].sum())
@@ -374,7 +374,7 @@ def _pruned(Z: Array, t: Array) -> list[int]:
 
 
 def _confirmed(
-    members: Sequence[Column], rows: IntArray, y: Array, label: Any, name: str
+    members: Sequence[Column], rows: IntArray, y: Array, label: object, name: str
 ) -> Sum | None:
     """The sum on every row, not only on those it was found in."""
     X = np.column_stack([c.numbers[rows] for c in members])  # type: ignore[index]

@@ -5,14 +5,17 @@ A tree of a study asks about features; a person knows columns. So "island = Bisc
 says that a cell is missing. Every label is then a disjunction of conjunctions (DNF).
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pellucid.core.records import show
 from pellucid.study.columns.treatments import Items, Levels, Number
 from pellucid.tree.rules import Condition, Rule, export_rules
 
+if TYPE_CHECKING:
+    from pellucid.study.columns.table_features import TableFeatures
 
-def phrases(features: Any) -> dict[str, tuple[str, str]]:
+
+def phrases(features: "TableFeatures") -> dict[str, tuple[str, str]]:
     """For features that are 0 or 1: what is said of 0 and of 1."""
     found = {}
     for name, one in zip(features._feature_names(), features.treatments_, strict=True):
@@ -27,7 +30,7 @@ def phrases(features: Any) -> dict[str, tuple[str, str]]:
     return found
 
 
-def units(features: Any) -> dict[str, Number]:
+def units(features: "TableFeatures") -> dict[str, Number]:
     """The numbers, to give thresholds in their own units."""
     pairs = zip(features._feature_names(), features.treatments_, strict=True)
     return {str(name): one for name, one in pairs if isinstance(one, Number)}
@@ -50,7 +53,7 @@ def in_words(
     return str(condition) if op == "in" else f"{name} {op} {show(value)}"
 
 
-def tree_rules(tree: Any, features: Any, names: list[str]) -> dict[str, Any]:
+def tree_rules(tree: Any, features: "TableFeatures", names: list[str]) -> dict[str, Any]:
     """The rules of a tree, and for every label the formula that says when it is given."""
     truth = {} if features is None else phrases(features)
     numbers = {} if features is None else units(features)

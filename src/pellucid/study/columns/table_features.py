@@ -35,7 +35,7 @@ from pellucid.base import (
     with_callbacks,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, plain, text_table
 from pellucid.core.runtime.threads import map_threads
@@ -324,7 +324,7 @@ class TableFeatures(Transformer):
     def _widths(self) -> list[int]:
         return [0 if one is None else one.width for one in self.treatments_]
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """Readable names: "island = Biscoe", "bill_length_mm missing", "date year"."""
         names = self._names_in(input_features)
         found: list[str] = []
@@ -369,7 +369,7 @@ class TableFeatures(Transformer):
             rows.append((str(name), kind, self._said(one, kind), 0 if one is None else one.width))
         return rows
 
-    def _said(self, one: Any, kind: str) -> str:
+    def _said(self, one: object, kind: str) -> str:
         said = SAID[type(one).__name__]
         if isinstance(one, Curve):
             return f"{said}, {self._said(one.number, kind)}"
@@ -429,7 +429,7 @@ def _target(y: Any, n: int, estimator: Any) -> Target | None:
     return Target(codes.astype(np.float64)[:, None], _folds(codes, n), [])
 
 
-def _folds(codes: Any, n: int) -> list[tuple[IntArray, IntArray]]:
+def _folds(codes: IntArray | None, n: int) -> list[tuple[IntArray, IntArray]]:
     """Shuffled folds, stratified where every class has a row for each fold."""
     if n < 2:
         return [(np.arange(n), np.arange(n))]

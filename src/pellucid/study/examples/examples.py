@@ -107,7 +107,7 @@ def run_demo(demo: Demo) -> Outcome:
             return Outcome(demo, [Line("stopped", said, "numbers")])
 
 
-def side_by_side(value: Any) -> str:
+def side_by_side(value: object) -> str:
     """Numbers for reading beside each other: eight digits, as many as the notes have.
 
     >>> side_by_side([0.5, -1.0, 2 / 3]), side_by_side("yes"), side_by_side(0.0)

@@ -26,7 +26,12 @@ NUMBERS = ("regression", "multi_output_regression")
 
 
 def calibration_scores(
-    task: Task, classes: Any, prediction: Any, probability: Any, y: Any, split: str
+    task: Task,
+    classes: Any,
+    prediction: np.ndarray,
+    probability: Array | None,
+    y: Any,
+    split: str,
 ) -> dict[str, Any] | None:
     """What the model file keeps: sorted scores (n,), or (n, outputs); None where there are none.
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
-def least_cost(P: Array, classes: Any, cost_matrix: Any) -> Any:
+def least_cost(P: Array, classes: np.ndarray, cost_matrix: ArrayLike) -> Any:
     """The label of least expected cost for every row of probabilities.
 
     >>> least_cost(np.array([[0.8, 0.2]]), np.array(["no", "yes"]), [[0, 1], [9, 0]])

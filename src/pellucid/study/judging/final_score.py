@@ -9,12 +9,13 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.calibration.reliability_curve import reliability
-from pellucid.evaluation.intervals.intervals import MetricTable
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.classification import classification_metrics
 from pellucid.evaluation.metrics.metrics import classes_of, predictions_for
@@ -24,6 +25,7 @@ from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
 from pellucid.study.judging.measure import Scorer
+from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Final, Task
 
@@ -31,7 +33,11 @@ WORST, POINTS, DRAWS = 10, 2000, 200
 
 
 def build_model(
-    shop: Workshop, outcome: Outcome, rows: IntArray, params: dict[str, Any], costs: Any
+    shop: Workshop,
+    outcome: Outcome,
+    rows: IntArray,
+    params: dict[str, Any],
+    costs: ArrayLike | None,
 ) -> Pipeline:
     """Features and chosen model, fitted on these rows; with ``costs`` it decides by them."""
     model = clone(outcome.tried.candidate.estimator).set_params(**params)
@@ -55,7 +61,9 @@ def say(model: Any, X: Any, task: Task) -> Said:
     return Said(model.predict(X), model.predict_proba(X) if classes else None)
 
 
-def score_table(scorer: Scorer, model: Any, said: Said, X: Any, y: Any, query: Any) -> MetricTable:
+def score_table(
+    scorer: Scorer, model: Any, said: Said, X: Any, y: Any, query: ArrayLike | None
+) -> MetricTable:
     """Every measure of the task with its interval; the study's own among them."""
     task = scorer.task
     table: MetricTable
@@ -86,7 +94,7 @@ def score_table(scorer: Scorer, model: Any, said: Said, X: Any, y: Any, query: A
     return with_metric(table, task.metric, own)
 
 
-def with_metric(table: MetricTable, name: str, interval: Any) -> MetricTable:
+def with_metric(table: MetricTable, name: str, interval: Interval) -> MetricTable:
     """The table with one more measure, in its own class."""
     longer = copy(table)
     object.__setattr__(longer, "_intervals", {**table, name: interval})
@@ -98,7 +106,7 @@ class TestRows(GuardedTest):
 
     __test__ = False  # not a test of pytest's
 
-    def __init__(self, X: Any, y: Any, scorer: Scorer, query: Any = None) -> None:
+    def __init__(self, X: Any, y: Any, scorer: Scorer, query: ArrayLike | None = None) -> None:
         super().__init__(X, y)
         self._scorer, self._query = scorer, query
         self.said: Said | None = None
@@ -119,7 +127,7 @@ class Evaluation(NamedTuple):
 
 
 def assess(
-    shop: Workshop, model: Any, guess: Any, test: IntArray, cells: Any, cut: Any
+    shop: Workshop, model: Any, guess: Any, test: IntArray, cells: pl.DataFrame, cut: Cut | None
 ) -> Evaluation:
     """Score the model once on the test rows; ``cells`` is the whole table, for the worst rows."""
     X, y = shop.frame[test], shop.y[test]
@@ -152,7 +160,9 @@ def assess(
     return Evaluation(final, said, y)
 
 
-def _add_classes(final: Final, task: Task, model: Any, said: Said, y: Any, cut: Any) -> Final:
+def _add_classes(
+    final: Final, task: Task, model: Any, said: Said, y: Any, cut: Cut | None
+) -> Final:
     table: Any = final.table
     labels = [_label(one) for one in table.confusion.labels]
     by_class = []
@@ -228,7 +238,7 @@ def row_losses(task: Task, model: Any, said: Said, y: Any) -> Array:
 
 
 def worst_rows(
-    shop: Workshop, model: Any, said: Said, y: Any, test: IntArray, cells: Any
+    shop: Workshop, model: Any, said: Said, y: Any, test: IntArray, cells: pl.DataFrame
 ) -> list[dict[str, Any]]:
     """The rows the model errs on most, with their cells."""
     task = shop.scorer.task

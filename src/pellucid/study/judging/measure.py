@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.metrics import Metric, resolve_metric
 from pellucid.evaluation.metrics.registry import normalised_gain
@@ -45,7 +45,7 @@ class Scorer(NamedTuple):
     def sign(self) -> float:
         return 1.0 if self.metric.greater_is_better else -1.0
 
-    def score(self, model: Any, Z: Any, y: Any, query: Any = None) -> float:
+    def score(self, model: Any, Z: Array, y: Any, query: ArrayLike | None = None) -> float:
         """The measure of a fitted model; ``query`` are the lists of a ranking."""
         if self.task.kind == "ranking" and self.metric.name == "ndcg":
             return mean_gain(y, model.predict(Z), query)
@@ -60,7 +60,7 @@ class Scorer(NamedTuple):
             return self.metric.score(y, model.predict(Z), labels=known, positive=positive)
         return self.metric.evaluate(model, Z, y, positive=positive)
 
-    def decide(self, model: Any, Z: Any) -> Any:
+    def decide(self, model: Any, Z: Array) -> Any:
         """Labels: by least expected cost where there are costs and probabilities."""
         if self.cost_matrix is None or not hasattr(model, "predict_proba"):
             return model.predict(Z)
@@ -93,7 +93,7 @@ def mean_gain(y: Array, said: Array, query: Any) -> float:
     return float(np.mean([normalised_gain(y[rows], said[rows]) for rows in lists]))
 
 
-def make_scorer(task: Task, cost_matrix: Any) -> Scorer:
+def make_scorer(task: Task, cost_matrix: ArrayLike | None) -> Scorer:
     """The scorer of a task."""
     needs = cost_matrix if task.metric == "mean_cost" else None
     return Scorer(task, resolve_metric(task.metric, task.kind, cost_matrix=needs), needs)
@@ -108,7 +108,7 @@ def fold_interval(scores: Array, ratio: float, metric: str, n: int) -> Interval:
     )
 
 
-def chunks(y: Any, groups: Any, parts: int) -> list[Any]:
+def chunks(y: Any, groups: ArrayLike | None, parts: int) -> list[Any]:
     """Places of the rows in parts of like composition; rows of a group stay together."""
     if groups is not None:
         _, codes = np.unique(groups, return_inverse=True)

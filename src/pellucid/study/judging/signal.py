@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtr
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.metrics.metrics import predictions_for, resolve_metric
 from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.reading.target_arrays import CLASSES
@@ -58,7 +58,7 @@ BALANCED = ("balanced_accuracy", "rebalanced_accuracy")
 
 
 def mean_p_value(
-    d: Array, *, groups: Any = None, ordered: bool = False, inflation: float = 1.0
+    d: Array, *, groups: ArrayLike | None = None, ordered: bool = False, inflation: float = 1.0
 ) -> float:
     """P(T > t) for the mean of d, with a variance that fits how the rows hang together.
 
@@ -140,7 +140,7 @@ def balanced_p_value(truths: list[Any], saids: list[Any], *, inflation: float = 
     return 1.0 if variance <= 0 else float(ndtr(-excess / math.sqrt(inflation * variance)))
 
 
-def matches(truth: Any, said: Any) -> tuple[float, float, float]:
+def matches(truth: np.ndarray, said: np.ndarray) -> tuple[float, float, float]:
     """The statistic of one fold, its mean and its variance over all orders of the labels."""
     n = len(truth)
     labels, code = np.unique(np.concatenate([truth, said]), return_inverse=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.metrics.thresholds import best_threshold, threshold_curve
 from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.records import Task
@@ -35,7 +35,7 @@ class Cut(NamedTuple):
     curve: dict[str, Any]
 
 
-def out_of_fold_probability(shop: Workshop, outcome: Outcome, label: Any) -> tuple[Any, Array]:
+def out_of_fold_probability(shop: Workshop, outcome: Outcome, label: object) -> tuple[Any, Array]:
     """Truth and probability of ``label`` for every judged row, from models that never saw it."""
     truth, said = [], []
     for i, model in enumerate(outcome.models):
@@ -46,7 +46,7 @@ def out_of_fold_probability(shop: Workshop, outcome: Outcome, label: Any) -> tup
     return np.concatenate(truth), np.concatenate(said)
 
 
-def cost_threshold(cost_matrix: Any, place: int) -> float:
+def cost_threshold(cost_matrix: ArrayLike, place: int) -> float:
     """The probability from which on saying ``place`` costs less.
 
     >>> round(cost_threshold([[0, 1], [4, 0]], 1), 3)
@@ -59,7 +59,9 @@ def cost_threshold(cost_matrix: Any, place: int) -> float:
     return float(a / (a + b)) if a + b > 0 else 0.5
 
 
-def find_cut(shop: Workshop, outcome: Outcome, task: Task, cost_matrix: Any) -> Cut | None:
+def find_cut(
+    shop: Workshop, outcome: Outcome, task: Task, cost_matrix: ArrayLike | None
+) -> Cut | None:
     """The threshold of a binary task; None without probabilities."""
     if task.kind != "binary" or not hasattr(outcome.models[0], "predict_proba"):
         return None
@@ -79,7 +81,7 @@ def find_cut(shop: Workshop, outcome: Outcome, task: Task, cost_matrix: Any) -> 
     return Cut(chosen, abs(chosen - 0.5) > 0.01, _plain(curve, chosen, why, task.positive))
 
 
-def _plain(curve: Any, chosen: float, why: str, positive: Any) -> dict[str, Any]:
+def _plain(curve: Any, chosen: float, why: str, positive: object) -> dict[str, Any]:
     m = len(curve.threshold)
     at = np.unique(np.linspace(0, m - 1, min(m, POINTS)).astype(int))
     cost = None if np.isnan(curve.cost).all() else curve.cost[at].tolist()

@@ -16,13 +16,14 @@ from pellucid.data.cells import THOUSANDS, converted, may_be_grouped, stripped
 from pellucid.features.encoding.categories import find_values
 from pellucid.study.reading.dates import read_dates
 
+Column = np.ndarray | Text | Coded
 KINDS = ("number", "whole", "truth", "category", "text", "date", "list", "empty")
 FEW_CELLS = 4_000  # texts so few are numbered in Python: starting anything bigger costs more
 ITEMS = ";"  # what separates the items of a list in a cell
 WORDS_OF_TEXT = 4.0  # cells of so many words on average are texts, if most of them differ
 
 
-def label(value: Any) -> str | None:
+def label(value: object) -> str | None:
     """A level as text; None for a missing cell. Whole floats read as whole numbers.
 
     >>> label(3.0), label("a"), label(float("nan")), label(True)
@@ -85,7 +86,7 @@ def numbers(column: Any, name: str, *, comma: bool = False) -> Array:
     return np.array(cells, dtype=np.float64)
 
 
-def has_decimal_commas(column: Any) -> bool:
+def has_decimal_commas(column: Column) -> bool:
     """Whether text reads as more numbers with a decimal comma than with a point.
 
     >>> has_decimal_commas(Text(pl.Series(["1,5", "2"]), None)), has_decimal_commas(np.ones(2))
@@ -151,7 +152,7 @@ def dates(column: Any, name: str) -> Any:
     return _read_dates(pl.Series([None if cell is None else str(cell) for cell in cells]))
 
 
-def _moment(cell: Any) -> Any:
+def _moment(cell: object) -> Any:
     """A date or time without its zone, as UTC where it has one."""
     if isinstance(cell, datetime.datetime) and cell.tzinfo is not None:
         return cell.astimezone(datetime.UTC).replace(tzinfo=None)
@@ -183,7 +184,7 @@ def _read_dates(series: Any) -> Any:
     return joined.to_series().to_numpy().astype("M8[us]")
 
 
-def texts(column: Any) -> list[str]:
+def texts(column: Column) -> list[str]:
     """Cells as text; missing ones are empty."""
     if isinstance(column, Text):
         return column.series.cast(pl.String).fill_null("").to_list()
@@ -191,7 +192,7 @@ def texts(column: Any) -> list[str]:
     return ["" if cell is None else cell for cell in cells]
 
 
-def items(column: Any) -> tuple[list[str], IntArray, IntArray, Any]:
+def items(column: Column) -> tuple[list[str], IntArray, IntArray, Any]:
     """Lists in cells: distinct items, (row, item) pairs, and which cells are missing.
 
     >>> items(np.array(["a;b", None, "b"], dtype=object))
@@ -212,7 +213,7 @@ def items(column: Any) -> tuple[list[str], IntArray, IntArray, Any]:
     return list(place), np.array(row, np.intp), np.array(item, np.intp), missing
 
 
-def _parts(cell: Any) -> list[str] | None:
+def _parts(cell: object) -> list[str] | None:
     if isinstance(cell, list | tuple | set | np.ndarray):
         names = [label(part) for part in (sorted(cell) if isinstance(cell, set) else cell)]
         return [name for name in dict.fromkeys(names) if name is not None]
@@ -223,7 +224,7 @@ def _parts(cell: Any) -> list[str] | None:
     return list(dict.fromkeys(part for part in stripped if part))
 
 
-def kind_of(column: Any) -> str:
+def kind_of(column: Column) -> str:
     """What a column seems to hold; one of ``KINDS``.
 
     >>> kind_of(np.array([1.5, 2.0])), kind_of(np.array(["red", "blue"], dtype=object))

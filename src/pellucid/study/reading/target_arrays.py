@@ -14,7 +14,7 @@ CLASSES = ("binary", "multiclass")
 NUMBERS = ("regression", "multi_output_regression", "ranking")
 
 
-def labelled_rows(frame: Any, task: Task) -> BoolArray:
+def labelled_rows(frame: pl.DataFrame, task: Task) -> BoolArray:
     """Which rows have a target (all of them, where there are several)."""
     known = np.ones(frame.height, dtype=bool)
     for name in task.target:
@@ -25,7 +25,7 @@ def labelled_rows(frame: Any, task: Task) -> BoolArray:
     return known
 
 
-def target_array(frame: Any, task: Task) -> Any:
+def target_array(frame: pl.DataFrame, task: Task) -> Any:
     """y of every row of the frame; the rows must all be labelled.
 
     >>> task = Task("binary", ("y",), ("a", "b"), "b", "accuracy", True, 0, "")
@@ -41,7 +41,7 @@ def target_array(frame: Any, task: Task) -> Any:
     return _classes(columns[0], task)
 
 
-def _classes(column: Any, task: Task) -> Any:
+def _classes(column: pl.Series, task: Task) -> Any:
     if column.dtype in (pl.Categorical, pl.Enum) or column.dtype == pl.String:
         return column.cast(pl.String).to_numpy().astype(str)
     values = column.to_numpy()

@@ -16,6 +16,7 @@ import polars as pl
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS
 from pellucid.study.reading.profiles import NUMBERS, Column, label_pairs, read_column
 from pellucid.study.records import KINDS, Task
@@ -43,10 +44,10 @@ JUDGED_BY = {  # what a measure compares, by the kind of task; the others are no
 def detect_task(
     y: Any = None,
     *,
-    query: Any = None,
+    query: str | None = None,
     kind: str | None = None,
     metric: str | None = None,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
 ) -> Task:
     """What is to be predicted, and how it is judged.
 
@@ -226,7 +227,9 @@ def _forced(task: Task, kind: str, columns: list[Column]) -> Task:
     raise ValueError(f"the target is of kind {task.kind!r} and cannot be taken as {kind!r}")
 
 
-def _measured(task: Task, columns: list[Column], metric: str | None, costs: Any) -> Task:
+def _measured(
+    task: Task, columns: list[Column], metric: str | None, costs: ArrayLike | None
+) -> Task:
     """The task with its measure, and with the positive class of two."""
     if task.kind in ("binary", "multiclass"):
         counts = class_sizes(columns[0], task.classes)
@@ -265,7 +268,7 @@ def _greater(metric: str) -> bool:
     return True if metric not in ALIASES else bool(METRICS[ALIASES[metric]].greater_is_better)
 
 
-def _positive(task: Task, counts: Any) -> Any:
+def _positive(task: Task, counts: np.ndarray) -> Any:
     """The rarer of two classes; the later label where they are even."""
     if task.kind != "binary" or len(counts) < 2:
         return None
@@ -287,7 +290,7 @@ def rare_share(n_classes: int) -> float:
     return RARE / n_classes
 
 
-def _class_measure(kind: str, counts: Any) -> tuple[str, str]:
+def _class_measure(kind: str, counts: np.ndarray) -> tuple[str, str]:
     share = counts.min() / counts.sum()
     if len(counts) < 2 or share >= rare_share(len(counts)):
         return "accuracy", "the share of right answers, since no class is rare"

@@ -16,7 +16,7 @@ are Holm's. With many rows a difference of no importance is significant too: D s
 References: Kolmogorov (1933); Smirnov (1948); Stephens (1970); Holm (1979).
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,9 @@ from pellucid.evaluation.hypotheses.multiple import adjust_p_values
 from pellucid.study.checks.findings import finding
 from pellucid.study.reading.cell_values import dates, levels, numbers
 from pellucid.study.records import Finding
+
+if TYPE_CHECKING:
+    from pellucid.study.columns.table_features import TableFeatures
 
 POINTS = 1000  # numbers kept of a column
 MOST_LEVELS = 200  # counted one by one; the others together
@@ -91,7 +94,7 @@ class DriftReport(NamedTuple):
         )
 
 
-def sketch_columns(frame: Any, kinds: dict[str, str]) -> dict[str, dict[str, Any]]:
+def sketch_columns(frame: pl.DataFrame, kinds: dict[str, str]) -> dict[str, dict[str, Any]]:
     """What is kept of the training rows, as plain data for the model file.
 
     >>> frame = pl.DataFrame({"x": [3.0, None, 1.0], "c": ["b", "a", "b"]})
@@ -136,7 +139,11 @@ def moments(column: Any, name: str) -> Array:
 
 
 def drift_report(
-    features: Any, training: dict[str, dict[str, Any]], frame: Any, *, alpha: float = 0.05
+    features: "TableFeatures",
+    training: dict[str, dict[str, Any]],
+    frame: pl.DataFrame,
+    *,
+    alpha: float = 0.05,
 ) -> DriftReport:
     """Compare new rows with the sketch of the training rows.
 

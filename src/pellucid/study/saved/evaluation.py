@@ -9,6 +9,7 @@ what decisions cost; and whether the rows are still like the training rows (``dr
 """
 
 import warnings
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from scipy.special import ndtr
 from sklearn.base import is_classifier
 
 from pellucid.core.arrays.frames import frame_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.records import plain
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
@@ -97,9 +98,9 @@ class Answers(NamedTuple):
 def judge(
     model: Any,
     frame: pl.DataFrame,
-    target: Any = None,
+    target: str | Sequence[str] | None = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     by: str | None = None,
     alpha: float = 0.05,
 ) -> Judgement:
@@ -159,7 +160,9 @@ def judge(
     )
 
 
-def known_rows(model: Any, frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, int, Task]:
+def known_rows(
+    model: Any, frame: pl.DataFrame, target: str | Sequence[str] | None
+) -> tuple[pl.DataFrame, int, Task]:
     """The rows that have a target, how many have none, and the task."""
     task = task_of(model, frame, target)
     if task.kind in NUMBERS:
@@ -172,7 +175,7 @@ def known_rows(model: Any, frame: pl.DataFrame, target: Any) -> tuple[pl.DataFra
     return frame.filter(known), int((~known).sum()), task
 
 
-def task_of(model: Any, frame: pl.DataFrame, target: Any) -> Task:
+def task_of(model: Any, frame: pl.DataFrame, target: str | Sequence[str] | None) -> Task:
     """The task of the study, or what the target looks like."""
     about = take_apart(model).about
     names = [target] if isinstance(target, str) else list(target or about.get("target") or [])
@@ -200,7 +203,7 @@ def make_scorer_direction(kind: str, metric: str) -> bool:
 
 
 def ask(
-    model: Any, rows: pl.DataFrame, task: Task, cost_matrix: Any
+    model: Any, rows: pl.DataFrame, task: Task, cost_matrix: ArrayLike | None
 ) -> tuple[Answers, tuple[str, ...]]:
     """What the model says; and the classes among the answers that it does not know."""
     names = needed_columns(model)
@@ -221,7 +224,7 @@ def ask(
     return Answers(model, X, y, task, scorer, query, say(model, X, task)), unknown
 
 
-def as_labels(y: Any, classes: Any) -> tuple[Any, tuple[str, ...]]:
+def as_labels(y: Any, classes: np.ndarray) -> tuple[Any, tuple[str, ...]]:
     """Labels in the type of the model's classes, and those it does not know.
 
     >>> as_labels(np.array([1, 3]), np.array(["1", "2"]))
@@ -257,7 +260,7 @@ def change_of(before: dict[str, Any] | None, now: Interval, greater: bool) -> di
     return {"difference": difference, "standard_error": error, "p_value": p, "worse": worse}
 
 
-def cost_record(answers: Answers, cost_matrix: Any) -> dict[str, Any]:
+def cost_record(answers: Answers, cost_matrix: ArrayLike) -> dict[str, Any]:
     """What the decisions cost on average."""
     classes, L = answers.model.classes_, np.asarray(cost_matrix, dtype=np.float64)
     as_it_decides = mean_cost(answers.y, answers.said.prediction, L, labels=classes)
@@ -311,7 +314,7 @@ def group_scores(answers: Answers, groups: Groups) -> tuple[GroupScore, ...]:
     return tuple(one_group(answers, one, groups.labels == one, said) for one in groups.names)
 
 
-def one_group(answers: Answers, name: str, inside: Any, said: Array) -> GroupScore:
+def one_group(answers: Answers, name: str, inside: BoolArray, said: Array) -> GroupScore:
     n = int(inside.sum())
     task = answers.task
     try:

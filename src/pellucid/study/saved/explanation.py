@@ -12,6 +12,7 @@ rules            a decision tree in words (``rule_words``)
 """
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +117,7 @@ def explain_model(
     model: Any,
     frame: pl.DataFrame | None = None,
     *,
-    target: Any = None,
+    target: str | Sequence[str] | None = None,
     row: int | None = None,
     feature: str | None = None,
     random_state: int = 0,
@@ -261,7 +262,10 @@ def linear_sizes(coef: Array, origin: IntArray, Z: Array | None, d: int) -> Arra
 
 
 def importances(
-    machine: Machine, X: pl.DataFrame | None, target: Any, rng: np.random.Generator
+    machine: Machine,
+    X: pl.DataFrame | None,
+    target: str | Sequence[str] | None,
+    rng: np.random.Generator,
 ) -> tuple[list[dict[str, Any]] | None, str]:
     """Permutation importance where the answers are known."""
     about = machine.parts.about

@@ -6,7 +6,7 @@ runs it over a table of any size and counts the rows that are unlike the trainin
 that the model cannot answer is refused before a row is read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +65,7 @@ def decider(last: Any) -> Any:
     return last.estimator_ if type(last).__name__ == "LossMatrixClassifier" else last
 
 
-def probabilities(last: Any, Z: Any) -> Array:
+def probabilities(last: Any, Z: Array) -> Array:
     """(n, classes); of several labels the probability that each holds, (n, labels)."""
     P = last.predict_proba(Z)
     if not isinstance(P, list):
@@ -227,7 +227,7 @@ class Application:
         named = names if len(names) == said.shape[1] else range(said.shape[1])
         return {f"prediction_{name}": said[:, j] for j, name in enumerate(named)}
 
-    def _interval(self, Z: Any, said: Any, confidence: float) -> dict[str, Any]:
+    def _interval(self, Z: Array, said: Array, confidence: float) -> dict[str, Any]:
         if self.limits is None:
             try:
                 own = decider(self.parts.last).predict_interval(Z, confidence=confidence)
@@ -247,7 +247,7 @@ class Application:
             out[f"high_{target}"] = said[:, j] + self.limits[j]
         return out
 
-    def _sets(self, Z: Any, P: Any, confidence: float) -> Any:
+    def _sets(self, Z: Array, P: Array | None, confidence: float) -> Any:
         if self.limits is not None and P is not None:
             inside = label_sets(P, float(self.limits[0]))
         else:
@@ -298,7 +298,7 @@ def _plus(old: dict[str, int], names: tuple[str, ...], counts: tuple[int, ...]) 
     return old | more
 
 
-def missing_columns(needed: list[str] | None, present: Any) -> list[str]:
+def missing_columns(needed: list[str] | None, present: Collection[str]) -> list[str]:
     """The needed columns that are not there."""
     return [] if needed is None else [name for name in needed if name not in present]
 

@@ -149,7 +149,7 @@ class Anomalies:
 
 
 def find_anomalies(
-    data: Any,
+    data: object,
     share: float = 0.01,
     *,
     method: str = "normal",

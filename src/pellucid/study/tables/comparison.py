@@ -69,7 +69,7 @@ class ComparedCandidates:
 
 
 def compare_candidates(
-    data: Any,
+    data: object,
     target: str,
     models: str | Sequence[str] | None = None,
     *,

@@ -79,7 +79,9 @@ class Table(NamedTuple):
         )
 
 
-def open_table(data: Any, target: str, plan: Plan, *, task: str, metric: str, seed: int) -> Table:
+def open_table(
+    data: object, target: str, plan: Plan, *, task: str, metric: str, seed: int
+) -> Table:
     """Read the task off the target and leave out what the audit leaves out."""
     study = Study(data, target, task=task, metric=metric, plan=plan, random_state=seed)
     kind = study.task.kind

@@ -10,15 +10,19 @@ same way.
                 n / (k + 1), its edges moved to the nearest change of moment
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from pellucid.core.arrays.typing import IntArray
 from pellucid.study.errors import OptionError, TaskError, UnfitOptionError
 from pellucid.study.splits.split import nearest_change, row_units
+
+if TYPE_CHECKING:
+    from pellucid.study.learning import Study
 
 UNIT = "\x00unit"  # no column of a table has this name
 Splits = list[tuple[IntArray, IntArray]]
@@ -36,7 +40,7 @@ class Arrangement(NamedTuple):
 FREE = ("random", "stratified")
 
 
-def arrange(study: Any, rows: IntArray) -> Arrangement:
+def arrange(study: "Study", rows: IntArray) -> Arrangement:
     """The arrangement a study of the same table finds; ``rows`` are those with a target."""
     split = study.split()
     if split.kind in FREE:
@@ -96,7 +100,7 @@ class UnitFolds(BaseEstimator):
     def __init__(self, kind: str, k: int, classifies: bool, seed: int) -> None:
         self.kind, self.k, self.classifies, self.seed = kind, k, classifies, seed
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Splits:
+    def split(self, X: pl.DataFrame, y: Any = None, groups: object = None) -> Splits:
         units = X[UNIT].to_numpy()
         if self.kind == "sequential":
             return forward_folds(units, self.k)
@@ -105,5 +109,5 @@ class UnitFolds(BaseEstimator):
             raise ValueError("the rows of a fold are of one group: they cannot be divided to tune")
         return group_folds(units, y, k, classifies=self.classifies, seed=self.seed)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
         return self.k

@@ -78,7 +78,7 @@ class GroupedTable:
 
 
 def group_table(
-    data: Any,
+    data: object,
     k: str | int | Sequence[int] = "auto",
     *,
     method: str = "kmeans",

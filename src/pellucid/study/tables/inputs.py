@@ -64,7 +64,7 @@ class Inputs(NamedTuple):
 
 
 def open_inputs(
-    frame: Any, *, drop: Sequence[str] = (), scale: bool = True, reference: bool = False
+    frame: pl.DataFrame, *, drop: Sequence[str] = (), scale: bool = True, reference: bool = False
 ) -> Inputs:
     """Leave out identifiers and constants, turn the rest into numbers."""
     if frame.height < LEAST_ROWS:
@@ -89,7 +89,7 @@ def open_inputs(
     return Inputs(used, features, Z, np.asarray(plain), names, kinds, left_out)
 
 
-def load_table(data: Any, drop: Sequence[str]) -> pl.DataFrame:
+def load_table(data: object, drop: Sequence[str]) -> pl.DataFrame:
     """Whatever ``pellucid.data.load`` reads, as a frame that has the columns of ``drop``."""
     frame = load(data)
     known_columns(drop, dict.fromkeys(frame.columns), "the table")

@@ -69,7 +69,7 @@ class SweptParameter:
         """The simplest value within one standard error of the best."""
         return self.values[self.curve.one_standard_error]
 
-    def with_value(self, value: Any) -> Pipeline:
+    def with_value(self, value: object) -> Pipeline:
         """The model, not fitted, with this ``value`` of the parameter."""
         return clone(self.pipeline).set_params(**{f"model__{self.parameter}": value})
 
@@ -102,7 +102,7 @@ class SweptParameter:
 
 
 def sweep_parameter(
-    data: Any,
+    data: object,
     target: str,
     model: str,
     parameter: str | None = None,
@@ -182,7 +182,7 @@ def sweep_parameter(
     return SweptParameter(curve, parts, model, parameter, listed, table, pipeline, cv, name)
 
 
-def value_words(value: Any) -> str:
+def value_words(value: object) -> str:
     """A value of a parameter, with four figures at most.
 
     >>> value_words(0.001), value_words(None), value_words((8, 4))

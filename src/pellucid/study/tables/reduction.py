@@ -119,7 +119,7 @@ class ReducedTable:
 
 
 def reduce_table(
-    data: Any,
+    data: object,
     components: str | float = "auto",
     *,
     method: str = "pca",

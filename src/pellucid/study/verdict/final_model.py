@@ -31,7 +31,7 @@ from pellucid.study.judging.conformal import calibration_scores
 from pellucid.study.judging.decision_rule import threshold_costs
 from pellucid.study.judging.final_score import Evaluation, assess, build_model
 from pellucid.study.judging.measure import fold_interval
-from pellucid.study.judging.threshold_choice import find_cut
+from pellucid.study.judging.threshold_choice import Cut, find_cut
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Finding, Insight, LeaderboardRow, Plan, SplitRecord
 from pellucid.study.saved.drift import sketch_columns
@@ -113,7 +113,7 @@ def _guess(ground: Ground) -> Outcome:
     return next(one for one in ground.trained.outcomes if one.complexity == 0)
 
 
-def _costs(ground: Ground, cut: Any) -> Any:
+def _costs(ground: Ground, cut: Cut | None) -> Any:
     """The costs by which the saved model decides; None: the likeliest class."""
     chosen, task = ground.chosen, ground.shop.scorer.task
     if not hasattr(chosen.models[0], "predict_proba") or chosen.complexity == 0:
@@ -126,7 +126,7 @@ def _costs(ground: Ground, cut: Any) -> Any:
     return threshold_costs(cut.threshold, int(np.flatnonzero(classes == task.positive)[0]))
 
 
-def _about(ground: Ground, model: Any, found: Evaluation, cut: Any) -> dict[str, Any]:
+def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> dict[str, Any]:
     """What the model file says of the study it comes from."""
     shop, split, said = ground.shop, ground.split, found.said
     task = shop.scorer.task
@@ -170,7 +170,9 @@ def _diagnosis(ground: Ground) -> Diagnosis:
     )
 
 
-def _explain(ground: Ground, found: Conclusion, tuning: Tuning | None, cut: Any) -> Conclusion:
+def _explain(
+    ground: Ground, found: Conclusion, tuning: Tuning | None, cut: Cut | None
+) -> Conclusion:
     """Insight, residuals, the score with left-out columns, and findings about the fit."""
     shop, trained, chosen = ground.shop, ground.trained, ground.chosen
     linear = next((o for o in trained.outcomes if o.complexity == 1), None)

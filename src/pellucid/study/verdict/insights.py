@@ -12,7 +12,7 @@ Intervals over folds use the corrected variance (Nadeau and Bengio).
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ def dependence(
     return found
 
 
-def _grid(column: Any, kind: str) -> list[Any]:
+def _grid(column: pl.Series, kind: str) -> list[Any]:
     """Values to set the column to: quantiles, or the commonest levels."""
     seen = column.drop_nulls()
     if kind in ("number", "whole"):
@@ -157,7 +157,7 @@ def _grid(column: Any, kind: str) -> list[Any]:
 
 
 def _curves(
-    shop: Workshop, outcome: Outcome, background: Any, name: str, values: list[Any]
+    shop: Workshop, outcome: Outcome, background: pl.DataFrame, name: str, values: list[Any]
 ) -> Array:
     column = background[name]
     m = background.height
@@ -307,7 +307,7 @@ def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | No
     return summary_data(summary) | {"separation": getattr(model, "separation_", "none")}
 
 
-def full_rank(Z: Array, names: Any) -> tuple[Array, list[str]]:
+def full_rank(Z: Array, names: Sequence[str]) -> tuple[Array, list[str]]:
     """Without columns that depend on the ones before them."""
     keep: list[int] = []
     basis = np.ones((len(Z), 1)) / np.sqrt(len(Z))

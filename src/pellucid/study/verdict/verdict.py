@@ -75,8 +75,8 @@ def figure(x: float) -> str:
     >>> figure(0.12345), figure(1234567.0), figure(3.0)
     ('0.123', '1,230,000', '3')
     """
-    nothing = {"missing": "undefined", "infinite": "undefined"}
-    return figures(float(x) or 0.0, 3, plain=True, commas=1e3, **nothing)
+    none = "undefined"
+    return figures(float(x) or 0.0, 3, plain=True, commas=1e3, missing=none, infinite=none)
 
 
 def percent(x: float) -> str:
