@@ -10,94 +10,94 @@ The derivative of h_T by h_1 is a product of T - 1 factors: it vanishes or explo
 gates keep it near 1. References: Elman (1990); Hochreiter & Schmidhuber (1997); Cho et al. (2014).
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.deep.learner import DeepClassifier, DeepRegressor, same_length
-from pellucid.deep.model import DeepModel, Inputs
+from pellucid.deep.model import Inputs
 from pellucid.deep.recurrence.sequences import are_sequences, pad, unpad
 from pellucid.deep.training import Training
 
 CELL_NAMES = ("elman", "gru", "lstm")
+Recurrent: TypeAlias = "RecurrentClassifier | RecurrentRegressor"
 
 
-class RecurrentModel(DeepModel):
-    """Reading of sequences; the leaves add the targets."""
+def check_parameters(model: Recurrent) -> None:
+    """Refuse parameters that have no meaning."""
+    check.whole(hidden_size=model.hidden_size, n_layers=model.n_layers)
+    check.one_of(CELL_NAMES, cell=model.cell)
+    check.one_of(("last", "sequence"), output=model.output)
+    check.boolean(bidirectional=model.bidirectional)
 
-    _clip = 1.0
-    _shape_names = ("_width",)
-    _width: int
 
-    def _check_parameters(self) -> None:
-        model: Any = self
-        check.whole(hidden_size=model.hidden_size, n_layers=model.n_layers)
-        check.one_of(CELL_NAMES, cell=model.cell)
-        check.one_of(("last", "sequence"), output=model.output)
-        check.boolean(bidirectional=model.bidirectional)
-
-    def _read(self, X: Any, *, reset: bool) -> Inputs:
-        """Values (n, T, width) and lengths; the columns of a table are the steps of one series."""
-        if are_sequences(X):
-            values, lengths = pad(X)
-            if reset:
-                self.__dict__.pop("feature_names_in_", None)
-                self.n_features_in_ = values.shape[2]
-        else:
-            table = reset or self._width == 1
-            if not table:
-                raise ValueError(
-                    f"X must be sequences with {self._width} features per step, got a table"
-                )
-            matrix = self._check_matrix(X, reset=reset, finite=True)
-            values, lengths = matrix[:, :, None], np.full(len(matrix), matrix.shape[1])
+def read_sequences(model: Recurrent, X: Any, *, reset: bool) -> Inputs:
+    """Values (n, T, width) and lengths; the columns of a table are the steps of one series."""
+    if are_sequences(X):
+        values, lengths = pad(X)
         if reset:
-            self._width = values.shape[2]
-        elif values.shape[2] != self._width:
+            model.__dict__.pop("feature_names_in_", None)
+            model.n_features_in_ = values.shape[2]
+    else:
+        table = reset or model._width == 1
+        if not table:
             raise ValueError(
-                f"X has {values.shape[2]} features per step, but {type(self).__name__} is "
-                f"expecting {self._width} features as input"
+                f"X must be sequences with {model._width} features per step, got a table"
             )
-        return values, lengths
-
-    def _steps(self, inputs: Inputs) -> int:
-        return inputs[0].shape[1]
-
-    def _build(self) -> Any:
-        from pellucid.deep.recurrence.recurrent_module import RecurrentModule
-
-        model: Any = self
-        return RecurrentModule(
-            self._width,
-            model.hidden_size,
-            model.cell,
-            model.n_layers,
-            model.bidirectional,
-            model.output == "sequence",
-            model._outputs,
+        matrix = model._check_matrix(X, reset=reset, finite=True)
+        values, lengths = matrix[:, :, None], np.full(len(matrix), matrix.shape[1])
+    if reset:
+        model._width = values.shape[2]
+    elif values.shape[2] != model._width:
+        raise ValueError(
+            f"X has {values.shape[2]} features per step, but {type(model).__name__} is "
+            f"expecting {model._width} features as input"
         )
-
-    def hidden_states(self, X: Any) -> Any:
-        """The states of the last layer at every step."""
-        check_is_fitted(self)
-        inputs = self._read(X, reset=False)
-        return unpad(self._forward(inputs, "states"), inputs[1])
-
-    def _describe(self) -> str:
-        model: Any = self
-        ways = "both directions" if model.bidirectional else "one direction"
-        return (
-            f"{model.n_layers} layer(s) of {model.hidden_size} {model.cell} cells in {ways} over "
-            f"sequences of {self._width} feature(s); linear head on "
-            f"{'the last step' if model.output == 'last' else 'every step'}"
-        )
+    return values, lengths
 
 
-def read_steps(y: Any, lengths: Any) -> list[Any]:
+def n_steps(model: Recurrent, inputs: Inputs) -> int:
+    """How often a weight is used per row."""
+    return inputs[0].shape[1]
+
+
+def build(model: Recurrent) -> Any:
+    """The module, from the parameters and the width of a step."""
+    from pellucid.deep.recurrence.recurrent_module import RecurrentModule
+
+    return RecurrentModule(
+        model._width,
+        model.hidden_size,
+        model.cell,
+        model.n_layers,
+        model.bidirectional,
+        model.output == "sequence",
+        model._outputs,
+    )
+
+
+def hidden_states(self: Recurrent, X: Any) -> Any:
+    """The states of the last layer at every step."""
+    check_is_fitted(self)
+    inputs = self._read(X, reset=False)
+    return unpad(self._forward(inputs, "states"), inputs[1])
+
+
+def describe(model: Recurrent) -> str:
+    """The representation, for the card."""
+    ways = "both directions" if model.bidirectional else "one direction"
+    return (
+        f"{model.n_layers} layer(s) of {model.hidden_size} {model.cell} cells in {ways} over "
+        f"sequences of {model._width} feature(s); linear head on "
+        f"{'the last step' if model.output == 'last' else 'every step'}"
+    )
+
+
+def read_steps(y: Any, lengths: ArrayLike) -> list[Any]:
     """Targets per step, one array for each sequence."""
     if y is None:
         raise ValueError("output='sequence' requires y to be passed, but the target y is None")
@@ -112,19 +112,25 @@ def read_steps(y: Any, lengths: Any) -> list[Any]:
     return steps
 
 
-class RecurrentClassifier(DeepClassifier, RecurrentModel):
+class RecurrentClassifier(DeepClassifier):
     """Classes of sequences, or of each of their steps.
 
     Parameters
     ----------
     hidden_size : int, default=64
+        Numbers in the state.
     cell : {"lstm", "gru", "elman"}, default="lstm"
+        Kind of recurrence.
     n_layers : int, default=1
+        Cells above each other.
     bidirectional : bool, default=False
+        Whether to read backwards too.
     output : {"last", "sequence"}, default="last"
         One label per sequence, or one per step: y of shape (n, time), or a list of labels.
     training : Training or None, default=None
+        None: ``Training()``.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     X is (n, time, features), a list of arrays (time, features) of any lengths, or a table whose
     columns are the steps of one series.
@@ -143,6 +149,13 @@ class RecurrentClassifier(DeepClassifier, RecurrentModel):
     >>> model.predict([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     array(['rang', 'quiet'], dtype='<U5')
     """
+
+    _clip = 1.0
+    _shape_names = ("_width",)
+    _width: int
+    _check_parameters = check_parameters
+    _read, _steps, _build, _describe = read_sequences, n_steps, build, describe
+    hidden_states = hidden_states
 
     def __init__(
         self,
@@ -182,6 +195,7 @@ class RecurrentClassifier(DeepClassifier, RecurrentModel):
         return out if self.output == "last" else unpad(out, self._read(X, reset=False)[1])
 
     def predict(self, X: Any) -> Any:
+        """Predict for each row of ``X``."""
         found = self.predict_proba(X)
         if isinstance(found, list):
             return [self.classes_[p.argmax(axis=-1)] for p in found]
@@ -200,18 +214,25 @@ class RecurrentClassifier(DeepClassifier, RecurrentModel):
         )
 
 
-class RecurrentRegressor(DeepRegressor, RecurrentModel):
+class RecurrentRegressor(DeepRegressor):
     """Numbers from sequences, or for each of their steps; forecasts of series.
 
     Parameters
     ----------
     hidden_size : int, default=64
+        Numbers in the state.
     cell : {"lstm", "gru", "elman"}, default="lstm"
+        Kind of recurrence.
     n_layers : int, default=1
+        Cells above each other.
     bidirectional : bool, default=False
+        Whether to read backwards too.
     output : {"last", "sequence"}, default="last"
+        One number per sequence, or one per step.
     training : Training or None, default=None
+        None: ``Training()``.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     X and y as in RecurrentClassifier, with numbers for labels.
 
@@ -231,6 +252,13 @@ class RecurrentRegressor(DeepRegressor, RecurrentModel):
     >>> bool(np.abs(ahead - np.sin(0.5 * np.arange(200, 203))).max() < 0.2)
     True
     """
+
+    _clip = 1.0
+    _shape_names = ("_width",)
+    _width: int
+    _check_parameters = check_parameters
+    _read, _steps, _build, _describe = read_sequences, n_steps, build, describe
+    hidden_states = hidden_states
 
     def __init__(
         self,
@@ -267,6 +295,7 @@ class RecurrentRegressor(DeepRegressor, RecurrentModel):
         return self._targets(y, inputs)
 
     def predict(self, X: Any) -> Any:
+        """Predict for each row of ``X``."""
         out = super().predict(X)
         return out if self.output == "last" else unpad(out, self._read(X, reset=False)[1])
 
@@ -307,7 +336,7 @@ class RecurrentRegressor(DeepRegressor, RecurrentModel):
         return ahead[0] if one else ahead
 
 
-def spread(flat: Any, lengths: Any, blank: float) -> Any:
+def spread(flat: Any, lengths: ArrayLike, blank: float) -> Any:
     """Targets of all steps, one after another, as a padded array.
 
     >>> spread(np.array([1, 2, 3]), np.array([2, 1]), -1)

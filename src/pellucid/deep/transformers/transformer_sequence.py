@@ -8,6 +8,7 @@ Prediction   greedy, or the best of ``beam_width`` continuations kept at every s
 Cost O((S^2 + T^2 + S T) d + (S + T) d^2) per layer.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.deep.engine import count_weights, one_session, require_torch
-from pellucid.deep.learner import Learner, same_length
-from pellucid.deep.model import Inputs
+from pellucid.deep.learner import LABELS, learn, same_length
+from pellucid.deep.model import DeepModel, Inputs
 from pellucid.deep.training import Training
 from pellucid.deep.transformers.tokens import (
     BEGIN,
@@ -45,7 +46,7 @@ class AttentionMaps(NamedTuple):
     cross: Array
 
 
-class TransformerSequenceModel(Learner):
+class TransformerSequenceModel(DeepModel):
     """Translate one token list into another.
 
     Parameters
@@ -55,11 +56,15 @@ class TransformerSequenceModel(Learner):
     n_heads, n_layers : int, default=4, 2
         Of the encoder and of the decoder.
     d_feedforward : int, default=256
+        Hidden units of each block.
     dropout : float, default=0.1
+        Share of numbers set to 0 while training.
     max_length : int, default=128
         Longest source and target.
     training : Training or None, default=None
+        None: ``Training()``.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -112,13 +117,14 @@ class TransformerSequenceModel(Learner):
     @with_callbacks
     def fit(
         self,
-        sources: Any,
-        targets: Any,
+        sources: Sequence[Any],
+        targets: Sequence[Any],
         sample_weight: Any = None,
         *,
-        X_val: Any = None,
-        y_val: Any = None,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
     ) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         inputs = self._read(sources, reset=True)
         words = read_tokens(targets, "the target")
@@ -129,7 +135,7 @@ class TransformerSequenceModel(Learner):
             held_inputs = self._read(X_val, reset=False)
             past, ahead = self._shifted(read_tokens(y_val, "y_val"), len(held_inputs[0]))
             held = ((*held_inputs, past), ahead)
-        self._learn(sources, (*inputs, begun), following, sample_weight, held)
+        learn(self, LABELS, sources, (*inputs, begun), following, sample_weight, held)
         return self
 
     def _check_parameters(self) -> None:
@@ -155,16 +161,6 @@ class TransformerSequenceModel(Learner):
         following[np.arange(begun.shape[1]) >= lengths[:, None]] = -1
         return begun, following
 
-    def _loss(self) -> Any:
-        from pellucid.deep.loop import class_loss
-
-        return class_loss
-
-    def _judge(self) -> Any:
-        from pellucid.deep.loop import accuracy
-
-        return accuracy
-
     def _steps(self, inputs: Inputs) -> int:
         return inputs[0].shape[1]
 
@@ -183,7 +179,7 @@ class TransformerSequenceModel(Learner):
         )
 
     def predict(
-        self, sources: Any, *, beam_width: int = 1, max_length: int | None = None
+        self, sources: Sequence[Any], *, beam_width: int = 1, max_length: int | None = None
     ) -> list[list[Token]]:
         """The target of each source: greedy, or by a beam of continuations."""
         from pellucid.deep.transformers.decoding import beam, greedy
@@ -207,14 +203,16 @@ class TransformerSequenceModel(Learner):
                 ]
         return [[self.target_vocabulary_[t - SPECIAL] for t in row] for row in found]
 
-    def score(self, sources: Any, targets: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, sources: Sequence[Any], targets: Sequence[Any], sample_weight: Any = None
+    ) -> float:
         """Share of the sources whose greedy target is right from beginning to end."""
         found, words = self.predict(sources), read_tokens(targets, "the target")
         same_length(len(found), len(words))
         right = [a == b for a, b in zip(found, words, strict=True)]
         return float(np.average(right, weights=sample_weight))
 
-    def attention_maps(self, source: Any, target: Any) -> AttentionMaps:
+    def attention_maps(self, source: Sequence[Any], target: Sequence[Any]) -> AttentionMaps:
         """Where source and target look, for one pair; the target begins with its start mark."""
         check_is_fitted(self)
         numbers, lengths = self._read([source], reset=False)
