@@ -2,7 +2,7 @@ r"""Passes of k-means over the rows: in memory with bounds, or leaf by leaf from
 
 Both give, for centres C, the labels (nearest centre, lowest index on ties) and the exact sums
 
-    total_k = sum_{i in k} w_i (x_i, 1)           (in limbs, see compiled.kmeans)
+    total_k = sum_{i in k} w_i (x_i, 1)           (in limbs, see ``kernels.py``)
 
 which have the same bits however the rows are cut, so both walk through the same centres.
 

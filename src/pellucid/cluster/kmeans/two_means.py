@@ -5,7 +5,7 @@ Algorithm    Lloyd's rounds: the sides of the plane between the centres, then th
 
                  S_1 = sum_{side 1} w_i (x_i, 1),     S_0 = S - S_1
 
-             with sums that are exact (in limbs, see compiled.kmeans), so that S_0 needs no sum of
+             with sums that are exact (in limbs, see ``kernels.py``), so that S_0 needs no sum of
              its own, S_1 changes only by the rows that cross the plane, and neither depends on
              the order of rows or threads
 Cost         one product per row and round, none for rows too far from the plane to cross it

@@ -1,6 +1,6 @@
 """Joins the trees of a forest while they grow.
 
-Trees are appended in their order as soon as they are grown, made lean (``forest_lean``) where the
+Trees are appended in their order as soon as they are grown, made lean (``lean.py``) where the
 forest is large, and let go; ``realloc`` enlarges the arrays, which for large ones moves no data.
 So the peak is the forest itself and the few trees that are being grown.
 """

@@ -20,7 +20,7 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.evaluation.metrics.metrics import Metric
 from pellucid.evaluation.splits.folds import Split
 from pellucid.linear.lasso.elastic_net import ElasticNet
-from pellucid.linear.lasso.folds import cross_validate, make_folds
+from pellucid.linear.lasso.folds import cross_validate, make_folds, make_problem
 from pellucid.linear.lasso.lasso import Lasso
 from pellucid.linear.ridge.folds import Fold, leaf_test_sums, take, training_fits
 from pellucid.linear.ridge.ridge import Ridge
@@ -143,19 +143,10 @@ def _lasso(
     if rows.n_rows > p:
         model._sums(rows, map_threads)  # names a cell that is no finite number
     folds = make_folds(rows, list(splits), p)
-    unused: Any = None  # the problem of all rows only makes a grid, and the grid is given
-    found = cross_validate(
-        folds,
-        unused,
-        ratios,
-        alphas,
-        eps=1e-3,
-        tol=model.tol,
-        max_iter=model.max_iter,
-        p=p,
-        unknowns="centred" if model.fit_intercept else "slopes",
-        positive=model.positive,
-    )
+    unknowns = "centred" if model.fit_intercept else "slopes"
+    shape = make_problem(folds[0].train, p, unknowns, model.positive)  # the grid is given
+    limits = {"eps": 1e-3, "tol": model.tol, "max_iter": model.max_iter}
+    found = cross_validate(folds, shape, ratios, alphas, positive=model.positive, **limits)
     errors = np.moveaxis(found.errors, 1, 2)  # (R, L, K)
     at = [(np.searchsorted(ratios, r), np.searchsorted(-alphas, -a)) for r, a in pairs]
     table = np.array([errors[i] for i in at])

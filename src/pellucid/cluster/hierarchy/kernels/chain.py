@@ -6,7 +6,7 @@ ties are those of SciPy: the chain starts at the lowest slot, the one before win
 lowest; the pair goes on in the higher slot.
 
     complete  max(d_a, d_b)     average  (n_a d_a + n_b d_b) / (n_a + n_b)
-    weighted  (d_a + d_b) / 2   ward     from centres, without a matrix: ``linkage_ward``
+    weighted  (d_a + d_b) / 2   ward     from centres, without a matrix: ``ward.py``
 
 Merged slots are dropped, in order, once many are dead.
 

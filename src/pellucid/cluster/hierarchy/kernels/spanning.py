@@ -1,4 +1,4 @@
-r"""The minimum spanning tree of columns that lie in tiles (``near_tiles``), by Borůvka's rounds.
+r"""The minimum spanning tree of columns that lie in tiles (``tiles.py``), by Borůvka's rounds.
 
 Every component but the largest looks for its shortest edge to another, and all these edges are
 added at once: components at least halve, a dozen rounds for any table. A place remembers the

@@ -1,4 +1,4 @@
-r"""Ward's linkage by nearest-neighbour chains over centres that lie in tiles (``near_tiles``).
+r"""Ward's linkage by nearest-neighbour chains over centres that lie in tiles (``tiles.py``).
 
     d(A, B)^2 = 2 a b / (a + b) |c_A - c_B|^2        a, b rows, centres c
 

@@ -5,11 +5,11 @@ For the columns that a node looks at, four at a time:
     first pass    copy the cells of the node's rows, their least and largest in each column
     draw          a cut t uniform in [least, largest)
     second pass   weight and sum of the rows with x <= t
-    scores        as in ``forest_growth``; the best cut divides the rows, both sides in their order
+    scores        as in ``growth.py``; the best cut divides the rows, both sides in their order
 
 O(rows x columns) for a node. Rows, weights and targets lie in the order of the nodes, so that a
 node reads them in one stretch. Cells may lie row by row or column by column: the same trees.
-All sums are whole numbers (see ``forest_growth``); cells must be known.
+All sums are whole numbers (see ``growth.py``); cells must be known.
 """
 
 from typing import Any, NamedTuple
