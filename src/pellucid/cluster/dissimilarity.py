@@ -1,4 +1,4 @@
-"""The matrix of distances between all rows, for the methods that need it whole.
+"""The matrix of distances between all rows, for the methods that need all of it.
 
 Rows are mapped so that a Minkowski sum decides (``core.functions.metrics``) and compared by
 compiled code in threads; metrics without such a form are computed pair by pair. Memory: 8 n^2

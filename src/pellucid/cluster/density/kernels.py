@@ -1,6 +1,7 @@
 r"""DBSCAN on a kd-tree: which rows are dense, which of them are connected, whose border is where.
 
-The tree is that of ``compiled.distances.kd_tree``: leaf l holds its rows by coordinate in tiles[l]; a *place*
+The tree is that of ``compiled.distances.kd_tree``: leaf l holds its rows by coordinate in
+tiles[l]; a *place*
 is leaf * WIDTH + position. Every node has the box of its rows. The gap of two boxes,
 
     sum_t term(max(0, low_t - high'_t, low'_t - high_t)),

@@ -1,4 +1,4 @@
-"""What trees of clusters have in common: cutting them, and how well they tell the distances."""
+"""Base of the trees of clusters: cut them, and measure how well they tell the distances."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A whole start of k-means in one call, for tables so small that Python between draws counts.
+"""A whole k-means start in one call, for small tables where Python calls would dominate.
 
 The steps are those of ``seeding.py``: pick leaves by their mass, then rows in them, keep the
 candidate that leaves the least mass. The distances of the candidates are kept, so that each

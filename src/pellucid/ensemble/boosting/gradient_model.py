@@ -1,4 +1,4 @@
-"""The shell that both classes of exact gradient boosting share."""
+"""Base of both classes of exact gradient boosting."""
 
 import math
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""Round after round of gradient boosting with exact trees on columns that are sorted once."""
+"""The rounds of gradient boosting with exact trees, on columns that are sorted once."""
 
 from typing import Any, NamedTuple
 

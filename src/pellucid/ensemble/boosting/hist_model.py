@@ -1,4 +1,4 @@
-"""The shell that both boosting estimators share; the mathematics is in ``hist_boosting``."""
+"""Base of both classes of histogram boosting; the mathematics is in ``hist_boosting.py``."""
 
 import math
 from abc import abstractmethod

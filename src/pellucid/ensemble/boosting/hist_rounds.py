@@ -1,4 +1,4 @@
-"""Round after round of boosting on one binned table, and the scores that may end it."""
+"""The rounds of boosting on one binned table, and the scores that may end them."""
 
 import math
 from collections.abc import Iterable

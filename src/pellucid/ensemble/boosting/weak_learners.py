@@ -1,4 +1,4 @@
-"""What AdaBoost asks in every round: a classifier for these weights, and what it says.
+"""The weak learners of AdaBoost: fit a classifier for given weights and tell its predictions.
 
 Stumps and other trees of ours are grown on columns that are sorted once for all rounds; any other
 classifier is fitted with the weights, or to rows drawn with them where it takes none.

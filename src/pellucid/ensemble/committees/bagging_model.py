@@ -1,4 +1,4 @@
-"""What both bagging classes share: draws, members, their rows and features, out-of-bag answers."""
+"""Base of both bagging classes: draws of rows and features, members, out-of-bag answers."""
 
 from abc import abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-r"""What each member of a committee sees: draws with and without replacement, disjoint parts.
+r"""Which rows each member of a committee sees: with or without replacement, or disjoint parts.
 
 Virtual rows   a row of whole weight w stands w times in the list that is drawn from, so that
                weight 2 equals a row written twice. N = sum of the weights. Weights that are not

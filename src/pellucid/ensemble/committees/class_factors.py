@@ -1,4 +1,4 @@
-"""Factors that make classes count alike."""
+"""Factors that give every class the same total weight."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What voting and stacking share: named members of different kinds, fitted to the same rows."""
+"""Base of voting and stacking: named members of different kinds, fitted to the same rows."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The shell that both stacking classes share: where the rows of the meta-model come from."""
+"""Base of both stacking classes: where the training rows of the meta-model come from."""
 
 from collections.abc import Iterator
 from itertools import chain

@@ -1,4 +1,4 @@
-"""What all forests share: growth in threads, out-of-bag evidence, importances, proximities."""
+"""Base of all forests: growth in threads, out-of-bag scores, importances, proximities."""
 
 import hashlib
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-r"""Of every node of a large forest only what is needed.
+r"""Store only what is needed of every node of a large forest.
 
 A forest of 100 whole trees on a million rows of numbers has 126 million nodes, half of them
 leaves. Its memory is

@@ -1,4 +1,4 @@
-r"""What the nodes of a tree say, from its leaves up.
+r"""Values of the nodes of a tree, computed from its leaves up.
 
 Sizes, weights   n = n_l + n_r,  W = W_l + W_r
 Classes          a pure leaf of class k gives its weight to class k; shares = class weights / W

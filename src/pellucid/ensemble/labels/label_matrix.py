@@ -1,4 +1,4 @@
-"""Matrices of labels: opening them, and the m most likely of a row."""
+"""Matrices of labels: check them, and pick the m most likely labels of a row."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the classifiers made of classifiers share: routing, tags and the door."""
+"""Base of the classifiers made of classifiers: routing, tags and input checks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the conformal shells share: the data as the inner estimator wants it."""
+"""Base of the conformal estimators: the data as the inner estimator wants them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The short way of each kind of metric through a bootstrap; see ``bootstrap_intervals``."""
+"""Fast bootstrap resampling for each kind of metric; see ``bootstrap_intervals.py``."""
 
 import warnings
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The door of the evaluation: what a user hands over becomes checked arrays, once.
+"""Check and encode what users pass to the evaluation functions.
 
 Labels become codes 0..K-1 of the sorted labels, weights drop the rows that count for nothing, and
 every mistake is one sentence.

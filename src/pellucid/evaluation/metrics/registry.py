@@ -1,4 +1,4 @@
-"""Every course name of a metric: what it needs, which way is better, its formula."""
+"""Every metric by name: what it needs, which way is better, its formula."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What the bases with knots share: every column has its own functions, side by side.
+"""Base of the bases with knots: every column has its own functions, side by side.
 
 A basis says how many functions a column has (``_sizes``), how to write them (``_write``) and what
 they are called (``_labels``).

@@ -1,4 +1,4 @@
-"""What the scalers share: ``(x - c) / s`` column by column, there and back.
+"""Base of the scalers: ``(x - c) / s`` column by column, and its inverse.
 
 A scaler says what it takes off (``_offset``) and what it divides by (``_divisor``); None leaves
 that part out. Scaling and its inverse are one compiled sweep each.

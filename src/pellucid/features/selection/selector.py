@@ -1,4 +1,4 @@
-"""What the selectors share: a mask of columns, there and back."""
+"""Base of the selectors: keep some columns, and put dropped ones back as zeros."""
 
 from abc import abstractmethod
 from typing import Any

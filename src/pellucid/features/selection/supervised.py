@@ -1,4 +1,4 @@
-"""What selectors that look at a target share: the target's door and how important a column is."""
+"""Base of the selectors that use a target: checks of the target, importances of columns."""
 
 from collections.abc import Callable
 from operator import attrgetter

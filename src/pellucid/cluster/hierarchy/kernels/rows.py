@@ -43,7 +43,7 @@ def squares_tile(XT: Any, q: Any, start: int, width: int, out: Any) -> None:
 def tile_distances(
     XT: Any, q: Any, start: int, width: int, kind: int, order: float, out: Any
 ) -> None:
-    """Reduced distances of q (see ``compiled.distances.brute``) to ``width`` columns from start on."""
+    """Reduced distances of q (``compiled.distances.brute``) to ``width`` columns from start on."""
     if kind == 2:
         squares_tile(XT, q, start, width, out)
     else:
