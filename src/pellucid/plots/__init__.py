@@ -1,171 +1,71 @@
-"""Pictures: a frozen record of the data and plot(ax)."""
+"""Pictures: a function reads its data into a frozen record with ``alt`` text and ``plot(ax=None)``.
+
+``pictures/<chapter>/`` has one file for each, named after it; ``panels/`` has what several share
+(read ``panels/style.py`` first, then ``panels/marks.py``).
+"""
 
 from pellucid._lazy import lazy_names
 
-_HOME = {
-    "absolute_sum": "pictures.maths.absolute_sum",
-    "accumulated": "pictures.explanations.accumulated",
-    "activation": "pictures.networks.activation",
-    "agent_loop": "pictures.control.agent_loop",
-    "anomaly_map": "pictures.mixtures.anomaly_map",
-    "attention": "pictures.networks.attention",
-    "backward_pass": "pictures.networks.backward_pass",
-    "basis": "pictures.regression.basis",
-    "bias_variance_curve": "pictures.evaluation.bias_variance_curve",
-    "bias_variance_fits": "pictures.evaluation.bias_variance_fits",
-    "boosting_weights": "pictures.ensembles.boosting_weights",
-    "boundary": "pictures.classification.boundary",
-    "bounds": "pictures.evaluation.bounds",
-    "chains": "pictures.inference.chains",
-    "class_densities": "pictures.inference.class_densities",
-    "clusters": "pictures.clusters.clusters",
-    "coefficient_ellipse": "pictures.regression.coefficient_ellipse",
-    "coefficient_path": "pictures.shrinkage.coefficient_path",
-    "coefficient_posterior": "pictures.regression.coefficient_posterior",
-    "coefficients": "pictures.regression.coefficients",
-    "collision_curve": "pictures.neighbors.collision_curve",
-    "components_path": "pictures.shrinkage.components_path",
-    "computation_graph": "pictures.networks.computation_graph",
-    "confusion": "pictures.evaluation.confusion",
-    "connections": "pictures.graphical.connections",
-    "consensus": "pictures.clusters.consensus",
-    "contours": "pictures.maths.contours",
-    "convexity": "pictures.maths.convexity",
-    "cost_curve": "pictures.evaluation.cost_curve",
-    "cost_table": "pictures.evaluation.cost_table",
-    "d_separation": "pictures.graphical.d_separation",
-    "decision_regions": "pictures.classification.decision_regions",
-    "dendrogram": "pictures.clusters.dendrogram",
-    "dependence": "pictures.explanations.dependence",
-    "descent_path": "pictures.descent.descent_path",
-    "discriminant_coordinates": "pictures.classification.discriminant_coordinates",
-    "discriminant_projection": "pictures.classification.discriminant_projection",
-    "distribution": "pictures.inference.distribution",
-    "diversity": "pictures.ensembles.diversity",
-    "edge_probabilities": "pictures.graphical.edge_probabilities",
-    "elbow": "pictures.clusters.elbow",
-    "ellipse": "pictures.maths.ellipse",
-    "em_bound": "pictures.mixtures.em_bound",
-    "em_steps": "pictures.mixtures.em_steps",
-    "embeddings": "pictures.networks.embeddings",
-    "ensemble_error": "pictures.ensembles.ensemble_error",
-    "estimator_error": "pictures.inference.estimator_error",
-    "extrapolation": "pictures.regression.extrapolation",
-    "feature_lift": "pictures.kernels.feature_lift",
-    "feature_maps": "pictures.networks.feature_maps",
-    "fit_gallery": "pictures.regression.fit_gallery",
-    "fold_differences": "pictures.evaluation.fold_differences",
-    "fold_scheme": "pictures.evaluation.fold_scheme",
-    "gaussian": "pictures.inference.gaussian",
-    "generated": "pictures.networks.generated",
-    "gradient_norms": "pictures.networks.gradient_norms",
-    "gram": "pictures.kernels.gram",
-    "graph_labels": "pictures.kernels.graph_labels",
-    "half_steps": "pictures.clusters.half_steps",
-    "hardening": "pictures.mixtures.hardening",
-    "hypercube_edge": "pictures.neighbors.hypercube_edge",
-    "image_grid": "pictures.projections.image_grid",
-    "importance": "pictures.explanations.importance",
-    "impurity_curves": "pictures.trees.impurity_curves",
-    "indicator_masking": "pictures.classification.indicator_masking",
-    "k_criteria": "pictures.clusters.k_criteria",
-    "k_distances": "pictures.clusters.k_distances",
-    "kernel_weights": "pictures.kernels.kernel_weights",
-    "kink": "pictures.shrinkage.kink",
-    "kkt": "pictures.maths.kkt",
-    "label_rounds": "pictures.neighbors.label_rounds",
-    "laplace": "pictures.inference.laplace",
-    "latent_logistic": "pictures.classification.latent_logistic",
-    "learning_curve": "pictures.evaluation.learning_curve",
-    "likelihood": "pictures.inference.likelihood",
-    "limit_theorems": "pictures.maths.limit_theorems",
-    "loss_surface": "pictures.descent.loss_surface",
-    "low_rank": "pictures.maths.low_rank",
-    "matrix_action": "pictures.maths.matrix_action",
-    "mdp_graph": "pictures.control.mdp_graph",
-    "memberships": "pictures.clusters.memberships",
-    "metropolis_flow": "pictures.inference.metropolis_flow",
-    "metropolis_steps": "pictures.inference.metropolis_steps",
-    "missing_descent": "pictures.trees.missing_descent",
-    "missing_map": "pictures.tables.missing_map",
-    "mixture_contours": "pictures.mixtures.mixture_contours",
-    "mixture_density": "pictures.mixtures.mixture_density",
-    "multipliers": "pictures.kernels.multipliers",
-    "neighbour_query": "pictures.neighbors.neighbour_query",
-    "network": "pictures.networks.network",
-    "network_graph": "pictures.graphical.network_graph",
-    "newton_steps": "pictures.descent.newton_steps",
-    "objective_history": "pictures.descent.objective_history",
-    "penalty_contours": "pictures.shrinkage.penalty_contours",
-    "penalty_geometry": "pictures.shrinkage.penalty_geometry",
-    "pointwise_variance": "pictures.regression.pointwise_variance",
-    "posterior_sequence": "pictures.inference.posterior_sequence",
-    "posterior_update": "pictures.inference.posterior_update",
-    "ppca_story": "pictures.projections.ppca_story",
-    "precision_recall": "pictures.evaluation.precision_recall",
-    "predicted_actual": "pictures.regression.predicted_actual",
-    "prediction_intervals": "pictures.evaluation.prediction_intervals",
-    "predictive_band": "pictures.regression.predictive_band",
-    "predictive_check": "pictures.inference.predictive_check",
-    "principal_axes": "pictures.projections.principal_axes",
-    "probability_contours": "pictures.classification.probability_contours",
-    "profile": "pictures.tables.profile",
-    "projection": "pictures.maths.projection",
-    "prototypes": "pictures.neighbors.prototypes",
-    "proximity_map": "pictures.ensembles.proximity_map",
-    "pruning": "pictures.trees.pruning",
-    "q_table": "pictures.control.q_table",
-    "quantile_lines": "pictures.regression.quantile_lines",
-    "reconstructions": "pictures.projections.reconstructions",
-    "regions_by_k": "pictures.neighbors.regions_by_k",
-    "regression_fit": "pictures.regression.regression_fit",
-    "regression_projection": "pictures.regression.regression_projection",
-    "reliability_diagram": "pictures.evaluation.reliability_diagram",
-    "residual_health": "pictures.regression.residual_health",
-    "rewards": "pictures.control.rewards",
-    "ridge_curves": "pictures.shrinkage.ridge_curves",
-    "roc": "pictures.evaluation.roc",
-    "sampled_boundaries": "pictures.classification.sampled_boundaries",
-    "sampled_lines": "pictures.regression.sampled_lines",
-    "scatter": "pictures.projections.scatter",
-    "schedule": "pictures.descent.schedule",
-    "score_intervals": "pictures.evaluation.score_intervals",
-    "scores": "pictures.projections.scores",
-    "scree": "pictures.projections.scree",
-    "search_moves": "pictures.graphical.search_moves",
-    "selection_history": "pictures.shrinkage.selection_history",
-    "shap_summary": "pictures.explanations.shap_summary",
-    "shap_waterfall": "pictures.explanations.shap_waterfall",
-    "shrinkage": "pictures.shrinkage.shrinkage",
-    "sigmoid": "pictures.classification.sigmoid",
-    "significance": "pictures.evaluation.significance",
-    "silhouette": "pictures.clusters.silhouette",
-    "similarity_kinds": "pictures.clusters.similarity_kinds",
-    "smoothing": "pictures.regression.smoothing",
-    "split_bar": "pictures.evaluation.split_bar",
-    "split_scan": "pictures.trees.split_scan",
-    "steepening": "pictures.classification.steepening",
-    "subset_path": "pictures.shrinkage.subset_path",
-    "subspace_angles": "pictures.projections.subspace_angles",
-    "surface": "pictures.maths.surface",
-    "svg": "panels.style",
-    "svm_margin": "pictures.kernels.svm_margin",
-    "sweep": "pictures.evaluation.sweep",
-    "target_bars": "pictures.explanations.target_bars",
-    "target_shapes": "pictures.inference.target_shapes",
-    "taxonomy": "pictures.tables.taxonomy",
-    "taylor": "pictures.maths.taylor",
-    "thresholds": "pictures.evaluation.thresholds",
-    "training": "pictures.networks.training",
-    "tree": "pictures.trees.tree",
-    "unique_share": "pictures.ensembles.unique_share",
-    "unrolled": "pictures.graphical.unrolled",
-    "utility_error": "pictures.control.utility_error",
-    "validation_curve": "pictures.evaluation.validation_curve",
-    "value_sweeps": "pictures.control.value_sweeps",
-    "values": "pictures.control.values",
-    "variance_of_average": "pictures.ensembles.variance_of_average",
-    "voronoi": "pictures.neighbors.voronoi",
+_CHAPTERS = {
+    "classification": (
+        "boundary decision_regions discriminant_coordinates discriminant_projection "
+        "indicator_masking latent_logistic probability_contours sampled_boundaries sigmoid "
+        "steepening"
+    ),
+    "clusters": (
+        "clusters consensus dendrogram elbow half_steps k_criteria k_distances memberships "
+        "silhouette similarity_kinds"
+    ),
+    "control": "agent_loop mdp_graph q_table rewards utility_error value_sweeps values",
+    "descent": "descent_path loss_surface newton_steps objective_history schedule",
+    "ensembles": (
+        "boosting_weights diversity ensemble_error proximity_map unique_share variance_of_average"
+    ),
+    "evaluation": (
+        "bias_variance_curve bias_variance_fits bounds confusion cost_curve cost_table "
+        "fold_differences fold_scheme learning_curve precision_recall prediction_intervals "
+        "reliability_diagram roc score_intervals significance split_bar sweep thresholds "
+        "validation_curve"
+    ),
+    "explanations": "accumulated dependence importance shap_summary shap_waterfall target_bars",
+    "graphical": (
+        "connections d_separation edge_probabilities network_graph search_moves unrolled"
+    ),
+    "inference": (
+        "chains class_densities distribution estimator_error gaussian laplace likelihood "
+        "metropolis_flow metropolis_steps posterior_sequence posterior_update predictive_check "
+        "target_shapes"
+    ),
+    "kernels": "feature_lift gram graph_labels kernel_weights multipliers svm_margin",
+    "maths": (
+        "absolute_sum contours convexity ellipse kkt limit_theorems low_rank matrix_action "
+        "projection surface taylor"
+    ),
+    "mixtures": "anomaly_map em_bound em_steps hardening mixture_contours mixture_density",
+    "neighbors": (
+        "collision_curve hypercube_edge label_rounds neighbour_query prototypes regions_by_k "
+        "voronoi"
+    ),
+    "networks": (
+        "activation attention backward_pass computation_graph embeddings feature_maps generated "
+        "gradient_norms network training"
+    ),
+    "projections": (
+        "image_grid ppca_story principal_axes reconstructions scatter scores scree subspace_angles"
+    ),
+    "regression": (
+        "basis coefficient_ellipse coefficient_posterior coefficients extrapolation fit_gallery "
+        "pointwise_variance predicted_actual predictive_band quantile_lines regression_fit "
+        "regression_projection residual_health sampled_lines smoothing"
+    ),
+    "shrinkage": (
+        "coefficient_path components_path kink penalty_contours penalty_geometry ridge_curves "
+        "selection_history shrinkage subset_path"
+    ),
+    "tables": "missing_map profile taxonomy",
+    "trees": "impurity_curves missing_descent pruning split_scan tree",
 }
+_HOME = {name: f"pictures.{part}.{name}" for part in _CHAPTERS for name in _CHAPTERS[part].split()}
+_HOME["svg"] = "panels.style"
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.planes import MOST_CLASSES
 from pellucid.plots.panels.style import GREY, colour
 from pellucid.tree.multiway.record import MultiwayTree
@@ -110,19 +111,12 @@ def layout(model: Any, max_depth: int | None = None) -> Diagram:
     values = np.asarray(tree.value)[kept, 0]
     classes = tuple(map(str, model.classes_.tolist())) if is_classifier(model) else ()
     answers = [leaf_label(model, int(node)) for node in kept]
-    return Diagram(
-        kept,
-        parent,
-        x,
-        -depth[kept].astype(np.float64),
-        tuple(names[tree.feature[n]] if on else "" for n, on in zip(kept, goes_on, strict=True)),
-        tuple(branches),
-        tuple(str(a) if classes else f"{a:.4g}" for a in answers),
-        np.asarray(tree.n_node_samples)[kept].astype(np.intp),
-        values,
-        inner[kept] & ~goes_on,
-        classes,
-    )
+    questions = (names[tree.feature[n]] if on else "" for n, on in zip(kept, goes_on, strict=True))
+    spoken = tuple(str(a) if classes else f"{a:.4g}" for a in answers)
+    counts = np.asarray(tree.n_node_samples)[kept].astype(np.intp)
+    y, cut = -depth[kept].astype(np.float64), inner[kept] & ~goes_on
+    words = (tuple(questions), tuple(branches), spoken)
+    return Diagram(kept, parent, x, y, *words, counts, values, cut, classes)
 
 
 def shade(diagram: Diagram, i: int) -> Any:
@@ -148,16 +142,8 @@ def draw_edges(ax: Any, diagram: Diagram, weight: Array | None = None) -> None:
             width, tint = (0.8 + 7 * weight[i], colour(0)) if weight[i] > 0 else (0.6, "#D1D5DB")
         ax.plot(*ends, color=tint, lw=width, zorder=1, solid_capstyle="round")
         x, y = (0.5 * ends[0][0] + 0.5 * ends[0][1], 0.5 * low + 0.5 * high)
-        ax.text(
-            x,
-            y,
-            diagram.branches[i],
-            fontsize="x-small",
-            ha="center",
-            va="center",
-            zorder=2,
-            bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"},
-        )
+        box = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"}
+        write(ax, x, y, diagram.branches[i], fontsize="x-small", zorder=2, bbox=box)
 
 
 def draw_shares(ax: Any, diagram: Diagram, i: int, width: float, height: float, y: float) -> None:

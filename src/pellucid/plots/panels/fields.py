@@ -57,12 +57,9 @@ def stationary_points(f: Callable[[Array], float], field: Field) -> tuple[Statio
     slopes = np.gradient(field.z, field.y, field.x)
     steep = np.hypot(*slopes)
     near = np.pad(steep, 1, constant_values=np.inf)
-    around = [
-        near[1 + i : near.shape[0] - 1 + i, 1 + j : near.shape[1] - 1 + j]
-        for i in (-1, 0, 1)
-        for j in (-1, 0, 1)
-        if i or j
-    ]
+    sides = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
+    rows, columns = near.shape
+    around = [near[1 + i : rows - 1 + i, 1 + j : columns - 1 + j] for i, j in sides]
     flat = np.argwhere(steep <= np.min(around, axis=0))
     flat = flat[np.argsort(steep[tuple(flat.T)], kind="stable")][:MOST_POINTS]
     cell = np.array([field.x[1] - field.x[0], field.y[1] - field.y[0]])

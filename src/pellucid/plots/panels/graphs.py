@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, quiet
 
 Node = Any
@@ -156,12 +157,8 @@ def layered(
     place = {v: (round(x[v], 6) + 0.0, round(y[v], 6)) for v in nodes}
     bends = {}
     for a, b in edges:
-        way = [
-            v
-            for row in layers.rows
-            for v in row
-            if isinstance(v, tuple) and v[:3] == ("bend", a, b)
-        ]
+        items = (v for row in layers.rows for v in row)
+        way = [v for v in items if isinstance(v, tuple) and v[:3] == ("bend", a, b)]
         bends[a, b] = tuple((round(x[v], 6), round(y[v], 6)) for v in way)
     return Layout(place, bends)
 
@@ -238,16 +235,8 @@ def draw_edge(
         points.insert(1, tuple((a + b) / 2 + curve * normal))
     points[0] = edge_of(ends[0], sizes[0], points[1], shape)
     points[-1] = edge_of(ends[1], sizes[1], points[-2], shape)
-    look: dict[str, Any] = {
-        "arrowstyle": style,
-        "mutation_scale": 13,
-        "lw": lw,
-        "color": colour,
-        "shrinkA": 0,
-        "ls": "--" if dashed else "-",
-        "shrinkB": 0,
-        "zorder": zorder,
-    }
+    look: dict[str, Any] = {"arrowstyle": style, "mutation_scale": 13, "lw": lw, "color": colour}
+    look |= {"shrinkA": 0, "ls": "--" if dashed else "-", "shrinkB": 0, "zorder": zorder}
     if len(points) == 2:
         return ax.add_patch(FancyArrowPatch(points[0], points[1], **look))
     where, codes = [points[0]], [Path.MOVETO]
@@ -278,28 +267,12 @@ def draw_node(
 
     if square:
         corner = (at[0] - size[0] / 2, at[1] - size[1] / 2)
-        patch: Any = FancyBboxPatch(
-            corner,
-            *size,
-            boxstyle="round,pad=0,rounding_size=0.06",
-            fc=fill,
-            ec=edge,
-            lw=lw,
-            zorder=2,
-        )
+        box = "round,pad=0,rounding_size=0.06"
+        patch: Any = FancyBboxPatch(corner, *size, boxstyle=box, fc=fill, ec=edge, lw=lw, zorder=2)
     else:
         patch = Ellipse(at, *size, fc=fill, ec=edge, lw=lw, zorder=2)
     ax.add_patch(patch)
-    ax.text(
-        *at,
-        text,
-        ha="center",
-        va="center",
-        fontsize=10 * scale,
-        zorder=3,
-        color=ink,
-        fontweight=weight,
-    )
+    write(ax, *at, text, fontsize=10 * scale, zorder=3, color=ink, fontweight=weight)
 
 
 def name_size(text: str) -> Point:

@@ -95,37 +95,19 @@ def draw_groups(
         text = (names or {}).get(k, "no group" if k == NOISE else f"group {k}")
         if sizes:
             text += f" ({rows.sum()})"
+        label = text if few else None
         if k == NOISE:
-            ax.scatter(
-                *at[rows].T,
-                s=18,
-                color=GREY,
-                marker="x",
-                linewidths=0.9,
-                zorder=3,
-                label=text if few else None,
-            )
+            cross = {"color": GREY, "marker": "x", "linewidths": 0.9}
+            ax.scatter(*at[rows].T, s=18, zorder=3, label=label, **cross)
         else:
-            ax.scatter(
-                *at[rows].T,
-                s=20,
-                linewidths=0.4,
-                edgecolors="white",
-                zorder=3,
-                label=text if few else None,
-                **style_of(k),
-            )
+            rim = {"linewidths": 0.4, "edgecolors": "white"}
+            ax.scatter(*at[rows].T, s=20, zorder=3, label=label, **rim, **style_of(k))
 
 
 def draw_centers(ax: Any, at: Array, label: str = "centre") -> None:
     """Centres as large shapes with a black rim."""
     for k, place in enumerate(at):
+        said = label if k == 0 else None
         ax.scatter(
-            *place,
-            s=150,
-            edgecolors="black",
-            linewidths=1.6,
-            zorder=6,
-            label=label if k == 0 else None,
-            **style_of(k),
+            *place, s=150, edgecolors="black", linewidths=1.6, zorder=6, label=said, **style_of(k)
         )

@@ -8,6 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.network import Network
+from pellucid.plots.panels.marks import PLATE, write
 from pellucid.plots.panels.style import colour
 
 MOST_UNITS, MOST_WORDS = 10, 30  # units drawn of a layer; lines that can carry numbers
@@ -74,29 +75,13 @@ def draw_lines(ax: Any, at: list[Array], weights: tuple[Array | None, ...]) -> N
             for j, q in enumerate(b):
                 value = 0.25 * most if w is None else float(w[i, j])
                 tint = "#9CA3AF" if w is None else colour(0 if value >= 0 else 1)
-                ax.plot(
-                    *np.stack([p, q]).T,
-                    color=tint,
-                    lw=0.4 + 2.6 * abs(value) / most,
-                    ls="-" if value >= 0 else "--",
-                    zorder=1,
-                    alpha=0.8,
-                )
+                width, style = 0.4 + 2.6 * abs(value) / most, "-" if value >= 0 else "--"
+                ax.plot(*np.stack([p, q]).T, color=tint, lw=width, ls=style, zorder=1, alpha=0.8)
                 if w is not None and lines <= MOST_WORDS:
                     at_ = p + (0.3 + 0.12 * (i % 3)) * (q - p)
-                    ax.text(
-                        *at_,
-                        f"{value:.2g}",
-                        fontsize="x-small",
-                        ha="center",
-                        va="center",
-                        zorder=2,
-                        bbox={
-                            "boxstyle": "square,pad=0.05",
-                            "fc": "white",
-                            "ec": "none",
-                            "alpha": 0.85,
-                        },
+                    box = PLATE | {"alpha": 0.85}
+                    write(
+                        ax, at_[0], at_[1], f"{value:.2g}", fontsize="x-small", zorder=2, bbox=box
                     )
 
 

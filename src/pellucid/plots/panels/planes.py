@@ -13,7 +13,8 @@ from sklearn.utils.validation import column_or_1d
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.linear.least_squares.summary import column_positions
-from pellucid.plots.panels.style import colour, margin, marker, words
+from pellucid.plots.panels.marks import dots, ring
+from pellucid.plots.panels.style import colour, margin, words
 
 MOST_CLASSES = 8  # colours and shapes that can be told apart
 LINE, SIDE = 401, 181  # places of a grid along one column, along each side of a plane
@@ -149,26 +150,9 @@ def draw_points(
     for k, label in enumerate(classes):
         rows = codes == k
         if rows.any():
-            ax.scatter(
-                *at[rows].T,
-                s=20,
-                color=colour(k),
-                marker=marker(k),
-                linewidths=0.4,
-                edgecolors="white",
-                label=label,
-                zorder=3,
-            )
+            dots(ax, *at[rows].T, k=k, size=20, label=label, zorder=3)
     if wrong is not None and wrong.any():
-        ax.scatter(
-            *at[wrong].T,
-            s=75,
-            facecolors="none",
-            edgecolors="black",
-            linewidths=1.1,
-            label=f"wrong ({int(wrong.sum())})",
-            zorder=4,
-        )
+        ring(ax, *at[wrong].T, size=75, label=f"wrong ({int(wrong.sum())})", zorder=4)
 
 
 def light(k: int, share: float = 0.25) -> Array:
@@ -183,13 +167,9 @@ def paint_regions(ax: Any, lines: tuple[Array, ...], regions: IntArray, n_classe
     x, y = lines
     tints = np.array([light(k) for k in range(n_classes)])
     dx, dy = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
+    cells, extent = tints[regions], (x[0] - dx, x[-1] + dx, y[0] - dy, y[-1] + dy)
     ax.imshow(
-        tints[regions],
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
-        extent=(x[0] - dx, x[-1] + dx, y[0] - dy, y[-1] + dy),
-        zorder=0,
+        cells, origin="lower", aspect="auto", interpolation="nearest", extent=extent, zorder=0
     )
     ax.grid(False)
     for k in range(n_classes):

@@ -15,6 +15,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import key_below
 from pellucid.plots.panels.style import panels
 from pellucid.plots.panels.sweeps import last_step
 
@@ -70,14 +71,7 @@ def shared_legend(grid: list[Any]) -> None:
     for ax in grid:
         if ax.get_legend() is not None:
             ax.get_legend().remove()
-    grid[0].figure.legend(
-        fullest.values(),
-        fullest.keys(),
-        loc="outside lower center",
-        ncols=min(len(fullest), 2 * len(grid)),
-        frameon=False,
-        fontsize="small",
-    )
+    key_below(grid[0].figure, fullest.values(), fullest.keys(), min(len(fullest), 2 * len(grid)))
 
 
 def _image(picture: Any) -> Any:

@@ -16,6 +16,7 @@ from pellucid.core.arrays.typing import Array
 # Okabe & Ito's palette; the first is the accent, the second the warning colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # shapes beside colours
+STYLES = ("-", "--", "-.", ":")  # lines beside colours
 GREY = "#6B7280"
 LIGHT = "#D1D5DB"
 MOST_POINTS = 5000  # more are sub-sampled, with a fixed seed

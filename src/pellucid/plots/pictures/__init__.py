@@ -1,1 +1,1 @@
-"""One picture per file."""
+"""The pictures, one folder per chapter of the course and one file per picture."""

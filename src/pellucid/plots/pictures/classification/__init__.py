@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/classification."""
+"""Pictures of classifiers: one file each. Read ``boundary.py`` first."""

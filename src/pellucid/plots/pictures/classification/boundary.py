@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import isolines, key_below
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, predicted_codes, view_of
 from pellucid.plots.panels.steps import Steps, stages
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
@@ -84,14 +85,7 @@ class Boundary:
         heading(ax, self.title, self.note)
         if own:  # a given panel has no room below it
             keys, texts = ax.get_legend_handles_labels()
-            ax.figure.legend(
-                keys,
-                texts,
-                loc="outside lower left",
-                frameon=False,
-                fontsize="small",
-                ncols=1 if self._tall() else 2,
-            )
+            key_below(ax.figure, keys, texts, 1 if self._tall() else 2, "left")
         else:
             legend(ax, loc="best", fontsize="x-small")
         return ax
@@ -123,26 +117,9 @@ class Boundary:
         x, y = self.lines
         values = np.where(edge.leading, edge.scores, np.nan)
         if len(self.edges) > 1 and len(self.classes) <= 4:
-            ax.contour(
-                x,
-                y,
-                edge.scores,
-                levels=[0.0],
-                colors=tint,
-                linewidths=0.8,
-                linestyles=":",
-                zorder=2,
-            )
-        ax.contour(
-            x,
-            y,
-            np.ma.masked_invalid(values),
-            levels=[0.0],
-            colors=tint,
-            linewidths=2,
-            linestyles=style,
-            zorder=2,
-        )
+            isolines(ax, x, y, edge.scores, levels=[0.0], tint=tint, lw=0.8, ls=":", zorder=2)
+        lead = np.ma.masked_invalid(values)
+        isolines(ax, x, y, lead, levels=[0.0], tint=tint, lw=2, ls=style, zorder=2)
         name = f"{edge.negative} | {edge.positive}: " if len(self.edges) > 1 else ""
         if len(self.edges) <= MOST_NAMED:
             ax.plot([], [], color=tint, lw=2, ls=style, label=name + edge.equation(self.names))
@@ -179,24 +156,11 @@ class Boundary:
         return places[int(gap.sum(axis=1).argmin())]
 
     def _levels(self, ax: Any) -> None:
-        shown = ax.contour(
-            *self.lines,
-            self.probability,
-            levels=[LEVELS[0], LEVELS[2]],
-            colors="#6B7280",
-            linewidths=1.0,
-            linestyles="--",
-            zorder=2,
-        )
+        places, look = [LEVELS[0], LEVELS[2]], {"tint": "#6B7280", "lw": 1.0, "ls": "--"}
+        shown = isolines(ax, *self.lines, self.probability, levels=places, **look, zorder=2)
         ax.clabel(shown, fmt=lambda v: f"P = {v:g}", fontsize="small")
-        ax.plot(
-            [],
-            [],
-            color="#6B7280",
-            ls="--",
-            lw=1,
-            label=f"P({self.classes[1]}) = {LEVELS[0]}, {LEVELS[2]}",
-        )
+        label = f"P({self.classes[1]}) = {LEVELS[0]}, {LEVELS[2]}"
+        ax.plot([], [], color="#6B7280", ls="--", lw=1, label=label)
 
 
 def class_scores(E: Any, rows: Any) -> Array:
@@ -326,17 +290,8 @@ def _boundary(E: Any, X: Any, y: Any, columns: Any, title: str = "") -> Boundary
         f"Boundary of {label_of(E)} over {' and '.join(view.names)}, {said}; "
         f"{wrong.mean():.1%} of {len(wrong)} points on the wrong side."
     )
+    at, codes, classes, names = view.at[kept], labels.codes[kept], labels.classes, view.names
+    head = title or f"{label_of(E)}: {wrong.mean():.1%} wrong"
     return Boundary(
-        edges,
-        cuts,
-        probability,
-        lines,
-        view.at[kept],
-        labels.codes[kept],
-        wrong[kept],
-        labels.classes,
-        view.names,
-        title or f"{label_of(E)}: {wrong.mean():.1%} wrong",
-        note,
-        alt,
+        edges, cuts, probability, lines, at, codes, wrong[kept], classes, names, head, note, alt
     )

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import key_below
 from pellucid.plots.panels.planes import (
     draw_points,
     grid_of,
@@ -74,14 +75,7 @@ class DecisionRegions:
             for pair in zip(*each.get_legend_handles_labels(), strict=True)
         )
         keys = {k: v for k, v in keys.items() if not k.startswith("wrong")}
-        grid[0].figure.legend(
-            keys.values(),
-            keys.keys(),
-            loc="outside lower center",
-            ncols=len(keys),
-            frameon=False,
-            fontsize="small",
-        )
+        key_below(grid[0].figure, keys.values(), keys.keys(), len(keys))
         return grid[0].figure
 
     def _panel(self, ax: Any, i: int) -> None:
@@ -105,24 +99,11 @@ class DecisionRegions:
         for height, codes in ((2.0, self.codes), (1.0, self.predicted[i])):
             for k, label in enumerate(self.classes):
                 rows = codes == k
-                ax.plot(
-                    self.at[rows, 0],
-                    np.full(rows.sum(), height),
-                    marker(k),
-                    ms=5,
-                    mec="white",
-                    color=colour(k),
-                    mew=0.3,
-                    label=label if height == 2 else None,
-                )
-        ax.plot(
-            self.at[wrong, 0],
-            np.zeros(wrong.sum()),
-            "x",
-            color="black",
-            ms=6,
-            label=f"wrong ({int(wrong.sum())})",
-        )
+                y, said = np.full(rows.sum(), height), label if height == 2 else None
+                look = {"ms": 5, "mec": "white", "color": colour(k), "mew": 0.3}
+                ax.plot(self.at[rows, 0], y, marker(k), label=said, **look)
+        said = f"wrong ({int(wrong.sum())})"
+        ax.plot(self.at[wrong, 0], np.zeros(wrong.sum()), "x", color="black", ms=6, label=said)
         ax.set_yticks([2, 1, 0], ["true", "predicted", "wrong"])
         ax.grid(False)
         ax.set(xlabel=self.names[0], ylim=(-0.5, 2.5), xlim=(x[0], x[-1]))
@@ -179,18 +160,10 @@ def decision_regions(
         f"Regions of the classes {words(labels.classes)} over {' and '.join(view.names)} with "
         f"{len(table.X)} points; share wrong: {said}."
     )
+    models, at, codes = tuple(name for name, _ in pairs), view.at[kept], labels.codes[kept]
+    predicted, classes = predicted[:, kept], labels.classes
     return DecisionRegions(
-        tuple(name for name, _ in pairs),
-        lines,
-        regions,
-        view.at[kept],
-        labels.codes[kept],
-        predicted[:, kept],
-        errors,
-        labels.classes,
-        view.names,
-        view.note,
-        alt,
+        models, lines, regions, at, codes, predicted, errors, classes, view.names, view.note, alt
     )
 
 

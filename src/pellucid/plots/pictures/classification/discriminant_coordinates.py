@@ -41,13 +41,9 @@ class DiscriminantCoordinates:
             draw_points(ax, self.at, self.codes, self.classes)
             for k, mean in enumerate(self.means):
                 ax.plot(*mean, marker(k), color=colour(k), ms=15, mec="black", mew=1.6, zorder=5)
+                text = self.classes[k]
                 ax.annotate(
-                    self.classes[k],
-                    mean,
-                    (10, 8),
-                    textcoords="offset points",
-                    fontweight="bold",
-                    zorder=6,
+                    text, mean, (10, 8), textcoords="offset points", fontweight="bold", zorder=6
                 )
             ax.set_aspect("equal", adjustable="datalim")
             ax.set_ylabel(self._label(1))
@@ -66,13 +62,8 @@ class DiscriminantCoordinates:
             values = self.at[self.codes == k, 0]
             counts, _ = np.histogram(values, bins=edges)
             ax.stairs(counts, edges, color=colour(k), fill=True, alpha=0.35, label=label)
-            ax.axvline(
-                self.means[k, 0],
-                color=colour(k),
-                ls=("-", "--", "-.", ":")[k % 4],
-                lw=2,
-                label=f"mean of {label}",
-            )
+            ls = ("-", "--", "-.", ":")[k % 4]
+            ax.axvline(self.means[k, 0], color=colour(k), ls=ls, lw=2, label=f"mean of {label}")
         ax.set_ylabel("rows")
 
 
@@ -116,12 +107,8 @@ def discriminant_coordinates(
         raise ValueError(f"coordinates must be two numbers from 1 to {r}, got {coordinates!r}")
     chosen = [j - 1 for j in wanted]
     K = len(labels.classes)
-    means = np.stack(
-        [
-            Z[labels.codes == k].mean(axis=0) if (labels.codes == k).any() else np.full(r, np.nan)
-            for k in range(K)
-        ]
-    )
+    groups = [Z[labels.codes == k] for k in range(K)]
+    means = np.stack([g.mean(axis=0) if len(g) else np.full(r, np.nan) for g in groups])
     shares = np.asarray(model.explained_variance_ratio_)
     kept = thinned(len(Z))
     said = words([f"coordinate {j} holds {shares[j - 1]:.0%}" for j in wanted])
@@ -130,13 +117,6 @@ def discriminant_coordinates(
         f"the differences between the class means {said}."
     )
     title = f"{K} classes, {table.X.shape[1]} columns, {r} discriminant coordinate"
-    return DiscriminantCoordinates(
-        Z[kept][:, chosen],
-        means[:, chosen],
-        labels.codes[kept],
-        labels.classes,
-        wanted,
-        shares,
-        title + ("s" if r > 1 else ""),
-        alt,
-    )
+    at, codes, classes = Z[kept][:, chosen], labels.codes[kept], labels.classes
+    head = title + ("s" if r > 1 else "")
+    return DiscriminantCoordinates(at, means[:, chosen], codes, classes, wanted, shares, head, alt)

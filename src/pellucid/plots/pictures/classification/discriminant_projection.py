@@ -85,15 +85,9 @@ class DiscriminantProjection:
             share = view.priors[k] * counts / (max(counts.sum(), 1) * np.diff(edges))
             ax.stairs(share, edges, color=colour(k), fill=True, alpha=0.2)
             ax.plot(x, joint[k], color=colour(k), ls=("-", "--")[k], lw=1.8, label=self.classes[k])
+        high = joint.min(axis=0)
         ax.fill_between(
-            x,
-            0,
-            joint.min(axis=0),
-            facecolor="none",
-            edgecolor="#6B7280",
-            hatch="////",
-            lw=0,
-            label="overlap",
+            x, 0, high, facecolor="none", edgecolor="#6B7280", hatch="////", lw=0, label="overlap"
         )
         cuts = ((view.cut_fitted, "-", "fitted"), (view.cut_equal, ":", "equal"))
         for cut, style, word in cuts:
@@ -190,17 +184,11 @@ def discriminant_projection(
         f"{line.error:.1%}) and on the discriminant direction (overlap {best.error:.1%}); cuts at "
         f"{line.cut_fitted:.4g} and {best.cut_fitted:.4g} for the fitted priors."
     )
+    centroid = line._replace(values=line.values[kept])
+    discriminant, at = best._replace(values=best.values[kept]), X_[kept] @ basis.T
+    arrows = np.stack([line.direction, best.direction]) @ basis.T
     return DiscriminantProjection(
-        line._replace(values=line.values[kept]),
-        best._replace(values=best.values[kept]),
-        X_[kept] @ basis.T,
-        means @ basis.T,
-        np.stack([line.direction, best.direction]) @ basis.T,
-        codes[kept],
-        said,
-        names,
-        note,
-        alt,
+        centroid, discriminant, at, means @ basis.T, arrows, codes[kept], said, names, note, alt
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.linear.least_squares.indicator import LeastSquaresClassifier, MaskingWarning
+from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import colour, heading, margin, marker, panels, thinned, words
 from pellucid.plots.panels.sweeps import read_table
@@ -49,23 +50,11 @@ class IndicatorMasking:
         for ax, found in zip(grid, self.panels, strict=True):
             for k, label in enumerate(self.classes):
                 ax.plot(
-                    self.grid,
-                    found.curves[k],
-                    color=colour(k),
-                    ls=STYLES[k % 4],
-                    lw=2,
-                    label=f"indicator of {label}",
+                    self.grid, found.curves[k], lw=2, label=f"indicator of {label}", **stroke(k)
                 )
                 rows = self.codes == k
-                ax.plot(
-                    self.at[rows],
-                    np.full(rows.sum(), -0.42 + 0.06 * k),
-                    marker(k),
-                    ms=3,
-                    color=colour(k),
-                    mew=0,
-                    alpha=0.6,
-                )
+                y = np.full(rows.sum(), -0.42 + 0.06 * k)
+                ax.plot(self.at[rows], y, marker(k), ms=3, color=colour(k), mew=0, alpha=0.6)
             lost = f"masked: {words(found.masked)}" if found.masked else "no class is masked"
             ax.set(xlabel=self.label, ylabel="fitted indicator", ylim=(-0.5, 1.4))
             name = {1: "straight lines", 2: "squares too"}.get(

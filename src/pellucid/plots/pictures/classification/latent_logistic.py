@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import same_kind
+from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
 from pellucid.plots.panels.sweeps import last_step, read_table
 
@@ -37,27 +38,12 @@ class LatentLogistic:
         for i in range(m):
             base = (m - 1 - i) * room
             above = self.grid >= 0
-            ax.fill_between(
-                self.grid,
-                base,
-                base + self.density[i],
-                where=above,
-                color=colour(1),
-                alpha=0.45,
-                lw=0,
-                label=f"y* ≥ 0: {self.classes[1]}" if i == 0 else None,
-            )
-            ax.fill_between(
-                self.grid,
-                base,
-                base + self.density[i],
-                where=~above,
-                color=colour(0),
-                alpha=0.2,
-                lw=0,
-                label=f"y* < 0: {self.classes[0]}" if i == 0 else None,
-            )
-            ax.plot(self.grid, base + self.density[i], color="black", lw=1.2)
+            high = base + self.density[i]
+            said = f"y* ≥ 0: {self.classes[1]}" if i == 0 else None
+            band(ax, self.grid, base, high, colour(1), 0.45, where=above, label=said)
+            said = f"y* < 0: {self.classes[0]}" if i == 0 else None
+            band(ax, self.grid, base, high, colour(0), 0.2, where=~above, label=said)
+            ax.plot(self.grid, high, color="black", lw=1.2)
             ax.plot([self.scores[i]] * 2, [base, base + 0.25], color="black", lw=1, ls=":")
         ax.axvline(0, color=GREY, lw=1.2)
         texts = [

@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression
+from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import heading, panels, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
@@ -41,14 +42,8 @@ class ProbabilityContours:
         titles = ("At the mode: straight", f"Averaged over {self.how}")
         for ax, P, title in zip(grid, (self.point, self.average), titles, strict=True):
             ax.contourf(*self.lines, P, levels=np.linspace(0, 1, 21), cmap="RdBu_r", alpha=0.35)
-            shown = ax.contour(
-                *self.lines,
-                P,
-                levels=LEVELS,
-                colors="black",
-                linewidths=1.2,
-                linestyles=[":", "--", "-", "--", ":"],
-            )
+            ls = [":", "--", "-", "--", ":"]
+            shown = isolines(ax, *self.lines, P, levels=LEVELS, tint="black", lw=1.2, ls=ls)
             ax.clabel(shown, fmt="%g", fontsize="small")
             draw_points(ax, self.at, self.codes, self.classes)
             ax.grid(False)
@@ -122,15 +117,7 @@ def probability_contours(
         f"Contours of P({labels.classes[1]}) over {' and '.join(view.names)}: parallel lines at "
         f"the mode, curved where averaged over {how}; they differ by up to {gap:.2f}."
     )
+    at, codes, classes = view.at[kept], labels.codes[kept], (labels.classes[0], labels.classes[1])
     return ProbabilityContours(
-        (lines[0], lines[1]),
-        point,
-        average,
-        view.at[kept],
-        labels.codes[kept],
-        (labels.classes[0], labels.classes[1]),
-        view.names,
-        how,
-        view.note,
-        alt,
+        (lines[0], lines[1]), point, average, at, codes, classes, view.names, how, view.note, alt
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, last_step, read_table
@@ -33,9 +34,7 @@ class SampledBoundaries:
         ax = axes(ax, figsize=(6.8, 4.6))
         if len(self.lines) == 2:
             for F in self.scores:
-                ax.contour(
-                    *self.lines, F, levels=[0.0], colors=colour(3), linewidths=0.8, alpha=0.7
-                )
+                isolines(ax, *self.lines, F, levels=[0.0], tint=colour(3), lw=0.8, alpha=0.7)
             ax.contour(*self.lines, self.mean, levels=[0.0], colors="black", linewidths=2.2)
             draw_points(ax, self.at, self.codes, self.classes)
             ax.set_ylabel(self.names[1])
@@ -101,15 +100,7 @@ def sampled_boundaries(
         f"{n} boundaries over {' and '.join(view.names)} from the posterior; they agree on the "
         f"class of {same.mean():.0%} of the area shown."
     )
+    at, codes, classes = view.at[kept], labels.codes[kept], (labels.classes[0], labels.classes[1])
     return SampledBoundaries(
-        lines,
-        scores,
-        mean,
-        float(same.mean()),
-        view.at[kept],
-        labels.codes[kept],
-        (labels.classes[0], labels.classes[1]),
-        view.names,
-        view.note,
-        alt,
+        lines, scores, mean, float(same.mean()), at, codes, classes, view.names, view.note, alt
     )

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
@@ -36,26 +37,12 @@ class Sigmoid:
         spread = np.random.default_rng(0).uniform(0, 0.07, len(self.scores))
         for k, sign in ((0, -1), (1, 1)):
             rows = self.codes == k
-            ax.plot(
-                self.scores[rows],
-                k + sign * spread[rows] + sign * 0.02,
-                marker(k),
-                ms=4.5,
-                color=colour(k),
-                alpha=0.7,
-                mew=0,
-                label=self.classes[k],
-            )
+            x, y, label = self.scores[rows], k + sign * spread[rows] + sign * 0.02, self.classes[k]
+            ax.plot(x, y, marker(k), ms=4.5, color=colour(k), alpha=0.7, mew=0, label=label)
         if self.wrong.any():
             height = self.codes + (2 * self.codes - 1) * (spread + 0.02)
-            ax.scatter(
-                self.scores[self.wrong],
-                height[self.wrong],
-                s=60,
-                edgecolors="black",
-                facecolors="none",
-                label=f"wrong side ({self.wrong.sum()})",
-            )
+            label = f"wrong side ({self.wrong.sum()})"
+            ring(ax, self.scores[self.wrong], height[self.wrong], size=60, lw=None, label=label)
         ax.set(xlabel="score f = w·x + w₀", ylabel=f"P({self.classes[1]})", ylim=(-0.13, 1.13))
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -109,13 +96,7 @@ def sigmoid(E: Any, X: Any = None, y: Any = None) -> Sigmoid:
     share = f": {wrong.mean():.1%} on the wrong side" if len(scores) else ""
     alt = f"Logistic curve of {what} from {-reach:.3g} to {reach:.3g} of the score"
     alt += f" with {len(scores)} rows, {int(wrong.sum())} on the wrong side." if share else "."
+    curve, title = expit(grid), f"{what}{share}"
     return Sigmoid(
-        grid,
-        expit(grid),
-        scores[rows],
-        codes[rows],
-        wrong[rows],
-        (classes[0], classes[1]),
-        f"{what}{share}",
-        alt,
+        grid, curve, scores[rows], codes[rows], wrong[rows], (classes[0], classes[1]), title, alt
     )

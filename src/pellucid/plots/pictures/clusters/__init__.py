@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/clusters."""
+"""Pictures of clustering: one file each. Read ``clusters.py`` first."""

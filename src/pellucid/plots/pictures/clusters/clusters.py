@@ -82,15 +82,8 @@ class Clusters:
                 ax.annotate(
                     "", new, old, zorder=5, arrowprops={"arrowstyle": "->", "lw": 1.4, "shrinkB": 6}
                 )
-            ax.scatter(
-                *before.T,
-                s=60,
-                facecolors="white",
-                edgecolors="black",
-                linewidths=1.2,
-                zorder=5,
-                label="centre before",
-            )
+            white = {"facecolors": "white", "edgecolors": "black", "linewidths": 1.2}
+            ax.scatter(*before.T, s=60, **white, zorder=5, label="centre before")
         draw_centers(ax, C)
 
 
@@ -149,17 +142,13 @@ def _picture(
     kept = thinned(len(table.X))
     sizes = [f"group {k} of {int((labels == k).sum())}" for k in np.unique(labels) if k >= 0]
     alt = f"{len(table.X)} rows over {' and '.join(view.names)}. {title}; {words(sizes)} rows."
+    at = view.at[kept]
+    shown_centers = None if centers is None else plane.of(centers)
+    shown_before = None if before is None else plane.of(before)
+    shown_lines = lines if regions is not None else ()
+    names, note = view.names, view.note
     return Clusters(
-        view.at[kept],
-        labels[kept],
-        None if centers is None else plane.of(centers),
-        None if before is None else plane.of(before),
-        lines if regions is not None else (),
-        regions,
-        view.names,
-        title,
-        view.note,
-        alt,
+        at, labels[kept], shown_centers, shown_before, shown_lines, regions, names, title, note, alt
     )
 
 

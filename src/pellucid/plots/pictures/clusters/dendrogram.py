@@ -11,6 +11,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import beside
 from pellucid.plots.panels.style import GREY, axes, colour, heading
 from pellucid.plots.panels.sweeps import label_of, last_step
 
@@ -36,32 +37,16 @@ class Dendrogram:
         n = len(self.leaves)
         ax = axes(ax, figsize=(max(6.0, min(0.16 * n, 11.0)), 4.2))
         for x, y, k in zip(self.x, self.y, self.cluster, strict=True):
-            ax.plot(
-                x,
-                y,
-                color=GREY if k < 0 else colour(int(k)),
-                lw=1.5,
-                solid_joinstyle="miter",
-                ls="-" if k < 0 else ("-", "--", "-.", ":")[(int(k) // 8) % 4],
-            )
+            tint = GREY if k < 0 else colour(int(k))
+            ls = "-" if k < 0 else ("-", "--", "-.", ":")[(int(k) // 8) % 4]
+            ax.plot(x, y, color=tint, lw=1.5, solid_joinstyle="miter", ls=ls)
         if self.cut is not None:
             ax.axhline(self.cut, color="black", ls="--", lw=1.1)
-            ax.annotate(
-                f"cut: {self.n_clusters} clusters",
-                (1.0, self.cut),
-                (-2, 3),
-                ha="right",
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                fontsize="small",
-            )
+            text, xycoords = f"cut: {self.n_clusters} clusters", ("axes fraction", "data")
+            beside(ax, text, (1.0, self.cut), (-2, 3), ha="right", xycoords=xycoords)
         upright = n <= 12 and max(map(len, self.leaves)) <= 6
-        ax.set_xticks(
-            np.arange(n),
-            self.leaves,
-            rotation=0 if upright else 90,
-            fontsize="small" if n <= 30 else "x-small",
-        )
+        fontsize = "small" if n <= 30 else "x-small"
+        ax.set_xticks(np.arange(n), self.leaves, rotation=0 if upright else 90, fontsize=fontsize)
         ax.grid(False, axis="x")
         ax.set(ylabel=self.ylabel, xlim=(-0.6, n - 0.4))
         ax.set_ylim(bottom=min(0.0, float(self.y.min())))
@@ -131,17 +116,10 @@ def dendrogram(
         f"{float(heights.max()):.4g}, cut into {k} clusters of "
         f"{', '.join(map(str, np.bincount(labels)[:8].tolist()))}{' ...' if k > 8 else ''} rows."
     )
+    shown_cluster = np.array(cluster, dtype=np.intp)
+    shown_sizes = np.array([sizes[c] for c in order])
     return Dendrogram(
-        np.array(x),
-        np.array(y),
-        np.array(cluster, dtype=np.intp),
-        leaves,
-        np.array([sizes[c] for c in order]),
-        cut,
-        k,
-        what,
-        title,
-        alt,
+        np.array(x), np.array(y), shown_cluster, leaves, shown_sizes, cut, k, what, title, alt
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from pellucid.cluster.choosing.elbow_rule import ElbowResult
 from pellucid.cluster.choosing.elbow_rule import elbow as find_elbow
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 
 
@@ -29,16 +30,9 @@ class Elbow:
         for k in self.result.candidates:
             chosen = k == self.result.n_clusters
             ax.axvline(k, color=colour(1) if chosen else GREY, lw=1.2, ls="--" if chosen else ":")
-            ax.plot(
-                k,
-                place[k],
-                "D" if chosen else "s",
-                ms=10 if chosen else 8,
-                mec="black",
-                color=colour(1) if chosen else "white",
-                zorder=4,
-                label=f"{'sharpest bend' if chosen else 'another bend'}: k = {k}",
-            )
+            shape, tint, size = ("D", colour(1), 10) if chosen else ("s", "white", 8)
+            label = f"{'sharpest bend' if chosen else 'another bend'}: k = {k}"
+            spot(ax, k, place[k], shape, tint, size=size, zorder=4, label=label)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of clusters k", ylabel="error E(k)", ylim=(0, None))
         heading(ax, self.title, self.note)

@@ -27,32 +27,13 @@ class HalfSteps:
         t = np.column_stack([self.rounds - 0.5, self.rounds]).ravel()
         J = np.column_stack([self.after_assignment, self.after_update]).ravel()
         ax.plot(t, J, color="#9CA3AF", lw=1.2, zorder=1)
-        ax.plot(
-            self.rounds - 0.5,
-            self.after_assignment,
-            "o",
-            color=colour(0),
-            ms=6,
-            label="after assignment: rows to the nearest centre",
-        )
-        ax.plot(
-            self.rounds,
-            self.after_update,
-            "s",
-            color=colour(1),
-            ms=6,
-            label="after update: centres to their rows",
-        )
+        x, y, tint = self.rounds - 0.5, self.after_assignment, colour(0)
+        ax.plot(x, y, "o", color=tint, ms=6, label="after assignment: rows to the nearest centre")
+        x, y = self.rounds, self.after_update
+        ax.plot(x, y, "s", color=colour(1), ms=6, label="after update: centres to their rows")
         if self.reseeded.any():
-            ax.plot(
-                self.rounds[self.reseeded],
-                self.after_update[self.reseeded],
-                "o",
-                ms=13,
-                mfc="none",
-                mec="black",
-                label="an empty cluster was filled",
-            )
+            x, y = self.rounds[self.reseeded], self.after_update[self.reseeded]
+            ax.plot(x, y, "o", ms=13, mfc="none", mec="black", label="an empty cluster was filled")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="round", ylabel="J (sum of distances to the centres)")
         heading(ax, self.title)
@@ -91,12 +72,6 @@ def half_steps(E: Any) -> HalfSteps:
         f"J of {len(a)} rounds of k-means: {J[0]:.4g} after the first assignment, {J[-1]:.4g} "
         f"after the last update; it {said}."
     )
-    return HalfSteps(
-        np.asarray(history["step"], dtype=np.float64),
-        a,
-        b,
-        np.asarray(history["reseeded"], dtype=np.float64) > 0,
-        falls,
-        title,
-        alt,
-    )
+    rounds = np.asarray(history["step"], dtype=np.float64)
+    reseeded = np.asarray(history["reseeded"], dtype=np.float64) > 0
+    return HalfSteps(rounds, a, b, reseeded, falls, title, alt)

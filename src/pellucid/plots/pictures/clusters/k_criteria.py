@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, colour, heading, panels, words
 
 WORDS = {
@@ -43,28 +44,16 @@ class KCriteria:
         ):
             label, title = WORDS.get(name, (name, name))
             fine = np.isfinite(values)
-            ax.errorbar(
+            x, y, spread = (
                 self.n_clusters[fine],
                 values[fine],
-                fmt="-o",
-                color=colour(0),
-                ms=4,
-                yerr=None if error is None else error[fine],
-                ecolor=GREY,
-                lw=1.4,
-                capsize=2,
+                None if error is None else error[fine],
             )
+            look = {"color": colour(0), "ecolor": GREY, "ms": 4, "lw": 1.4, "capsize": 2}
+            ax.errorbar(x, y, fmt="-o", yerr=spread, **look)
             ax.axvline(self.best, color=GREY, ls=":", lw=1.2)
             if choice is not None:
-                ax.plot(
-                    choice,
-                    values[self.n_clusters == choice],
-                    "D",
-                    color=colour(1),
-                    ms=9,
-                    mec="black",
-                    zorder=4,
-                )
+                spot(ax, choice, values[self.n_clusters == choice], "D", colour(1), zorder=4)
             said = "no choice" if choice is None else f"k = {choice}"
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set(xlabel="number of clusters k", ylabel=label)
@@ -103,14 +92,7 @@ def k_criteria(scan: Any) -> KCriteria:
     }[scan.kind_] + " (dotted)"
     said = [f"{n} {'none' if k is None else k}" for n, k in zip(names, choices, strict=True)]
     alt = f"Criteria for the number of clusters: {words(said, 9)}. {title}."
-    return KCriteria(
-        np.asarray(results["n_clusters"]),
-        names,
-        tuple(np.asarray(results[name], dtype=np.float64) for name in names),
-        tuple(results.get(f"{name}_error") for name in names),
-        choices,
-        int(scan.best_n_clusters_),
-        scan.kind_,
-        title,
-        alt,
-    )
+    n_clusters = np.asarray(results["n_clusters"])
+    values = tuple(np.asarray(results[name], dtype=np.float64) for name in names)
+    errors, best = tuple(results.get(f"{name}_error") for name in names), int(scan.best_n_clusters_)
+    return KCriteria(n_clusters, names, values, errors, choices, best, scan.kind_, title, alt)

@@ -30,13 +30,8 @@ class KDistances:
         ax.plot(np.arange(1, n + 1), self.distances, color=colour(0), lw=1.8)
         ax.axhline(self.bend, color=colour(1), ls=":", lw=1.4, label=f"bend: {self.bend:.3g}")
         if self.eps is not None:
-            ax.axhline(
-                self.eps,
-                color=colour(2),
-                ls="--",
-                lw=1.4,
-                label=f"eps = {self.eps:.3g}: {self.core:.0%} of rows core",
-            )
+            label = f"eps = {self.eps:.3g}: {self.core:.0%} of rows core"
+            ax.axhline(self.eps, color=colour(2), ls="--", lw=1.4, label=label)
         ax.set(xlabel="rows, sorted", ylabel=f"distance to neighbour {self.k}", ylim=(0, None))
         heading(ax, self.title)
         legend(ax, loc="upper left")

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.groups import group_centers, plane_of, style_of
+from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import LINE, grid_of, view_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, panels, thinned, words
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
@@ -51,33 +52,15 @@ class Memberships:
 
     def _panel(self, ax: Any, j: int) -> Any:
         shown = ax.contourf(*self.lines, self.values[j], levels=LEVELS, cmap="Blues")
-        ax.contour(
-            *self.lines,
-            self.values[j],
-            levels=[0.5],
-            colors="black",
-            linewidths=0.9,
-            linestyles="--",
-        )
+        isolines(ax, *self.lines, self.values[j], levels=[0.5], tint="black", lw=0.9, ls="--")
         mine = self.labels == j
         ax.scatter(*self.at[~mine].T, s=9, color="#6B7280", marker=".", linewidths=0)
         sure, shape = mine & (self.of_rows[:, j] >= 0.5), style_of(j)["marker"]
+        tint = colour(1)
         ax.scatter(
-            *self.at[sure].T,
-            s=20,
-            edgecolors="white",
-            linewidths=0.5,
-            color=colour(1),
-            marker=shape,
+            *self.at[sure].T, s=20, edgecolors="white", linewidths=0.5, color=tint, marker=shape
         )
-        ax.scatter(
-            *self.at[mine & ~sure].T,
-            s=20,
-            facecolors="none",
-            edgecolors=colour(1),
-            linewidths=0.9,
-            marker=shape,
-        )
+        ring(ax, *self.at[mine & ~sure].T, size=20, tint=colour(1), lw=0.9, marker=shape)
         if self.centers is not None:
             ax.scatter(*self.centers[j], s=130, color="white", edgecolors="black", marker="P")
         ax.grid(False)
@@ -88,16 +71,8 @@ class Memberships:
 
     def _curves(self, ax: Any) -> Any:
         for j, values in enumerate(self.values):
-            ax.plot(
-                self.lines[0],
-                values,
-                color=colour(j),
-                lw=1.6,
-                marker=style_of(j)["marker"],
-                markevery=max(1, LINE // 12),
-                ms=4,
-                label=f"group {j}",
-            )
+            every = {"markevery": max(1, LINE // 12), "ms": 4, **style_of(j)}
+            ax.plot(self.lines[0], values, lw=1.6, label=f"group {j}", **every)
             mine = self.labels == j
             ax.plot(self.at[mine, 0], np.full(mine.sum(), -0.06), "|", color=colour(j), ms=9)
         ax.set(xlabel=self.names[0], ylabel=self.word, ylim=(-0.12, 1.05))
@@ -144,18 +119,10 @@ def memberships(E: Any, X: Any, *, columns: Any = None) -> Memberships:
         f"Shading by {word} over {' and '.join(view.names)}: {words(sizes)}; "
         f"{int((sure < 0.5).sum())} rows belong nowhere by more than 0.5."
     )
+    at, of_rows, labels = view.at[kept], of_rows[kept], labels[kept]
+    shown_centers = None if centers is None else plane_of(view, table.X).of(centers)
     return Memberships(
-        lines,
-        values,
-        view.at[kept],
-        of_rows[kept],
-        labels[kept],
-        None if centers is None else plane_of(view, table.X).of(centers),
-        word,
-        view.names,
-        title,
-        view.note,
-        alt,
+        lines, values, at, of_rows, labels, shown_centers, word, view.names, title, view.note, alt
     )
 
 

@@ -106,12 +106,7 @@ def silhouette(
         for g, m, b in zip(groups, means, below, strict=True)
     ]
     alt = f"Silhouettes of every row by cluster: {words(said)}."
+    clusters, n_clusters = tuple(groups), np.array([len(g) for g in groups])
     return Silhouette(
-        tuple(names),
-        tuple(groups),
-        tuple(values),
-        np.array(means),
-        np.array(below),
-        np.array([len(g) for g in groups]),
-        alt,
+        tuple(names), clusters, tuple(values), np.array(means), np.array(below), n_clusters, alt
     )

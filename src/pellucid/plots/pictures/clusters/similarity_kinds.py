@@ -84,13 +84,7 @@ def similarity_kinds(X: Any, n_clusters: int = 2, *, columns: Any = None) -> Sim
         f"adjusted Rand index {agreement:.2f}."
     )
     kept = thinned(len(table.X))
+    at = view.at[kept]
     return SimilarityKinds(
-        view.at[kept],
-        blobs[kept].astype(np.intp),
-        chains[kept],
-        agreement,
-        view.names,
-        view.note,
-        title,
-        alt,
+        at, blobs[kept].astype(np.intp), chains[kept], agreement, view.names, view.note, title, alt
     )

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/control."""
+"""Pictures of reinforcement learning: one file each. Read ``values.py`` first."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid.plots.panels.graphs import draw_edge, draw_node
+from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import GREY, axes, colour, heading
 
 # class: what it keeps, how it learns from a step
@@ -18,18 +19,9 @@ RULES = {
     "PolicyGradient": ("preferences of a softmax policy", "θ += α (G − baseline) ∇ log π(a|s)"),
 }
 GENERAL = ("values, a policy or a network", "from (s, a, r, s′)")
-PLACES = {
-    "choose": (-1.15, 2.25),
-    "keep": (-1.15, 1.2),
-    "learn": (2.55, 1.72),
-    "environment": (0.6, -1.15),
-}
-SIZES = {
-    "choose": (3.0, 0.72),
-    "keep": (3.0, 0.72),
-    "learn": (3.3, 0.72),
-    "environment": (3.2, 0.8),
-}
+PARTS = ("choose", "keep", "learn", "environment")
+PLACES = dict(zip(PARTS, ((-1.15, 2.25), (-1.15, 1.2), (2.55, 1.72), (0.6, -1.15)), strict=True))
+SIZES = dict(zip(PARTS, ((3.0, 0.72), (3.0, 0.72), (3.3, 0.72), (3.2, 0.8)), strict=True))
 
 
 @dataclass(frozen=True)
@@ -44,32 +36,14 @@ class AgentLoop:
         from matplotlib.patches import FancyBboxPatch
 
         ax = axes(ax, figsize=(8.4, 5.2))
-        ax.add_patch(
-            FancyBboxPatch(
-                (-2.95, 0.62),
-                7.4,
-                2.45,
-                boxstyle="round,pad=0.08",
-                fc="#EEF4FA",
-                ec=colour(0),
-                lw=1.6,
-                zorder=0,
-            )
-        )
+        box: dict[str, Any] = {"fc": "#EEF4FA", "ec": colour(0), "lw": 1.6, "zorder": 0}
+        ax.add_patch(FancyBboxPatch((-2.95, 0.62), 7.4, 2.45, boxstyle="round,pad=0.08", **box))
         ax.text(-2.85, 2.88, self.agent, color=colour(0), fontweight="bold", va="center")
         for name, text in self.texts.items():
             world = name == "environment"
-            draw_node(
-                ax,
-                PLACES[name],
-                SIZES[name],
-                text,
-                square=True,
-                fill="#E6F4EF" if world else "white",
-                scale=0.9,
-                edge=colour(2) if world else GREY,
-                weight="bold" if world else "normal",
-            )
+            paint = ("#E6F4EF", colour(2), "bold") if world else ("white", GREY, "normal")
+            style: Any = dict(zip(("fill", "edge", "weight"), paint, strict=True))
+            draw_node(ax, PLACES[name], SIZES[name], text, square=True, scale=0.9, **style)
         for a, b in (("learn", "keep"), ("keep", "choose")):
             draw_edge(ax, (PLACES[a], PLACES[b]), (SIZES[a], SIZES[b]), shape="box")
         self._outside(ax)
@@ -84,43 +58,12 @@ class AgentLoop:
         left, right = -3.5, 4.85
         y = PLACES["environment"][1]
         ax.plot([-2.65, left, left], [2.25, 2.25, y], color=colour(1), **look)
-        ax.annotate(
-            "",
-            (-1.0, y),
-            (left, y),
-            zorder=1,
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": colour(1),
-                "lw": 2.0,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
+        arrow(ax, (-1.0, y), (left, y), colour(1), 2.0, zorder=1)
         ax.text(left - 0.1, 0.4, "action a", rotation=90, ha="right", va="center", color=colour(1))
         ax.plot([2.2, right, right], [y, y, 1.72], color=colour(2), **look)
-        ax.annotate(
-            "",
-            (4.2, 1.72),
-            (right, 1.72),
-            zorder=1,
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": colour(2),
-                "lw": 2.0,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
-        ax.text(
-            right + 0.12,
-            0.0,
-            "state s′, reward r",
-            rotation=90,
-            ha="left",
-            va="center",
-            color=colour(2),
-        )
+        arrow(ax, (4.2, 1.72), (right, 1.72), colour(2), 2.0, zorder=1)
+        x = right + 0.12
+        ax.text(x, 0.0, "state s′, reward r", rotation=90, ha="left", va="center", color=colour(2))
 
 
 def agent_loop(E: Any = None) -> AgentLoop:
@@ -140,12 +83,8 @@ def agent_loop(E: Any = None) -> AgentLoop:
     """
     if E is None:
         keep, learn = GENERAL
-        texts = {
-            "choose": "choose\nexploit or explore",
-            "keep": f"keep\n{keep}",
-            "learn": f"learn\n{learn}",
-            "environment": "environment",
-        }
+        texts = {"choose": "choose\nexploit or explore", "keep": f"keep\n{keep}"}
+        texts |= {"learn": f"learn\n{learn}", "environment": "environment"}
         return AgentLoop("agent", texts, _alt("An agent", texts))
     name = type(E).__name__
     if name not in RULES and not hasattr(E, "n_episodes"):
@@ -160,12 +99,8 @@ def agent_loop(E: Any = None) -> AgentLoop:
     place = "environment"
     if hasattr(E, "n_actions_"):
         place += f"\n{E.n_states_ or 'vector'} states, {E.n_actions_} actions"
-    texts = {
-        "choose": f"choose\n{_choice(E)}",
-        "keep": keep,
-        "learn": f"learn\n{learn}",
-        "environment": place,
-    }
+    texts = {"choose": f"choose\n{_choice(E)}", "keep": keep, "learn": f"learn\n{learn}"}
+    texts["environment"] = place
     return AgentLoop(name, texts, _alt(name, texts))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.graphs import draw_edge, draw_node, name_size, sheet
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, colour, heading
 from pellucid.plots.panels.worlds import cells_of, check_world, number, turns_of
 from pellucid.reinforcement.worlds.mdp import MDP
@@ -37,29 +38,15 @@ class MdpGraph:
             out = out / np.linalg.norm(out)
             side = np.array([-out[1], out[0]]) * 0.19
             said = f"{name}, {number(reward)}" if self.rewards[s] is None and reward else name
-            ax.text(
-                x + side[0],
-                y + side[1] + 0.03,
-                said,
-                fontsize=8 * scale,
-                color=colour(0),
-                ha="right" if side[0] < -0.05 else "left" if side[0] > 0.05 else "center",
-                va="center",
-                zorder=5,
-            )
+            ha = "right" if side[0] < -0.05 else "left" if side[0] > 0.05 else "center"
+            at = (x + side[0], y + side[1] + 0.03)
+            ax.text(*at, said, fontsize=8 * scale, color=colour(0), ha=ha, va="center", zorder=5)
         for s, (name, _, _, end) in enumerate(self.states):
             worth = self.rewards[s]
             text = f"{name}\n{number(worth)}" if worth else name
-            draw_node(
-                ax,
-                place[s],
-                (size[s][0], max(size[s][1], 0.52)),
-                text,
-                scale=0.95 * scale,
-                fill="#FFE4D6" if end else "white",
-                lw=2.2 if end else 1.4,
-                edge=colour(1) if end else "black",
-            )
+            fill, lw, edge = ("#FFE4D6", 2.2, colour(1)) if end else ("white", 1.4, "black")
+            wide = (size[s][0], max(size[s][1], 0.52))
+            draw_node(ax, place[s], wide, text, scale=0.95 * scale, fill=fill, lw=lw, edge=edge)
         heading(ax, "States, actions (dots) and chances, with rewards", "orange: ends")
         return ax
 
@@ -73,27 +60,14 @@ class MdpGraph:
             if j != k:
                 continue
             bend = 0.45 if t == s else 0.12
-            draw_edge(
-                ax,
-                (place[dot], place[t]),
-                (DOT, size[t]),
-                curve=bend,
-                colour=GREY,
-                lw=0.8 + 1.4 * p,
-            )
+            ends = (place[dot], place[t])
+            draw_edge(ax, ends, (DOT, size[t]), curve=bend, colour=GREY, lw=0.8 + 1.4 * p)
             a, b = np.array(place[dot]), np.array(place[t])
             normal = np.array([a[1] - b[1], b[0] - a[0]])
             at = (a + b) / 2 + 0.5 * bend * normal
             if p < 1:
-                ax.text(
-                    *at,
-                    f"{p:.3g}",
-                    fontsize=7.5 * scale,
-                    ha="center",
-                    va="center",
-                    zorder=4,
-                    bbox={"fc": "white", "ec": "none", "pad": 0.6},
-                )
+                box = {"fc": "white", "ec": "none", "pad": 0.6}
+                write(ax, at[0], at[1], f"{p:.3g}", fontsize=7.5 * scale, zorder=4, bbox=box)
 
 
 def action_angles(wish: list[float], outward: float) -> list[float]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, colour, heading
 from pellucid.plots.panels.worlds import check_world, nothing_to_choose, number
 
@@ -34,12 +35,7 @@ class QTable:
         ax.set(xlabel="action", ylabel="state")
         ax.grid(False)
         self._best(ax, few)
-        heading(
-            ax,
-            "Action values; the best of each state framed"
-            if few
-            else "Action values; the best of each state dotted",
-        )
+        heading(ax, f"Action values; the best of each state {'framed' if few else 'dotted'}")
         return ax
 
     def _best(self, ax: Any, few: bool) -> None:
@@ -51,27 +47,13 @@ class QTable:
             return
         low, high = np.nanmin(self.q), np.nanmax(self.q)
         for s in rows:
-            ax.add_patch(
-                Rectangle(
-                    (self.best[s] - 0.48, s - 0.46),
-                    0.96,
-                    0.92,
-                    fill=False,
-                    ec=colour(1),
-                    lw=2.0,
-                    zorder=3,
-                )
-            )
+            corner = (self.best[s] - 0.48, s - 0.46)
+            look: Any = {"ec": colour(1), "lw": 2.0, "zorder": 3}
+            ax.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, **look))
         for (s, a), v in np.ndenumerate(self.q):
             dark = np.isfinite(v) and v - low > 0.6 * (high - low)
-            ax.text(
-                a,
-                s,
-                number(v) if np.isfinite(v) else "–",
-                ha="center",
-                va="center",
-                fontsize="small",
-                color="white" if dark else "black",
+            write(
+                ax, a, s, number(v) if np.isfinite(v) else "–", color="white" if dark else "black"
             )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import band, stroke
 from pellucid.plots.panels.style import MOST_POINTS, axes, colour, heading, legend, words
 
 LINES = ("-", "--", "-.", ":")
@@ -39,24 +40,10 @@ class Rewards:
             episode = np.arange(1, len(learner.returns) + 1)
             keep = slice(None, None, -(-len(episode) // MOST_POINTS))
             if learner.low is not None and learner.high is not None:
-                ax.fill_between(
-                    episode[keep],
-                    learner.low[keep],
-                    learner.high[keep],
-                    lw=0,
-                    color=colour(k),
-                    alpha=0.2,
-                )
+                band(ax, episode[keep], learner.low[keep], learner.high[keep], colour(k), 0.2)
             else:
                 ax.plot(episode[keep], learner.returns[keep], color=colour(k), lw=0.5, alpha=0.3)
-            ax.plot(
-                episode[keep],
-                learner.smooth[keep],
-                color=colour(k),
-                lw=1.8,
-                ls=LINES[k % 4],
-                label=learner.name,
-            )
+            ax.plot(episode[keep], learner.smooth[keep], lw=1.8, label=learner.name, **stroke(k))
         ax.set(xlabel="episode", ylabel="return")
         seeds = f", mean and interval over {self.n_seeds} seeds" if self.n_seeds > 1 else ""
         average = (

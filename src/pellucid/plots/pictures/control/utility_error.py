@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.plots.panels.style import axes, colour, heading, legend, marker, words
+from pellucid.plots.panels.marks import band, tone
+from pellucid.plots.panels.style import axes, colour, heading, legend, words
 from pellucid.plots.panels.worlds import check_world
 
 
@@ -28,18 +29,8 @@ class UtilityError:
         ax = axes(ax, figsize=(6.4, 4.2))
         for k, name in enumerate(self.names):
             low, high = self.error[k] - self.spread[k], self.error[k] + self.spread[k]
-            ax.fill_between(
-                self.episodes, np.maximum(low, 0.0), high, color=colour(k), alpha=0.15, lw=0
-            )
-            ax.plot(
-                self.episodes,
-                self.error[k],
-                color=colour(k),
-                marker=marker(k),
-                ms=5,
-                lw=1.7,
-                label=name,
-            )
+            band(ax, self.episodes, np.maximum(low, 0.0), high, colour(k), 0.15)
+            ax.plot(self.episodes, self.error[k], ms=5, lw=1.7, label=name, **tone(k))
         ax.set(xlabel="episodes", ylabel="root mean square error of the utilities", ylim=(0, None))
         if self.episodes[-1] >= 50 * self.episodes[0]:
             ax.set_xscale("log")
@@ -83,12 +74,8 @@ def utility_error(
         raise ValueError(f"at must hold numbers of episodes >= 1, got {at!r}")
     if not isinstance(agents, Mapping) or not agents:
         raise TypeError(f"agents must be a dict of name -> agent, got {agents!r}")
-    found = np.array(
-        [
-            [one_run(name, agent, mdp, stops, seed) for seed in range(n_seeds)]
-            for name, agent in agents.items()
-        ]
-    )
+    each, seeds = agents.items(), range(n_seeds)
+    found = np.array([[one_run(name, a, mdp, stops, seed) for seed in seeds] for name, a in each])
     error = found.mean(axis=1)
     ends = words([f"{name} {e:.3g}" for name, e in zip(agents, error[:, -1], strict=True)])
     alt = (

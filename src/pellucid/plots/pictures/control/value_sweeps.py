@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, colour, heading, legend, marker, panels, words
+from pellucid.plots.panels.marks import tone
+from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, words
 
 NAMED = 8  # states that get a colour and a name
 
@@ -29,28 +30,14 @@ class ValueSweeps:
         if others:
             left.plot(self.sweep, self.values[:, others], color=GREY, lw=0.6, alpha=0.5)
         for k, (s, name) in enumerate(zip(self.shown, self.names, strict=True)):
-            left.plot(
-                self.sweep,
-                self.values[:, s],
-                color=colour(k),
-                lw=1.6,
-                marker=marker(k),
-                ms=4,
-                markevery=max(1, len(self.sweep) // 12),
-                label=name,
-            )
+            y, markevery = self.values[:, s], max(1, len(self.sweep) // 12)
+            left.plot(self.sweep, y, lw=1.6, ms=4, markevery=markevery, label=name, **tone(k))
         left.set(xlabel="sweep", ylabel="utility")
         legend(left, title="state")
         heading(left, "Utility of each state")
         positive = self.change > 0
-        right.semilogy(
-            self.sweep[positive],
-            self.change[positive],
-            color=colour(0),
-            marker="o",
-            ms=4,
-            markevery=max(1, len(self.sweep) // 20),
-        )
+        x, y, every = self.sweep[positive], self.change[positive], max(1, len(self.sweep) // 20)
+        right.semilogy(x, y, color=colour(0), marker="o", ms=4, markevery=every)
         right.set(xlabel="sweep", ylabel="largest change")
         heading(right, "Change of a sweep")
         return left.figure

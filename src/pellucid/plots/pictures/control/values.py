@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import arrow, beside, write
 from pellucid.plots.panels.steps import Steps, chosen_steps
 from pellucid.plots.panels.style import axes, colour, heading
 from pellucid.plots.panels.worlds import (
@@ -52,14 +53,7 @@ class Values:
         ax.set_yticks(at, labels)
         ax.invert_yaxis()
         for i, v in enumerate(self.values):
-            ax.annotate(
-                number(v),
-                (max(v, 0.0), i),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize="small",
-            )
+            beside(ax, number(v), (max(v, 0.0), i), (4, 0), va="center")
         ax.margins(x=0.12)
         ax.set(xlabel="utility", ylabel="state: action" if any(self.actions) else "state")
         heading(ax, self.title)
@@ -95,38 +89,17 @@ class Values:
         if self.terminal[s]:
             ax.add_patch(_frame(column, row))
         turn = (0.0, 0.0) if self.turns is None else self.turns[s]
-        arrow = bool(np.any(turn))
-        if arrow:
+        moves = bool(np.any(turn))
+        if moves:
             x, y = column, row + (0.2 if written else 0.0)
             step = 0.2 if written else 0.32
             dx, dy = step * turn[0], -step * turn[1]
-            ax.annotate(
-                "",
-                (x + dx, y + dy),
-                (x - dx, y - dy),
-                zorder=4,
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": ink,
-                    "lw": 1.6,
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
+            arrow(ax, (x + dx, y + dy), (x - dx, y - dy), ink, 1.6, zorder=4)
         if written:
             text = number(self.values[s])
             if self.actions[s] and self.turns is None:
                 text += f"\n{self.actions[s]}"
-            ax.text(
-                column,
-                row - (0.2 if arrow else 0.0),
-                text,
-                ha="center",
-                va="center",
-                color=ink,
-                fontsize="small",
-                zorder=4,
-            )
+            write(ax, column, row - (0.2 if moves else 0.0), text, color=ink, zorder=4)
 
 
 def _frame(column: int, row: int) -> Any:
@@ -218,14 +191,5 @@ def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, titl
         + (", with the action chosen in each." if plan.policy is not None else ".")
     )
     said = title or ("Utilities and policy" if plan.policy is not None else "Utilities")
-    return Values(
-        tuple(map(str, mdp.states)),
-        plan.values.copy(),
-        actions,
-        cells,
-        points,
-        tuple(drawn_ends(mdp).tolist()),
-        limits,
-        said,
-        alt,
-    )
+    states, terminal = tuple(map(str, mdp.states)), tuple(drawn_ends(mdp).tolist())
+    return Values(states, plan.values.copy(), actions, cells, points, terminal, limits, said, alt)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/descent."""
+"""Pictures of gradient descent and its relatives: one file each. Read ``descent_path.py`` first."""

@@ -228,16 +228,9 @@ def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     shown = tuple(name if name == "intercept" else f"coefficient of {name}" for name in names)
     if group[0].names[0] == "x0" and not isinstance(f, LinearObjective):
         shown, inputs = names, "descent on the contours of the objective"
-    return DescentPanel(
-        across,
-        up,
-        values,
-        (shown[j], shown[k]),
-        tuple(one.label for one in group),
-        paths,
-        centre[[j, k]],
-        with_note(inputs, note),
-    )
+    labels, minimum = tuple(one.label for one in group), centre[[j, k]]
+    title = with_note(inputs, note)
+    return DescentPanel(across, up, values, (shown[j], shown[k]), labels, paths, minimum, title)
 
 
 def drawn_path(one: Trace, j: int, k: int) -> Array:

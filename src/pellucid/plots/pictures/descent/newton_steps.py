@@ -30,25 +30,16 @@ class NewtonSteps:
         ax.plot(self.grid, self.curve, color=colour(0), lw=2, label="f(x)")
         for i in range(len(self.x) - 1):
             label = "tangent, followed to the axis" if i == 0 else None
-            ax.plot(
-                [self.x[i], self.x[i + 1]],
-                [self.values[i], 0],
-                color=colour(1),
-                lw=1.2,
-                label=label,
-            )
+            y = [self.values[i], 0]
+            ax.plot([self.x[i], self.x[i + 1]], y, color=colour(1), lw=1.2, label=label)
             ax.plot([self.x[i + 1]] * 2, [0, self.values[i + 1]], ":", color=GREY, lw=1)
         ax.plot(self.x, self.values, "o", color=colour(1), ms=5)
         size = 0.02 * np.ptp(self.grid)
         shown: list[float] = []
         for i, (x, v) in enumerate(zip(self.x, self.values, strict=True)):
             if all(abs(x - other) > 2 * size for other in shown):  # later points lie on each other
-                ax.annotate(
-                    f"$x_{{{i}}}$",
-                    (x, v),
-                    xytext=(7, -11 if v >= 0 else 6),
-                    textcoords="offset points",
-                )
+                xytext = (7, -11 if v >= 0 else 6)
+                ax.annotate(f"$x_{{{i}}}$", (x, v), xytext=xytext, textcoords="offset points")
                 shown.append(float(x))
         if self.converged:
             ax.plot(self.root, 0, "*", ms=12, color=colour(2), label=f"root {self.root:.6g}")

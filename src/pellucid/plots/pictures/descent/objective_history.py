@@ -32,29 +32,15 @@ class ObjectiveHistory:
             tint = colour(i)
             every = max(1, len(t) // 8)
             bad = self.diverged[i]
+            ls = "--" if bad else "-"
+            said = f"{label}: diverged" if bad else label
             ax.plot(
-                t,
-                f,
-                color=tint,
-                lw=1.6,
-                marker=marker(i),
-                markevery=every,
-                ms=4,
-                ls="--" if bad else "-",
-                label=f"{label}: diverged" if bad else label,
+                t, f, color=tint, lw=1.6, marker=marker(i), markevery=every, ms=4, ls=ls, label=said
             )
             short = np.isin(t, self.halved[i]) if self.halved else np.zeros(len(t), dtype=bool)
             if short.any():
-                ax.plot(
-                    t[short],
-                    f[short],
-                    "o",
-                    ms=10,
-                    mfc="none",
-                    mec=tint,
-                    mew=1.4,
-                    label=f"{label}: step shortened ({int(short.sum())})",
-                )
+                said = f"{label}: step shortened ({int(short.sum())})"
+                ax.plot(t[short], f[short], "o", ms=10, mfc="none", mec=tint, mew=1.4, label=said)
             if bad:
                 ax.plot(t[-1], f[-1], "x", ms=11, mew=2.5, color=tint)
         ax.set(xlabel="step", ylabel="objective", title="Objective at every step")
@@ -105,14 +91,9 @@ def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> O
         f"{name} {'diverged' if b else f'{f[0]:.4g} to {f[-1]:.4g}'}"
         for name, f, b in zip(names, values, bad, strict=True)
     ]
+    alt = f"Objective at every step: {words(ends)}."
     return ObjectiveHistory(
-        tuple(names),
-        tuple(steps),
-        tuple(values),
-        tuple(bad),
-        log,
-        f"Objective at every step: {words(ends)}.",
-        tuple(halved),
+        tuple(names), tuple(steps), tuple(values), tuple(bad), log, alt, tuple(halved)
     )
 
 

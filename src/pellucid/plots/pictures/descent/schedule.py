@@ -7,7 +7,8 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import axes, colour, legend, marker, words
+from pellucid.plots.panels.marks import tone
+from pellucid.plots.panels.style import axes, legend, words
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,8 @@ class Schedule:
         ax = axes(ax)
         for i, (label, rates) in enumerate(zip(self.labels, self.rates, strict=True)):
             settles = " (settles: Robbins-Monro)" if self.robbins_monro[i] else ""
-            ax.plot(
-                self.steps,
-                rates,
-                color=colour(i),
-                lw=1.8,
-                marker=marker(i),
-                ms=4,
-                markevery=max(1, len(self.steps) // 8),
-                label=label + settles,
-            )
+            markevery, said = max(1, len(self.steps) // 8), label + settles
+            ax.plot(self.steps, rates, lw=1.8, ms=4, markevery=markevery, label=said, **tone(i))
         ax.set(xlabel="update", ylabel="learning rate", title="Learning rate by update")
         ax.set_ylim(bottom=0)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/ensembles."""
+"""Pictures of bagging, boosting and voting: one file each. Read ``diversity.py`` first."""

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.planes import (
     grid_of,
     labels_of,
@@ -20,7 +21,7 @@ from pellucid.plots.panels.planes import (
     view_of,
 )
 from pellucid.plots.panels.steps import chosen_steps
-from pellucid.plots.panels.style import colour, heading, marker, panels, thinned
+from pellucid.plots.panels.style import heading, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 SIDE = 121
@@ -83,22 +84,9 @@ class BoostingWeights:
         share = self.weights[i] * self.weights.shape[1]
         for k, label in enumerate(self.classes):
             rows = self.codes == k
-            ax.scatter(
-                *at[rows].T,
-                s=np.maximum(3, 26 * share[rows]),
-                color=colour(k),
-                marker=marker(k),
-                edgecolors="white",
-                linewidths=0.4,
-                label=label,
-                zorder=3,
-            )
-        heading(
-            ax,
-            f"round {self.rounds[i]}: error {self.errors[i]:.3g}, a = {self.alphas[i]:.3g}",
-            f"all so far: {self.committee_errors[i]:.1%} wrong",
-            width=40,
-        )
+            dots(ax, *at[rows].T, k=k, size=np.maximum(3, 26 * share[rows]), label=label, zorder=3)
+        title = f"round {self.rounds[i]}: error {self.errors[i]:.3g}, a = {self.alphas[i]:.3g}"
+        heading(ax, title, f"all so far: {self.committee_errors[i]:.1%} wrong", width=40)
 
 
 def boosting_weights(
@@ -148,18 +136,8 @@ def boosting_weights(
         ground[np.arange(len(rows)), region] += weight
         if t in chosen:
             far = float((votes.argmax(axis=1) != labels.codes).mean())
-            found.append(
-                (
-                    t + 1,
-                    w,
-                    wrong,
-                    float(w[wrong].sum()),
-                    weight / 2,
-                    far,
-                    region.reshape(shape),
-                    ground.argmax(axis=1).reshape(shape),
-                )
-            )
+            error, ahead = float(w[wrong].sum()), ground.argmax(axis=1).reshape(shape)
+            found.append((t + 1, w, wrong, error, weight / 2, far, region.reshape(shape), ahead))
         w = w * np.where(wrong, 1.0, np.exp(-weight))
         w = w / w.sum()
     number, weights, wrong_rows, errors, alphas, far_off, members, committees = zip(
@@ -171,23 +149,10 @@ def boosting_weights(
         f"{', '.join(f'{e:.3g}' for e in errors)}; the members so far get "
         f"{far_off[-1]:.1%} wrong."
     )
-    return BoostingWeights(
-        number,
-        np.array(weights)[:, kept],
-        np.array(wrong_rows)[:, kept],
-        errors,
-        alphas,
-        far_off,
-        lines,
-        members,
-        committees,
-        view.at[kept],
-        labels.codes[kept],
-        labels.classes,
-        view.names,
-        view.note,
-        alt,
-    )
+    per_row, missed = np.array(weights)[:, kept], np.array(wrong_rows)[:, kept]
+    rounds = (number, per_row, missed, errors, alphas, far_off, lines, members, committees)
+    words = (labels.classes, view.names, view.note, alt)
+    return BoostingWeights(*rounds, view.at[kept], labels.codes[kept], *words)
 
 
 def _codes(member: Any, X: Array, E: Any) -> IntArray:

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.ensemble.committees.resampling import ensemble_diversity
-from pellucid.plots.panels.style import GREY, colour, heading, panels
+from pellucid.plots.panels.marks import spot
+from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
 
 MOST = 30  # members drawn
 
@@ -49,15 +50,9 @@ class Diversity:
         """Disagreement, correlation of the errors, scores with weights; the figure."""
         B = len(self.names)
         first, second, third = panels(3, columns=3, size=(4.4, 4.2))
+        most = max(float(self.disagreement.max()), 1e-9)
         tables = (
-            (
-                first,
-                self.disagreement,
-                "Blues",
-                "how often two disagree",
-                0.0,
-                max(float(self.disagreement.max()), 1e-9),
-            ),
+            (first, self.disagreement, "Blues", "how often two disagree", 0.0, most),
             (second, self.error_correlation, "RdBu_r", "correlation of their errors", -1.0, 1.0),
         )
         for ax, values, cmap, title, low, high in tables:
@@ -74,26 +69,13 @@ class Diversity:
         third.axvline(self.together, color="black", lw=1.5, label=f"all: {self.together:.3g}")
         third.axvline(self.chance, color=GREY, ls="--", lw=1.2, label=f"chance: {self.chance:.3g}")
         if not np.allclose(self.weights, self.weights[0]):
-            third.plot(
-                self.weights,
-                np.arange(B),
-                "D",
-                color=colour(4),
-                mec="black",
-                ms=5,
-                label="weight in the vote",
-            )
+            y = np.arange(B)
+            spot(third, self.weights, y, "D", colour(4), size=5, label="weight in the vote")
         ticks = range(B) if B <= 12 else range(0, B, 5)
         third.set_yticks(ticks, [self.names[i] for i in ticks])
         third.invert_yaxis()
         third.set(xlabel=self.metric)
-        third.legend(
-            frameon=False,
-            fontsize="small",
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.16),
-            ncols=3,
-        )
+        legend(third, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
         heading(third, "Members and all together")
         return first.figure
 
@@ -169,15 +151,9 @@ def diversity(E: Any, X: Any, y: Any) -> Diversity:
         f"{report.accuracies.max():.3g}, {int(report.better_than_chance.sum())} better than "
         f"chance, mean disagreement {apart:.3g}; together {together:.3g}."
     )
+    pairs = (report.disagreement, report.error_correlation)
+    better, shares = np.asarray(report.better_than_chance), weights / weights.sum()
+    accuracies = report.accuracies
     return Diversity(
-        tuple(names),
-        report.accuracies,
-        np.asarray(report.better_than_chance),
-        chance,
-        weights / weights.sum(),
-        report.disagreement,
-        report.error_correlation,
-        together,
-        metric,
-        alt,
+        tuple(names), accuracies, better, chance, shares, *pairs, together, metric, alt
     )

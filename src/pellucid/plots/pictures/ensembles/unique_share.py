@@ -30,12 +30,8 @@ class UniqueShare:
         ax.plot(self.sizes, self.drawn, "o", color=GREY, ms=3, alpha=0.6, label="one sample each")
         ax.plot(self.n, self.expected, color=colour(0), lw=2, label="expected")
         ax.axhline(LIMIT, color=colour(1), ls="--", lw=1.3, label=f"1 − 1/e = {LIMIT:.3f}")
-        ax.set(
-            xlabel="number of rows n",
-            ylabel="share of different rows",
-            xscale="log",
-            ylim=(min(0.35, float(self.drawn.min()) - 0.02), 1.03),
-        )
+        ylim = (min(0.35, float(self.drawn.min()) - 0.02), 1.03)
+        ax.set(xlabel="number of rows n", ylabel="share of different rows", xscale="log", ylim=ylim)
         legend(ax)
         heading(ax, "A bootstrap sample holds about 63 % of the rows; the rest are out of bag")
         return ax

@@ -27,27 +27,14 @@ class VarianceOfAverage:
         """Curves, and dotted the floor rho s2 below which no number of members goes."""
         ax = axes(ax)
         for i, (rho, curve) in enumerate(zip(self.correlations, self.curves, strict=True)):
-            ax.plot(
-                self.members,
-                curve,
-                STYLES[i % 4],
-                color=colour(i),
-                lw=2,
-                label=f"correlation {rho:g}",
-            )
+            label = f"correlation {rho:g}"
+            ax.plot(self.members, curve, STYLES[i % 4], color=colour(i), lw=2, label=label)
             ax.axhline(rho * self.variance, color=colour(i), ls=":", lw=1)
-        ax.set(
-            xlabel="number of members B",
-            ylabel="variance of their average",
-            xscale="log",
-            ylim=(0, 1.05 * self.variance),
-        )
+        ylabel, ylim = "variance of their average", (0, 1.05 * self.variance)
+        ax.set(xlabel="number of members B", ylabel=ylabel, xscale="log", ylim=ylim)
         legend(ax)
-        heading(
-            ax,
-            "Averaging helps as far as the members are independent",
-            "dotted: the floor, correlation times the variance of one",
-        )
+        note = "dotted: the floor, correlation times the variance of one"
+        heading(ax, "Averaging helps as far as the members are independent", note)
         return ax
 
 

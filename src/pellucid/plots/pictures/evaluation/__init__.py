@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/evaluation."""
+"""Pictures of scores, curves, folds and costs: one file each. Read ``roc.py`` first."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.validation.bias_variance_parts import BiasVariance
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 
@@ -42,17 +43,8 @@ class BiasVarianceCurve:
             ax.plot(x, values, style, color=colour(i), lw=1.8, ms=5, label=label)
         ax.plot(x, self.total, "o-", color="black", lw=2.2, ms=5, label="total")
         at = x[self.best]
-        ax.plot(
-            at,
-            self.total[self.best],
-            "*",
-            ms=16,
-            color=colour(4),
-            mec="black",
-            ls="none",
-            zorder=5,
-            label="least total",
-        )
+        y = self.total[self.best]
+        spot(ax, at, y, "*", colour(4), size=16, ls="none", zorder=5, label="least total")
         ax.set(
             xlabel=self.parameter, ylabel=f"{self.loss.replace('_', '-')} error", ylim=self._ends()
         )
@@ -115,15 +107,8 @@ def bias_variance_curve(
         f"from {variance[0]:.3g} to {variance[-1]:.3g}; the total is least at {values[best]} "
         f"({total[best]:.3g})."
     )
+    shown_noise = np.array(noise, dtype=np.float64) if known else None
+    loss = results[0].loss
     return BiasVarianceCurve(
-        parameter,
-        tuple(values),
-        bias2,
-        variance,
-        np.array(noise, dtype=np.float64) if known else None,
-        total,
-        best,
-        results[0].loss,
-        notes,
-        alt,
+        parameter, tuple(values), bias2, variance, shown_noise, total, best, loss, notes, alt
     )

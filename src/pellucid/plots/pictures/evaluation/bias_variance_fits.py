@@ -15,6 +15,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.validation.bias_variance_parts import SimulatedDraw, decompose_squared
 from pellucid.evaluation.workers import root_seed, seeded, task_stream
 from pellucid.plots.panels.inputs import predicted
+from pellucid.plots.panels.marks import key_below
 from pellucid.plots.panels.style import GREY, colour, panels, thinned
 from pellucid.plots.panels.sweeps import labelled, read_table, with_note
 
@@ -59,14 +60,7 @@ class BiasVarianceFits:
             panel.set_ylabel(self.names[1] if i % 3 == 0 else "")
         handles, labels = drawn[0].get_legend_handles_labels()
         figure = drawn[0].figure
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=2 if len(drawn) == 1 else 4,
-            frameon=False,
-            fontsize="small",
-        )
+        key_below(figure, handles, labels, 2 if len(drawn) == 1 else 4)
         return figure
 
     def _parts(self, i: int) -> str:
@@ -139,18 +133,9 @@ def bias_variance_fits(
     kept = thinned(len(rows_of_one))
     points = np.column_stack([rows_of_one[kept], np.asarray(target)[kept]])
     alt = f"Fits to {n_models} training sets along {sweep.name}; {'; '.join(parts)}."
+    names = (sweep.name, str(getattr(target, "name", None) or "y"))
     return BiasVarianceFits(
-        labels,
-        sweep.grid,
-        curves,
-        mean,
-        f,
-        bias2,
-        variance,
-        points,
-        (sweep.name, str(getattr(target, "name", None) or "y")),
-        sweep.note,
-        alt,
+        labels, sweep.grid, curves, mean, f, bias2, variance, points, names, sweep.note, alt
     )
 
 

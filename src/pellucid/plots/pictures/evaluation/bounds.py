@@ -43,15 +43,9 @@ class Bounds:
         top = min(1.6, max(1.1, 1.05 * float(self.values.max())))
         top = max(top, 1.3 * float(self.values.min()))  # all of it vacuous: show some
         ax.axhspan(1.0, top, color=LIGHT, alpha=0.6, lw=0)
-        ax.text(
-            0.01 if by_size else 0.99,
-            (1 + top) / 2,
-            "says nothing",
-            color=GREY,
-            va="center",
-            transform=ax.get_yaxis_transform(),
-            ha="left" if by_size else "right",
-        )
+        at, side = (0.01, "left") if by_size else (0.99, "right")
+        options = {"color": GREY, "va": "center", "transform": ax.get_yaxis_transform(), "ha": side}
+        ax.text(at, (1 + top) / 2, "says nothing", **options)
         ax.set_ylim(0, top)
         if min(x) > 0 and max(x) / min(x) >= 20:
             ax.set_xscale("log")
@@ -117,14 +111,9 @@ def bounds(
     needed = tuple(
         next((m for m, v in zip(rows, line, strict=True) if v < 1), None) for line in values
     )
-    said = (
-        [
-            f"with {size_name} {_sized(size)} {_need(m)}"
-            for size, m in zip(classes, needed, strict=True)
-        ]
-        if classes
-        else [_need(needed[0])]
-    )
+    pairs = zip(classes, needed, strict=False)
+    said = [f"with {size_name} {_sized(size)} {_need(m)}" for size, m in pairs]
+    said = said or [_need(needed[0])]
     alt = (
         f"Bound on the true loss for {rows[0]} to {rows[-1]} rows, from {values.max():.3g} down to "
         f"{values.min():.3g}; {'; '.join(said)}."

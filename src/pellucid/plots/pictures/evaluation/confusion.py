@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.confusion_rates import ConfusionTable
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, colour, heading, words
 
 MOST_TEXT = 20  # classes up to which the cells hold numbers
@@ -58,15 +59,9 @@ class Confusion:
             text += f"\n{self.shares[i, j]:.0%}"
         ink = "white" if self.shares[i, j] > 0.45 else "black"
         quiet = self.counts[i, j] == 0
-        ax.text(
-            j,
-            i,
-            "" if quiet and small else text,
-            ha="center",
-            va="center",
-            color="#6B7280" if quiet else ink,
-            fontsize="small" if small else "medium",
-        )
+        said = "" if quiet and small else text
+        tint = "#6B7280" if quiet else ink
+        write(ax, j, i, said, fontsize="small" if small else "medium", color=tint)
 
 
 def confusion(table: Any) -> Confusion:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import axes, colour, heading, legend, words
+from pellucid.plots.panels.marks import stroke
+from pellucid.plots.panels.style import axes, heading, legend, words
 from pellucid.plots.pictures.evaluation.cost_table import matrix_and_names
 
 STYLES = ("-", "--", "-.", ":")
@@ -33,22 +34,9 @@ class CostCurve:
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.2))
         for d, name in enumerate(self.decisions):
-            ax.plot(
-                self.probability,
-                self.costs[d],
-                color=colour(d),
-                ls=STYLES[d % 4],
-                lw=1.8,
-                label=f"decide {name}",
-            )
-        ax.plot(
-            self.probability,
-            self.best,
-            color="black",
-            lw=4,
-            alpha=0.25,
-            label="least expected cost",
-        )
+            ax.plot(self.probability, self.costs[d], lw=1.8, label=f"decide {name}", **stroke(d))
+        x = self.probability
+        ax.plot(x, self.best, color="black", lw=4, alpha=0.25, label="least expected cost")
         low, high = float(self.costs.min()), float(self.costs.max())
         room = 0.08 * (high - low or 1.0)
         for cut in self.cuts:
@@ -58,21 +46,11 @@ class CostCurve:
         for i, name in enumerate(self.order):
             at = (ends[i] + ends[i + 1]) / 2
             narrow = ends[i + 1] - ends[i] < 0.015 * len(name)
-            ax.text(
-                at,
-                low - (2.2 if narrow and i % 2 == 0 else 1.1) * room,
-                name,
-                va="center",
-                ha="left" if at < 0.1 else "right" if at > 0.9 else "center",
-                fontsize="small",
-                fontweight="bold",
-            )
-        ax.set(
-            xlabel=f"P({self.labels[1]})",
-            ylabel="expected cost",
-            xlim=(0, 1),
-            ylim=(low - 3 * room, high + 1.3 * room),
-        )
+            y = low - (2.2 if narrow and i % 2 == 0 else 1.1) * room
+            side = "left" if at < 0.1 else "right" if at > 0.9 else "center"
+            ax.text(at, y, name, va="center", ha=side, fontsize="small", fontweight="bold")
+        ylim = (low - 3 * room, high + 1.3 * room)
+        ax.set(xlabel=f"P({self.labels[1]})", ylabel="expected cost", xlim=(0, 1), ylim=ylim)
         heading(ax, "Decide what is expected to cost least", "bold: the best decision there")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax

@@ -48,11 +48,8 @@ class FoldDifferences:
         a, b = self.names
         ax.set(xlabel="fold", ylabel=f"{self.metric} of {a} less that of {b}")
         verdict = "significant" if test.reject else "may be chance"
-        heading(
-            ax,
-            f"mean difference {test.estimate:.3g}, p = {test.p_value:.3g}: {verdict}",
-            test.method,
-        )
+        title = f"mean difference {test.estimate:.3g}, p = {test.p_value:.3g}: {verdict}"
+        heading(ax, title, test.method)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=4)
         return ax
 

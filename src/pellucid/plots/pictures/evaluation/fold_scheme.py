@@ -37,20 +37,12 @@ class FoldScheme:
 
         folds, strips = len(self.use), len(self.strips)
         ax = axes(ax, figsize=(7.0, 1.8 + 0.28 * (folds + strips)))
-        ax.imshow(
-            self._cells(),
-            aspect="auto",
-            interpolation="nearest",
-            extent=(0, self.n, folds - 0.5, -0.5),
-        )
+        extent = (0, self.n, folds - 0.5, -0.5)
+        ax.imshow(self._cells(), aspect="auto", interpolation="nearest", extent=extent)
         for y, codes in enumerate(self.strips.values(), start=folds):
             tints = np.array([to_rgb(colour(2 + c % 6)) for c in codes.tolist()])
-            ax.imshow(
-                tints[None],
-                aspect="auto",
-                interpolation="nearest",
-                extent=(0, self.n, y + 0.4, y - 0.3),
-            )
+            extent = (0, self.n, y + 0.4, y - 0.3)
+            ax.imshow(tints[None], aspect="auto", interpolation="nearest", extent=extent)
         for i in range(1, folds):
             ax.axhline(i - 0.5, color="white", lw=2)
         ax.set(xlim=(0, self.n), ylim=(folds + strips - 0.5, -0.5), xlabel="row number")

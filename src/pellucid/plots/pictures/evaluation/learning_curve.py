@@ -7,7 +7,8 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.validation.curves import SizeCurve
-from pellucid.plots.panels.style import axes, colour, heading, legend, marker
+from pellucid.plots.panels.marks import band, tone
+from pellucid.plots.panels.style import axes, colour, heading, legend
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,8 @@ class LearningCurve:
         for i, (label, values, shape, style) in enumerate(lines):
             tint = colour(1 - i)
             mean, low, high = values.T
-            ax.fill_between(
-                self.sizes,
-                low,
-                high,
-                color=tint,
-                alpha=0.15,
-                lw=0,
-                label="95 % interval of the mean" if i else None,
-            )
+            said = "95 % interval of the mean" if i else None
+            band(ax, self.sizes, low, high, tint, 0.15, label=said)
             ax.plot(self.sizes, mean, marker=shape, color=tint, ls=style, lw=2, ms=6, label=label)
         x = np.broadcast_to(self.sizes[:, None], self.folds.shape)
         fine = ~self.collapsed
@@ -45,23 +39,13 @@ class LearningCurve:
             x[fine], self.folds[fine], ".", color=colour(0), ms=4, alpha=0.4, label="single folds"
         )
         if self.collapsed.any():
-            ax.plot(
-                x[~fine],
-                self.folds[~fine],
-                "x",
-                color="black",
-                ms=6,
-                label="collapsed: predicts a constant",
-            )
+            y = self.folds[~fine]
+            ax.plot(x[~fine], y, "x", color="black", ms=6, label="collapsed: predicts a constant")
         shown = np.concatenate([self.train[:, 0], self.test[:, 0], self.folds[fine]])
         low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
         room = 0.1 * (high - low or 1.0)
-        ax.set(
-            xlabel="training rows",
-            ylabel=self.metric,
-            ylim=(low - room, high + room),
-            xlim=(0, float(self.sizes[-1]) * 1.04),
-        )
+        ylim, xlim = (low - room, high + room), (0, float(self.sizes[-1]) * 1.04)
+        ax.set(xlabel="training rows", ylabel=self.metric, ylim=ylim, xlim=xlim)
         heading(ax, self.sentence)
         legend(ax)
         return ax
@@ -87,25 +71,14 @@ class LearningCurves:
             mean, low, high = values.T
             ax.fill_between(sizes, low, high, color=colour(i), alpha=0.13, lw=0)
             ax.plot(
-                sizes,
-                mean,
-                marker=marker(i),
-                color=colour(i),
-                lw=2,
-                ms=6,
-                label=label,
-                ls=("-", "--", "-.", ":")[i % 4],
+                sizes, mean, lw=2, ms=6, label=label, ls=("-", "--", "-.", ":")[i % 4], **tone(i)
             )
         if np.isfinite(self.crossing):
             ax.axvline(self.crossing, color="black", lw=1, ls=":", label="the lead changes")
         means = np.concatenate([values[:, 0] for values in self.test])
         room = 0.25 * (float(np.ptp(means)) or 1.0)
-        ax.set(
-            xlabel="training rows",
-            ylabel=f"{self.metric} on new rows",
-            xscale="log",
-            ylim=(means.min() - room, means.max() + room),
-        )
+        ylim = (means.min() - room, means.max() + room)
+        ax.set(xlabel="training rows", ylabel=f"{self.metric} on new rows", xscale="log", ylim=ylim)
         heading(ax, self.sentence, "bands: 95 % interval of the mean")
         legend(ax)
         return ax
@@ -144,15 +117,9 @@ def several(curves: dict[str, SizeCurve]) -> LearningCurves:
     limits = [limits_of(c.test_summary) for _, c in found]
     pairs = zip(curves, limits, strict=True)
     said = ", ".join(f"{k} {v[0, 0]:.4g} to {v[-1, 0]:.4g}" for k, v in pairs)
-    return LearningCurves(
-        tuple(str(k) for k, _ in found),
-        tuple(c.sizes for _, c in found),
-        tuple(limits),
-        a.metric,
-        crossing,
-        sentence,
-        f"Test {a.metric} against training rows: {said}. {sentence}.",
-    )
+    labels, sizes = tuple(str(k) for k, _ in found), tuple(c.sizes for _, c in found)
+    alt = f"Test {a.metric} against training rows: {said}. {sentence}."
+    return LearningCurves(labels, sizes, tuple(limits), a.metric, crossing, sentence, alt)
 
 
 def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
@@ -184,13 +151,5 @@ def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
         )
     c = size_curve
     alt = f"Test and training {c.metric} for {c.sizes[0]} to {c.sizes[-1]} rows. {c.sentence}"
-    return LearningCurve(
-        c.sizes,
-        limits_of(c.train_summary),
-        limits_of(c.test_summary),
-        c.test,
-        c.collapsed,
-        c.metric,
-        c.sentence,
-        alt,
-    )
+    train, test = limits_of(c.train_summary), limits_of(c.test_summary)
+    return LearningCurve(c.sizes, train, test, c.test, c.collapsed, c.metric, c.sentence, alt)

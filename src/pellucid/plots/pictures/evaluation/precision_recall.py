@@ -37,35 +37,17 @@ class PrecisionRecall:
         for i, label in enumerate(self.labels):
             area, tint = self.average_precision[i], colour(i)
             name = f"{label}: average precision {_said(area)}" if several else "model"
-            ax.step(
-                np.concatenate([[0.0], self.recall[i]]),
-                np.concatenate([self.precision[i][:1], self.precision[i]]),
-                where="pre",
-                color=tint,
-                lw=2,
-                ls=STYLES[i % len(STYLES)],
-                label=name,
-            )
+            x = np.concatenate([[0.0], self.recall[i]])
+            y = np.concatenate([self.precision[i][:1], self.precision[i]])
+            ax.step(x, y, where="pre", color=tint, lw=2, ls=STYLES[i % len(STYLES)], label=name)
             threshold, r, p = self.best[i]
-            ax.plot(
-                r,
-                p,
-                marker(i),
-                color=tint,
-                ms=8,
-                mec="white",
-                zorder=4,
-                label=f"best F{self.beta:g}, score ≥ {threshold:.3g}",
-            )
+            said = f"best F{self.beta:g}, score ≥ {threshold:.3g}"
+            ax.plot(r, p, marker(i), color=tint, ms=8, mec="white", zorder=4, label=said)
         for share in np.unique(self.prevalence):
             ax.axhline(share, color=GREY, ls=(0, (2, 3)), lw=1.2)
             ax.plot([], [], color=GREY, ls=(0, (2, 3)), label=f"all called positive: {share:.3g}")
-        ax.set(
-            xlim=(-0.02, 1.02),
-            ylim=(-0.02, 1.04),
-            xlabel="recall (positives found)",
-            ylabel="precision (right among those called)",
-        )
+        xlabel, ylabel = "recall (positives found)", "precision (right among those called)"
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), xlabel=xlabel, ylabel=ylabel)
         only = "" if several else f"average precision {_said(self.average_precision[0])}"
         heading(ax, only or "Precision against recall", f"thin lines: equal F{self.beta:g}")
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if several else 3)
@@ -78,15 +60,8 @@ class PrecisionRecall:
             p = level * r / ((1 + b2) * r - level * b2)
             inside = (p > 0) & (p <= 1.04)
             ax.plot(r[inside], p[inside], color=LIGHT, lw=1, zorder=0.5)
-            ax.text(
-                1.03,
-                p[-1],
-                f"F = {level:g}",
-                fontsize="x-small",
-                color=GREY,
-                va="center",
-                clip_on=False,
-            )
+            text = f"F = {level:g}"
+            ax.text(1.03, p[-1], text, fontsize="x-small", color=GREY, va="center", clip_on=False)
 
 
 def _said(area: Interval) -> str:
@@ -140,13 +115,7 @@ def precision_recall(
         f"least {b[0]:.4g} (recall {b[1]:.3f}, precision {b[2]:.3f})"
         for (label, _), area, b in zip(pairs, areas, best, strict=True)
     ]
-    return PrecisionRecall(
-        tuple(label for label, _ in pairs),
-        tuple(recall),
-        tuple(precision),
-        tuple(areas),
-        np.array(best),
-        np.array(prevalence),
-        betas.pop(),
-        f"Precision against recall; {'; '.join(said)}.",
-    )
+    labels = tuple(label for label, _ in pairs)
+    curves = (tuple(recall), tuple(precision), tuple(areas), np.array(best), np.array(prevalence))
+    alt = f"Precision against recall; {'; '.join(said)}."
+    return PrecisionRecall(labels, *curves, betas.pop(), alt)

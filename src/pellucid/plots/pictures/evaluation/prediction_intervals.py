@@ -10,6 +10,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
 from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
 
@@ -39,30 +40,17 @@ class PredictionIntervals:
             ax.vlines(self.x, self.low, self.high, color=colour(0), alpha=0.3, lw=self._thick())
             ax.plot([], [], color=colour(0), alpha=0.4, lw=4, label="interval")
         else:
-            ax.fill_between(
-                self.x, self.low, self.high, color=colour(0), alpha=0.22, lw=0, label="interval"
-            )
+            band(ax, self.x, self.low, self.high, colour(0), 0.22, label="interval")
         ax.plot(self.x, self.centre, color=colour(0), lw=1.8, label="prediction")
         inside = self.covered
         ax.plot(self.x[inside], self.actual[inside], "o", color=GREY, ms=3.5, label="covered")
-        ax.plot(
-            self.x[~inside],
-            self.actual[~inside],
-            "X",
-            color=colour(1),
-            ms=7,
-            mec="white",
-            mew=0.5,
-            label="missed",
-        )
+        x, y = self.x[~inside], self.actual[~inside]
+        ax.plot(x, y, "X", color=colour(1), ms=7, mec="white", mew=0.5, label="missed")
         finite = np.concatenate([self.low, self.high, self.actual])
         finite = finite[np.isfinite(finite)]
         room = 0.05 * (np.ptp(finite) or 1.0)
-        ax.set(
-            xlabel=self.names[0],
-            ylabel=self.names[1],
-            ylim=(finite.min() - room, finite.max() + room),
-        )
+        ylim = (finite.min() - room, finite.max() + room)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1], ylim=ylim)
         endless = "infinitely wide: too few rows to calibrate for this confidence"
         note = f"mean width {self.width:.4g}" if np.isfinite(self.width) else endless
         heading(ax, self._verdict(), note)
@@ -130,17 +118,8 @@ def prediction_intervals(
         f"are {f'{width:.4g}' if np.isfinite(width) else 'infinitely'} wide on average."
     )
     label = "rows, sorted by prediction" if ranked else table.names[0]
+    low, high, centre, actual = low[order], high[order], centre[order], target[order]
+    covered, names = covered[order], (label, name)
     return PredictionIntervals(
-        x,
-        low[order],
-        high[order],
-        centre[order],
-        target[order],
-        covered[order],
-        coverage,
-        float(level),
-        width,
-        (label, name),
-        ranked,
-        alt,
+        x, low, high, centre, actual, covered, coverage, float(level), width, names, ranked, alt
     )

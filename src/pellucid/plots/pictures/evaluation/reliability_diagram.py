@@ -7,7 +7,8 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.calibration.reliability_curve import Reliability
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker
+from pellucid.plots.panels.marks import dots
+from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 
 
 @dataclass(frozen=True)
@@ -35,24 +36,9 @@ class ReliabilityDiagram:
             name = f"{label}: ece {self.ece[i]:.3f}" if several else "bins"
             ax.vlines(p, self.low[i], self.high[i], color=colour(i), lw=1.6, alpha=0.55)
             ax.plot(p, o, color=colour(i), lw=1, alpha=0.6)
-            ax.scatter(
-                p,
-                o,
-                s=size,
-                color=colour(i),
-                marker=marker(i),
-                edgecolors="white",
-                linewidths=0.8,
-                zorder=3,
-                label=name,
-            )
-        ax.set(
-            xlim=(-0.03, 1.03),
-            ylim=(-0.03, 1.03),
-            aspect="equal",
-            xlabel="predicted probability (mean of the bin)",
-            ylabel="observed share of positives",
-        )
+            dots(ax, p, o, k=i, size=size, lw=0.8, zorder=3, label=name)
+        xlabel, ylabel = "predicted probability (mean of the bin)", "observed share of positives"
+        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal", xlabel=xlabel, ylabel=ylabel)
         note = f"bars: {self.confidence:.0%} intervals; larger marks hold more rows"
         heading(ax, "Reliability" if several else self._title(), note, width=58)
         legend(ax, loc="upper left", scatterpoints=1, markerscale=0.8)
@@ -95,15 +81,9 @@ def reliability_diagram(r: Any) -> ReliabilityDiagram:
     ]
     fields = ("probability", "observed", "low", "high", "counts")
     parts = [tuple(np.asarray(getattr(one, field)) for one in records) for field in fields]
+    labels, ece = tuple(str(label) for label, _ in pairs), np.array([one.ece for one in records])
+    confidence = records[0].confidence
+    alt = f"Observed share of positives against predicted probability; {'; '.join(said)}."
     return ReliabilityDiagram(
-        tuple(str(label) for label, _ in pairs),
-        parts[0],
-        parts[1],
-        parts[2],
-        parts[3],
-        parts[4],
-        np.array([one.ece for one in records]),
-        outside,
-        records[0].confidence,
-        f"Observed share of positives against predicted probability; {'; '.join(said)}.",
+        labels, parts[0], parts[1], parts[2], parts[3], parts[4], ece, outside, confidence, alt
     )

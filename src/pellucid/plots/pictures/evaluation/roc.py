@@ -39,22 +39,12 @@ class Roc:
             tint, area = colour(i), self.areas[i]
             ax.fill_between(self.grid, self.low[i], self.high[i], color=tint, alpha=0.16, lw=0)
             name = f"{label}: area {area.estimate:.3f}" + _limits(area) if several else "model"
-            ax.plot(
-                self.false_positive[i],
-                self.recall[i],
-                color=tint,
-                lw=2,
-                label=name,
-                ls=STYLES[i % len(STYLES)],
-            )
+            ls = STYLES[i % len(STYLES)]
+            ax.plot(self.false_positive[i], self.recall[i], color=tint, lw=2, label=name, ls=ls)
         ax.plot([0, 1], [0, 1], color=GREY, ls=(0, (2, 3)), lw=1.2, label="chance")
-        ax.set(
-            xlim=(-0.02, 1.02),
-            ylim=(-0.02, 1.02),
-            aspect="equal",
-            xlabel="false positive rate (negatives called positive)",
-            ylabel="recall (positives found)",
-        )
+        xlabel = "false positive rate (negatives called positive)"
+        ylabel = "recall (positives found)"
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=xlabel, ylabel=ylabel)
         band = f"shaded: {self.confidence:.0%} of resampled curves at each rate"
         title = "ROC curves" if several else f"area {self.areas[0].estimate:.3f}"
         heading(ax, title + ("" if several else _limits(self.areas[0])), band, width=58)
@@ -106,14 +96,6 @@ def roc(curve: Any, *, confidence: float = 0.95, method: str = "delong", n: int 
         for (label, _), area in zip(pairs, areas, strict=True)
     ]
     low, high = (np.array(part) for part in zip(*bands, strict=True))
-    return Roc(
-        tuple(label for label, _ in pairs),
-        tuple(x),
-        tuple(y),
-        tuple(areas),
-        grid,
-        low,
-        high,
-        float(confidence),
-        f"Recall against false positive rate; {'; '.join(said)}.",
-    )
+    labels = tuple(label for label, _ in pairs)
+    alt = f"Recall against false positive rate; {'; '.join(said)}."
+    return Roc(labels, tuple(x), tuple(y), tuple(areas), grid, low, high, float(confidence), alt)

@@ -38,13 +38,9 @@ class ScoreIntervals:
         y = np.arange(m)[::-1]
         if self.folds is not None:
             for i in range(m):
+                x, tint = self.folds[i], colour(0)
                 ax.plot(
-                    self.folds[i],
-                    np.full(len(self.folds[i]), y[i] - 0.22),
-                    ".",
-                    color=colour(0),
-                    alpha=0.35,
-                    ms=5,
+                    x, np.full(len(self.folds[i]), y[i] - 0.22), ".", color=tint, alpha=0.35, ms=5
                 )
         sure = np.isfinite(self.low)
         ax.hlines(y[sure], self.low[sure], self.high[sure], color=colour(0), lw=2.4)
@@ -52,13 +48,8 @@ class ScoreIntervals:
             ax.plot(ends[sure], y[sure], "|", color=colour(0), ms=9, mew=2)
         ax.plot(self.estimate, y, marker(0), color=colour(1), ms=7, mec="white")
         for i in range(m):
-            ax.annotate(
-                f"{self.estimate[i]:.4g}",
-                (1.01, y[i]),
-                xycoords=ax.get_yaxis_transform(),
-                va="center",
-                fontsize="small",
-            )
+            text, xycoords = f"{self.estimate[i]:.4g}", ax.get_yaxis_transform()
+            ax.annotate(text, (1.01, y[i]), xycoords=xycoords, va="center", fontsize="small")
         ax.set_yticks(y, self.names)
         ax.set_ylim(-0.6, m - 0.4)
         label = self.label
@@ -129,16 +120,10 @@ def score_intervals(table: Any, *, names: Any = None) -> ScoreIntervals:
         f"{name} {v[0]:.4g} ({v[1]:.4g} to {v[2]:.4g})"
         for name, v in zip(names, numbers, strict=True)
     ]
-    return ScoreIntervals(
-        tuple(names),
-        numbers[:, 0],
-        numbers[:, 1],
-        numbers[:, 2],
-        None if folds is None else np.array([folds[k] for k in names]),
-        label,
-        title,
-        f"Scores with intervals: {'; '.join(said)}.",
-    )
+    low, high = numbers[:, 1], numbers[:, 2]
+    shown_folds = None if folds is None else np.array([folds[k] for k in names])
+    alt = f"Scores with intervals: {'; '.join(said)}."
+    return ScoreIntervals(tuple(names), numbers[:, 0], low, high, shown_folds, label, title, alt)
 
 
 def _three(value: Any) -> tuple[float, float, float]:

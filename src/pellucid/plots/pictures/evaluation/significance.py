@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.hypotheses.comparison import Comparison
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading
 
 
@@ -40,22 +41,13 @@ class Significance:
             tint = {1: colour(0), -1: colour(1), 0: "#F3F4F6"}[sign]
             cells[i, j] = to_rgb(tint)
             word = {1: "▲ better", -1: "▼ worse", 0: "no proof"}[sign]
-            ax.text(
-                j,
-                i,
-                f"{word}\np {_p(float(self.adjusted[i, j]))}",
-                ha="center",
-                va="center",
-                color="white" if sign else GREY,
-                fontsize="small",
-            )
+            text = f"{word}\np {_p(float(self.adjusted[i, j]))}"
+            write(ax, j, i, text, color="white" if sign else GREY)
         ax.imshow(cells, aspect="auto")
         ax.grid(False)
         ax.set_xticks(range(m), self.names, rotation=0 if m <= 6 else 45)
-        ax.set_yticks(
-            range(m),
-            [f"{name}  {mean:.4g}" for name, mean in zip(self.names, self.mean, strict=True)],
-        )
+        texts = [f"{name}  {mean:.4g}" for name, mean in zip(self.names, self.mean, strict=True)]
+        ax.set_yticks(range(m), texts)
         ax.set_xticks(np.arange(m + 1) - 0.5, minor=True)
         ax.set_yticks(np.arange(m + 1) - 0.5, minor=True)
         ax.grid(True, which="minor", color="white", lw=2)
@@ -104,16 +96,5 @@ def significance(comparison: Any) -> Significance:
         f"Pairs of {len(names)} models by {c.metric}, best first ({', '.join(names)}): "
         f"{len(won)} significant differences{': ' + ', '.join(won) if won else ''}."
     )
-    return Significance(
-        names,
-        mean[order],
-        c.adjusted[pick],
-        better,
-        order,
-        c.metric,
-        c.alpha,
-        c.test,
-        c.correction,
-        c.sentence,
-        alt,
-    )
+    shown, words = (names, mean[order], c.adjusted[pick]), (c.test, c.correction, c.sentence, alt)
+    return Significance(*shown, better, order, c.metric, c.alpha, *words)

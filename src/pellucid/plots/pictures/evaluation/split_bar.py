@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import IntArray
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
 
 NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
@@ -36,15 +37,8 @@ class SplitBar:
             count = int(self.counts[i])
             ax.barh(1.0, count, left=start, height=0.8, color=tints[i], ec="white")
             if count / n >= ROOM:
-                ax.text(
-                    start + count / 2,
-                    1.0,
-                    f"{name}\n{count:,} rows\n{count / n:.0%}",
-                    ha="center",
-                    va="center",
-                    fontsize="small",
-                    color="black" if tints[i] == colour(4) else "white",
-                )
+                x, words_ = start + count / 2, f"{name}\n{count:,} rows\n{count / n:.0%}"
+                write(ax, x, 1.0, words_, color="black" if tints[i] == colour(4) else "white")
             start += count
         strip = np.array([to_rgb(tint) for tint in tints])[self.part]
         ax.imshow(strip[None], extent=(0, n, -0.15, 0.35), aspect="auto", interpolation="nearest")

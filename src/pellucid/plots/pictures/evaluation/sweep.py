@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 LOG_SPAN = 20  # ratio of the largest to the smallest value from which the axis is logarithmic
@@ -38,45 +39,20 @@ class Sweep:
             (self.train, 1, "s--", "training rows"),
             (self.test, 0, "o-", "new rows"),
         ):
-            ax.plot(
-                np.repeat(x, scores.shape[1]),
-                scores.ravel(),
-                style[0],
-                color=colour(i),
-                ms=3,
-                alpha=0.45,
-            )
+            y = scores.ravel()
+            ax.plot(np.repeat(x, scores.shape[1]), y, style[0], color=colour(i), ms=3, alpha=0.45)
             ax.plot(x, scores.mean(axis=1), style, color=colour(i), lw=1.8, ms=6, label=label)
         if self.collapsed.any():
             at, run = np.nonzero(self.collapsed)
-            ax.plot(
-                x[at],
-                self.test[at, run],
-                "x",
-                color="black",
-                ms=9,
-                mew=1.8,
-                zorder=5,
-                label=f"collapsed runs ({len(at)})",
-            )
+            y, said = self.test[at, run], f"collapsed runs ({len(at)})"
+            ax.plot(x[at], y, "x", color="black", ms=9, mew=1.8, zorder=5, label=said)
         best = self.test.mean(axis=1)[self.best]
-        ax.plot(
-            x[self.best],
-            best,
-            "D",
-            color=colour(2),
-            mec="black",
-            ms=9,
-            zorder=4,
-            label=f"best: {self.values[self.best]}",
-        )
+        said = f"best: {self.values[self.best]}"
+        spot(ax, x[self.best], best, "D", colour(2), zorder=4, label=said)
         ax.set(xlabel=self.parameter, ylabel=self.metric)
         legend(ax)
-        heading(
-            ax,
-            f"{self.parameter} = {self.values[self.best]}: {self.metric} {best:.3g} on new rows",
-            "small dots: single runs",
-        )
+        title = f"{self.parameter} = {self.values[self.best]}: {self.metric} {best:.3g} on new rows"
+        heading(ax, title, "small dots: single runs")
         return ax
 
 

@@ -30,16 +30,14 @@ class Thresholds:
         ax = axes(ax, figsize=(6.6, 4.4))
         few = len(self.threshold) <= 20
         for i, name in enumerate(self.names):
+            look = {"lw": 1.8, "ms": 5, "color": colour(i), "ls": STYLES[i]}
             ax.step(
                 self.threshold,
                 self.rates[i],
                 where="pre",
-                color=colour(i),
-                ls=STYLES[i],
-                lw=1.8,
                 label=name,
                 marker=marker(i) if few else None,
-                ms=5,
+                **look,
             )
         handles, labels = ax.get_legend_handles_labels()
         if self.cost is not None:
@@ -51,20 +49,11 @@ class Thresholds:
             handles, labels = [*handles, side.lines[0]], [*labels, "mean cost (right axis)"]
         handles.append(ax.axvline(self.best[0], color=GREY, ls=":", lw=1.6))
         labels.append(f"best {self._word()}")
-        ax.set(
-            ylim=(-0.02, 1.03),
-            xlabel="threshold: positive is a score of at least this",
-            ylabel="rate",
-        )
+        ylim = (-0.02, 1.03)
+        ax.set(ylim=ylim, xlabel="threshold: positive is a score of at least this", ylabel="rate")
         heading(ax, f"best {self._word()}: {self.best[1]:.4g} at scores ≥ {self.best[0]:.4g}")
-        legend(
-            ax,
-            handles=handles,
-            labels=labels,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.15),
-            ncols=4,
-        )
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15), "ncols": 4}
+        legend(ax, handles=handles, labels=labels, **below)
         return ax
 
     def _word(self) -> str:

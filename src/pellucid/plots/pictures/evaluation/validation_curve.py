@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
+from pellucid.plots.panels.marks import band, spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 
 LOG_SPAN = 100  # ratio of the largest to the smallest value from which the axis is logarithmic
@@ -43,65 +44,27 @@ class ValidationCurve:
     def _line(self, ax: Any) -> Any:
         x = self._places(ax)
         error = np.nan_to_num(self.standard_error)
-        ax.fill_between(
-            x,
-            self.test - error,
-            self.test + error,
-            color=colour(0),
-            alpha=0.18,
-            lw=0,
-            label="± one standard error",
-        )
+        low = self.test - error
+        band(ax, x, low, self.test + error, colour(0), 0.18, label="± one standard error")
         ax.plot(x, self.train, "s--", color=colour(1), lw=1.8, ms=5, label="training rows")
         ax.plot(x, self.test, "o-", color=colour(0), lw=2, ms=5, label="new rows")
         ax.axhline(self.limit, color=GREY, ls=":", lw=1.3, label="one standard error from the best")
         if self.collapsed.any():
             at = self.collapsed
-            ax.plot(
-                x[at],
-                self.test[at],
-                "x",
-                color="black",
-                ms=9,
-                mew=2,
-                label="some fits predict a constant",
-            )
-        self._marks(
-            ax,
-            x[self.best],
-            self.test[self.best],
-            x[self.one_standard_error],
-            self.test[self.one_standard_error],
-        )
+            y = self.test[at]
+            ax.plot(x[at], y, "x", color="black", ms=9, mew=2, label="some fits predict a constant")
+        b, s = self.best, self.one_standard_error
+        self._marks(ax, x[b], self.test[b], x[s], self.test[s])
         ax.set(xlabel=self.parameter.split("__")[-1], ylabel=self.metric)
         heading(ax, self.sentence)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.65)
         return ax
 
     def _marks(self, ax: Any, bx: float, by: float, ox: float, oy: float) -> None:
+        spot(ax, bx, by, "*", colour(2), size=16, mew=0.8, ls="none", zorder=5, label="best")
+        label = "simplest within one standard error"
         ax.plot(
-            bx,
-            by,
-            "*",
-            color=colour(2),
-            ms=16,
-            mec="black",
-            mew=0.8,
-            ls="none",
-            zorder=5,
-            label="best",
-        )
-        ax.plot(
-            ox,
-            oy,
-            "o",
-            ms=14,
-            mfc="none",
-            mec="black",
-            mew=1.8,
-            ls="none",
-            zorder=5,
-            label="simplest within one standard error",
+            ox, oy, "o", ms=14, mfc="none", mec="black", mew=1.8, ls="none", zorder=5, label=label
         )
 
     def _places(self, ax: Any) -> Array:
@@ -170,18 +133,6 @@ def validation_curve(complexity_curve: Any) -> ValidationCurve:
     limit = float(test[c.best] - sign * np.nan_to_num(error[c.best]))
     name = c.parameter if isinstance(c.parameter, str) else " and ".join(c.parameter)
     alt = f"Training and test {c.metric} against {name}. {c.sentence}"
-    return ValidationCurve(
-        c.parameter,
-        c.values,
-        c.train.mean(axis=-1),
-        test,
-        error,
-        c.best,
-        c.one_standard_error,
-        limit,
-        c.collapsed.sum(axis=-1) > 0,
-        c.metric,
-        c.greater_is_better,
-        c.sentence,
-        alt,
-    )
+    best, words = (c.best, c.one_standard_error, limit), (c.greater_is_better, c.sentence, alt)
+    scores, collapsed = (c.train.mean(axis=-1), test, error), c.collapsed.sum(axis=-1) > 0
+    return ValidationCurve(c.parameter, c.values, *scores, *best, collapsed, c.metric, *words)

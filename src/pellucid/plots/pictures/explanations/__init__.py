@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/explanations."""
+"""Pictures of what a model looks at: one file each. Read ``importance.py`` first."""

@@ -39,12 +39,9 @@ class Accumulated:
         ax.set(xlabel=self.name, ylabel=f"change of the {self.target}")
         if self.outputs:
             legend(ax)
-        heading(
-            ax,
-            f"Accumulated local effect of {self.name}",
-            f"0: the mean over the rows; band: {100 * self.confidence:g} % for the chance of "
-            "the rows",
-        )
+        share = f"{100 * self.confidence:g} % for the chance of the rows"
+        note = f"0: the mean over the rows; band: {share}"
+        heading(ax, f"Accumulated local effect of {self.name}", note)
         return ax
 
     def _curves(self, ax: Any) -> None:
@@ -52,16 +49,9 @@ class Accumulated:
             label = self.outputs[k] if self.outputs else None
             ax.fill_between(self.grid, self.low[k], self.high[k], color=colour(k), alpha=0.18, lw=0)
             ax.plot(self.grid, curve, STYLES[k % 4], color=colour(k), lw=2.2, label=label)
+        x, y, transform = self.grid, np.zeros(len(self.grid)), ax.get_xaxis_transform()
         ax.plot(
-            self.grid,
-            np.zeros(len(self.grid)),
-            "|",
-            color="black",
-            ms=7,
-            mew=0.7,
-            alpha=0.6,
-            transform=ax.get_xaxis_transform(),
-            clip_on=False,
+            x, y, "|", color="black", ms=7, mew=0.7, alpha=0.6, transform=transform, clip_on=False
         )
 
     def _points(self, ax: Any) -> None:
@@ -69,15 +59,9 @@ class Accumulated:
         for k, curve in enumerate(self.effect):
             x = places + 0.16 * (k - (K - 1) / 2)
             error = np.maximum([curve - self.low[k], self.high[k] - curve], 0.0)
+            label = self.outputs[k] if self.outputs else None
             ax.errorbar(
-                x,
-                curve,
-                yerr=error,
-                fmt=marker(k),
-                color=colour(k),
-                capsize=3,
-                ms=7,
-                label=self.outputs[k] if self.outputs else None,
+                x, curve, yerr=error, fmt=marker(k), color=colour(k), capsize=3, ms=7, label=label
             )
         names = [str(value) for value in np.asarray(self.grid).tolist()]
         long = max(map(len, names)) > 8 and len(names) > 3
@@ -115,16 +99,9 @@ def accumulated(
     >>> accumulated(LinearRegression().fit(X, y), X, 0, n_bins=3).effect.round(6).tolist()
     [[-2.5, -0.5, 1.5, 3.5]]
     """
-    found = accumulated_effects(
-        E,
-        X,
-        column,
-        n_bins=n_bins,
-        categorical=categorical,
-        n_bootstrap=n_bootstrap,
-        confidence=confidence,
-        random_state=random_state,
-    )
+    options: Any = {"n_bins": n_bins, "categorical": categorical, "n_bootstrap": n_bootstrap}
+    options |= {"confidence": confidence, "random_state": random_state}
+    found = accumulated_effects(E, X, column, **options)
     if len(found.effect) > MOST_CLASSES:
         raise ValueError(
             f"the picture tells at most {MOST_CLASSES} curves apart, got {len(found.effect)}"
@@ -137,15 +114,6 @@ def accumulated(
         f"first curve is highest at {grid[top]} ({curve[top]:+.3g}) and lowest at {grid[low]} "
         f"({curve[low]:+.3g})."
     )
-    return Accumulated(
-        found.grid,
-        found.effect,
-        found.low,
-        found.high,
-        found.outputs,
-        found.categorical,
-        found.feature,
-        found.target,
-        confidence,
-        alt,
-    )
+    curves = (found.grid, found.effect, found.low, found.high)
+    kind = (found.outputs, found.categorical, found.feature, found.target)
+    return Accumulated(*curves, *kind, confidence, alt)

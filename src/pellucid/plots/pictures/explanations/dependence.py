@@ -39,16 +39,9 @@ class Dependence:
         for k, curve in enumerate(self.mean):
             label = self.classes[k] if len(self.mean) > 1 else "mean over the rows"
             ax.plot(self.grid, curve, STYLES[k % 4], color=colour(k), lw=2.4, label=label)
+        x, y, transform = self.values, np.zeros(len(self.values)), ax.get_xaxis_transform()
         ax.plot(
-            self.values,
-            np.zeros(len(self.values)),
-            "|",
-            color="black",
-            ms=7,
-            mew=0.6,
-            alpha=0.5,
-            transform=ax.get_xaxis_transform(),
-            clip_on=False,
+            x, y, "|", color="black", ms=7, mew=0.6, alpha=0.5, transform=transform, clip_on=False
         )
         ax.set(xlabel=self.name, ylabel=self.target)
         legend(ax)

@@ -37,14 +37,10 @@ class Importance:
 
     def plot(self) -> Any:
         """One panel per measure that is there; the figure."""
+        rise, shuffled = f"rise of the {self.metric}", f"Shuffled column: {self.rows}"
         parts = [
             ("Decrease of impurity", "share of the whole", self.impurity, self.impurity_error),
-            (
-                f"Shuffled column: {self.rows}",
-                f"rise of the {self.metric}",
-                self.permutation,
-                self.permutation_error,
-            ),
+            (shuffled, rise, self.permutation, self.permutation_error),
         ]
         parts = [part for part in parts if np.isfinite(part[2]).any()]
         shown = min(len(self.names), MOST)
@@ -52,17 +48,9 @@ class Importance:
         places = np.arange(shown)[::-1]
         left_out = len(self.names) - shown
         for i, (ax, (title, label, mean, error)) in enumerate(zip(grid, parts, strict=True)):
-            ax.barh(
-                places,
-                mean[:shown],
-                color=colour(i),
-                height=0.65,
-                alpha=0.85,
-                xerr=error[:shown] if np.isfinite(error).any() else None,
-                ecolor="black",
-                capsize=2,
-                error_kw={"lw": 1},
-            )
+            spread = error[:shown] if np.isfinite(error).any() else None
+            bars = {"xerr": spread, "ecolor": "black", "capsize": 2, "error_kw": {"lw": 1}}
+            ax.barh(places, mean[:shown], color=colour(i), height=0.65, alpha=0.85, **bars)
             ax.axvline(0, color="black", lw=0.8)
             ax.set_yticks(places, self.names[:shown] if i == 0 else [""] * shown)
             ax.set(xlabel=label)
@@ -158,13 +146,7 @@ def importance(
     metric = "share wrong" if is_classifier(E) else "squared error"
     first = words([f"{names[j]} {sort_by[j]:.3g}" for j in order[:3]])
     alt = f"Importance of {d} inputs in {type(E).__name__} ({rows} shuffled), the first: {first}."
+    shown_names, impurity_error = tuple(names[j] for j in order), impurity_error[order]
     return Importance(
-        tuple(names[j] for j in order),
-        impurity[order],
-        impurity_error[order],
-        mean[order],
-        error[order],
-        rows,
-        metric,
-        alt,
+        shown_names, impurity[order], impurity_error, mean[order], error[order], rows, metric, alt
     )

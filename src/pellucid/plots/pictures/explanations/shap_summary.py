@@ -38,15 +38,9 @@ class ShapSummary:
             known = np.isfinite(self.ranks[:, j])
             place = y + 0.36 * spread(x)
             ax.scatter(x[~known], place[~known], s=9, color=GREY, marker="x", lw=0.7)
+            c = self.ranks[known, j]
             points = ax.scatter(
-                x[known],
-                place[known],
-                s=9,
-                c=self.ranks[known, j],
-                cmap=shade,
-                vmin=0,
-                vmax=1,
-                linewidths=0,
+                x[known], place[known], s=9, c=c, cmap=shade, vmin=0, vmax=1, linewidths=0
             )
         ax.axvline(0, color="black", lw=0.8)
         names = [f"{n} ({s:.3g})" for n, s in zip(self.names, self.size, strict=True)]
@@ -58,11 +52,8 @@ class ShapSummary:
         bar.set_label("value of the input", labelpad=-24)
         bar.outline.set_visible(False)
         more = f"; {self.left_out} inputs that move less are left out" if self.left_out else ""
-        heading(
-            ax,
-            "What each input adds to the predictions",
-            f"one point per row, mean size in brackets{more}",
-        )
+        note = f"one point per row, mean size in brackets{more}"
+        heading(ax, "What each input adds to the predictions", note)
         return ax
 
 
@@ -124,15 +115,8 @@ def shap_summary(E: Any, X: Any = None, *, output: Any = None, most: int = 12) -
         f"Shares of {len(size)} inputs in the {found.scale} of {len(found.values)} rows; the mean "
         f"sizes of the first: {first}."
     )
-    return ShapSummary(
-        names,
-        found.values[rows][:, order],
-        column_ranks(found.X)[rows][:, order],
-        size[order],
-        len(size) - len(order),
-        found.scale,
-        alt,
-    )
+    shares, ranks = found.values[rows][:, order], column_ranks(found.X)[rows][:, order]
+    return ShapSummary(names, shares, ranks, size[order], len(size) - len(order), found.scale, alt)
 
 
 def explained(E: Any, X: Any) -> TreeShap:

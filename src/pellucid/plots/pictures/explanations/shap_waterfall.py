@@ -32,45 +32,22 @@ class ShapWaterfall:
         room = 0.012 * (max(ends.max(), self.base) - min(ends.min(), self.base) or 1.0)
         for j in range(k):
             y, up = k - 1 - j, self.shares[j] >= 0
-            ax.barh(
-                y,
-                self.shares[j],
-                left=starts[j],
-                height=0.62,
-                alpha=0.85,
-                lw=0,
-                color=PALETTE[0] if up else PALETTE[1],
-                hatch=None if up else "///",
-                edgecolor="white",
-            )
-            ax.text(
-                max(starts[j], ends[j]) + room,
-                y,
-                f"{self.shares[j]:+.3g}",
-                va="center",
-                fontsize="small",
-            )
+            look = {"height": 0.62, "alpha": 0.85, "lw": 0, "edgecolor": "white"}
+            look |= {"color": PALETTE[0 if up else 1], "hatch": None if up else "///"}
+            ax.barh(y, self.shares[j], left=starts[j], **look)
+            x = max(starts[j], ends[j]) + room
+            ax.text(x, y, f"{self.shares[j]:+.3g}", va="center", fontsize="small")
             if j + 1 < k:
                 ax.plot([ends[j]] * 2, [y - 0.31, y - 0.69], color=GREY, lw=0.8)
         ax.axvline(self.base, color=GREY, lw=1, ls=":")
-        ax.text(
-            self.base,
-            k - 0.45,
-            f"mean {self.base:.4g}",
-            color=GREY,
-            fontsize="small",
-            ha="center",
-            va="bottom",
-        )
+        text = f"mean {self.base:.4g}"
+        ax.text(self.base, k - 0.45, text, color=GREY, fontsize="small", ha="center", va="bottom")
         ax.set_yticks(np.arange(k)[::-1], self.labels)
         ax.set(xlabel=self.scale, ylim=(-0.6, k + 0.1))
         ax.set_xlim(margin(np.append(ends, self.base), 0.14))
         ax.grid(False, axis="y")
-        heading(
-            ax,
-            f"Row {self.row}: from the mean to {self.prediction:.4g}",
-            "what each input adds; hatched: takes away",
-        )
+        title = f"Row {self.row}: from the mean to {self.prediction:.4g}"
+        heading(ax, title, "what each input adds; hatched: takes away")
         return ax
 
 

@@ -43,27 +43,13 @@ class TargetBars:
             rows = self.association >= 0 if sign > 0 else self.association < 0
             if rows.any():
                 shade = colour(0 if sign > 0 else 4)
-                ax.barh(
-                    at[rows],
-                    self.association[rows],
-                    height=0.7,
-                    hatch=hatch,
-                    label=word,
-                    color=shade,
-                    alpha=0.75,
-                    edgecolor="white",
-                )
+                look = {"height": 0.7, "hatch": hatch, "alpha": 0.75, "edgecolor": "white"}
+                ax.barh(at[rows], self.association[rows], label=word, color=shade, **look)
         known = np.isfinite(self.low)
         if known.any():
-            ax.hlines(
-                at[known],
-                self.low[known],
-                self.high[known],
-                color="black",
-                linewidth=1,
-                label="95 % interval",
-            )
-        ax.axvline(0, color=GREY, linewidth=1)
+            low, high = self.low[known], self.high[known]
+            ax.hlines(at[known], low, high, color="black", linewidth=1, label="95 % interval")
+        ax.axvline(0, color=GREY, lw=1)
         ax.set_yticks(at, self.names)
         ax.set(ylim=(len(at) - 0.4, -0.6), xlabel=self.measure)
         heading(ax, self.title)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/graphical."""
+"""Pictures of Bayesian networks: one file each. Read ``network_graph.py`` first."""

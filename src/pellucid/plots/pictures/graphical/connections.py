@@ -7,21 +7,12 @@ from pellucid.graphical.graphs.dag import DAG
 from pellucid.plots.panels.graphs import draw_edge, draw_node
 from pellucid.plots.panels.style import colour, panels
 
+BELOW = {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)}
 KINDS = (
-    ("tail-to-tail", (("C", "A"), ("C", "B")), "C", {"A": (-1, -1), "B": (1, -1), "C": (0, 0)}),
-    (
-        "head-to-tail",
-        (("A", "C"), ("C", "B")),
-        "C",
-        {"A": (-1.2, 0), "C": (0, -0.5), "B": (1.2, -1)},
-    ),
-    ("head-to-head", (("A", "C"), ("B", "C")), "C", {"A": (-1, 0), "B": (1, 0), "C": (0, -1)}),
-    (
-        "head-to-head, a descendant",
-        (("A", "C"), ("B", "C"), ("C", "D")),
-        "D",
-        {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)},
-    ),
+    ("tail-to-tail", ("CA", "CB"), "C", {"A": (-1, -1), "B": (1, -1), "C": (0, 0)}),
+    ("head-to-tail", ("AC", "CB"), "C", {"A": (-1.2, 0), "C": (0, -0.5), "B": (1.2, -1)}),
+    ("head-to-head", ("AC", "BC"), "C", {"A": (-1, 0), "B": (1, 0), "C": (0, -1)}),
+    ("head-to-head, a descendant", ("AC", "BC", "CD"), "D", BELOW),
 )
 SIZE = (0.62, 0.52)
 
@@ -58,30 +49,15 @@ def draw_case(ax: Any, case: Case) -> None:
         draw_edge(ax, (case.place[a], case.place[b]), (SIZE, SIZE))
     for name, at in case.place.items():
         seen = name in case.observed
-        draw_node(
-            ax,
-            at,
-            SIZE,
-            name,
-            fill="#9CA3AF" if seen else "white",
-            edge="black",
-            weight="bold" if seen else "normal",
-        )
+        fill = "#9CA3AF" if seen else "white"
+        draw_node(ax, at, SIZE, name, fill=fill, edge="black", weight="bold" if seen else "normal")
     ax.set(xlim=(-1.75, 1.75), ylim=(-1.95, 0.8), aspect="equal")
     ax.axis("off")
     given = f" given {case.observed[0]}" if case.observed else ""
     ax.set_title(case.kind, fontsize="medium")
     verdict = "open: A and B may depend" if case.open else "blocked: A, B independent"
-    ax.text(
-        0,
-        -1.92,
-        verdict + given,
-        ha="center",
-        va="bottom",
-        color=tint,
-        fontweight="bold",
-        fontsize="small",
-    )
+    y, text = -1.92, verdict + given
+    ax.text(0, y, text, ha="center", va="bottom", color=tint, fontweight="bold", fontsize="small")
 
 
 def connections() -> Connections:
@@ -95,7 +71,8 @@ def connections() -> Connections:
     """
     cases = []
     for seen in (False, True):
-        for kind, edges, node, place in KINDS:
+        for kind, pairs, node, place in KINDS:
+            edges = tuple((pair[0], pair[1]) for pair in pairs)
             observed = (node,) if seen else ()
             free = not DAG(edges).d_separated("A", "B", given=observed)
             cases.append(Case(kind, edges, dict(place), observed, free))

@@ -53,17 +53,9 @@ class DSeparation:
             end = name in (self.a, self.b)
             fill = "#9CA3AF" if name in self.given else "#DBEAFE" if end else "white"
             stop = name in stops
-            draw_node(
-                ax,
-                at,
-                size[name],
-                name,
-                fill=fill,
-                scale=scale,
-                lw=2.2 if stop else 1.4,
-                edge=colour(1) if stop else "black",
-                weight="bold" if end else "normal",
-            )
+            width, edge = (2.2, colour(1)) if stop else (1.4, "black")
+            look: dict[str, Any] = {"fill": fill, "scale": scale, "lw": width, "edge": edge}
+            draw_node(ax, at, size[name], name, weight="bold" if end else "normal", **look)
         left, top = ax.get_xlim()[0] + 0.08, min(y for _, y in place.values()) - 0.62
         for i, (text, tint) in enumerate(lines):
             ax.text(left, top - 0.2 * i, text, fontsize=8 * scale, color=tint, va="center")
@@ -156,13 +148,9 @@ def d_separation(N: Any, a: Any, b: Any, given: Any = ()) -> DSeparation:
         f"{a} and {b} are {'' if separated else 'not '}d-separated{condition}: {len(checks)} paths "
         f"between them, {free} open and {len(checks) - free} blocked."
     )
+    nodes = tuple((names[v], *found.place[v]) for v in dag.nodes)
+    edges = tuple((names[p], names[c], found.bends[p, c]) for p, c in dag.sorted_edges)
+    paths = tuple(checks)
     return DSeparation(
-        tuple((names[v], *found.place[v]) for v in dag.nodes),
-        tuple((names[p], names[c], found.bends[p, c]) for p, c in dag.sorted_edges),
-        names[start],
-        names[end],
-        tuple(names[v] for v in seen),
-        separated,
-        tuple(checks),
-        alt,
+        nodes, edges, names[start], names[end], tuple(names[v] for v in seen), separated, paths, alt
     )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, heading, words
 
 WRITTEN = 15  # variables up to which the numbers are written in
@@ -34,15 +35,7 @@ class EdgeProbabilities:
             for j in range(d):
                 if i != j:
                     p = self.probability[i, j]
-                    ax.text(
-                        j,
-                        i,
-                        f"{p:.2f}",
-                        ha="center",
-                        va="center",
-                        fontsize="small",
-                        color="white" if p > 0.6 else "black",
-                    )
+                    write(ax, j, i, f"{p:.2f}", color="white" if p > 0.6 else "black")
         heading(ax, "Probability of each edge, given the data")
         return ax
 

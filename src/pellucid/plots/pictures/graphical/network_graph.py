@@ -6,6 +6,7 @@ from typing import Any
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.graphical.network.tables import CPT
 from pellucid.plots.panels.graphs import draw_edge, draw_node, layered, name_size, sheet
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, colour, heading, words
 
 MOST_ROWS = 9  # of a table that is drawn
@@ -30,16 +31,10 @@ class NetworkGraph:
         boxes = bool(self.tables)
         for a, b, kind, bends in self.edges:
             line = kind == "--"
-            draw_edge(
-                ax,
-                (place[a], place[b]),
-                (size[a], size[b]),
-                bends=bends,
-                shape="box" if boxes else "ellipse",
-                style="-" if line else "-|>",
-                colour=colour(1) if line else "black",
-                lw=2.2 if line else 1.3,
-            )
+            style, tint, width = ("-", colour(1), 2.2) if line else ("-|>", "black", 1.3)
+            look: Any = {"shape": "box" if boxes else "ellipse", "style": style, "lw": width}
+            ends, room = (place[a], place[b]), (size[a], size[b])
+            draw_edge(ax, ends, room, bends=bends, colour=tint, **look)
         for name, at in place.items():
             if boxes:
                 self._card(ax, name, at, size[name], scale)
@@ -51,28 +46,11 @@ class NetworkGraph:
     def _card(self, ax: Any, name: str, at: Any, size: Any, scale: float) -> None:
         draw_node(ax, at, size, "", fill="white", edge=colour(0), square=True)
         top = at[1] + size[1] / 2
-        ax.text(
-            at[0],
-            top - 0.15,
-            name,
-            ha="center",
-            va="center",
-            fontsize=10 * scale,
-            fontweight="bold",
-            zorder=3,
-        )
+        write(ax, at[0], top - 0.15, name, fontsize=10 * scale, fontweight="bold", zorder=3)
         for i, line in enumerate(self.tables[name]):
-            ax.text(
-                at[0],
-                top - 0.36 - LINE * i,
-                line,
-                ha="center",
-                va="center",
-                zorder=3,
-                family="monospace",
-                fontsize=8 * scale,
-                color=GREY if i == 0 else "black",
-            )
+            y = top - 0.36 - LINE * i
+            tint = GREY if i == 0 else "black"
+            write(ax, at[0], y, line, fontsize=8 * scale, zorder=3, family="monospace", color=tint)
 
 
 def node_size(name: str, lines: tuple[str, ...]) -> tuple[float, float]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker
+from pellucid.plots.panels.marks import tone
+from pellucid.plots.panels.style import GREY, axes, heading, legend
 
 NAMED = 25  # moves that get their edge written
 LOOKS = {"start": 6, "add": 2, "remove": 1, "reverse": 0, "rebuild": 3}
@@ -29,27 +30,16 @@ class SearchMoves:
         for kind, k in LOOKS.items():
             some = [i for i, move in enumerate(self.moves) if move[0] == kind]
             if some:
-                ax.scatter(
-                    some,
-                    self.score[some],
-                    s=42,
-                    color=colour(k),
-                    marker=marker(k),
-                    label=kind,
-                    zorder=3,
-                )
+                ax.scatter(some, self.score[some], s=42, label=kind, zorder=3, **tone(k))
         named = len(self.moves) <= NAMED
         ticks = [tick(*move) for move in self.moves]
         if named:
             long = max(map(len, ticks)) > 5 or len(ticks) > 8
-            ax.set_xticks(
-                step,
-                ticks,
-                rotation=60 if long else 0,
-                fontsize="small",
-                ha="right" if long else "center",
-                rotation_mode="anchor" if long else "default",
+            names = ("rotation", "ha", "rotation_mode")
+            turned = zip(
+                names, (60, "right", "anchor") if long else (0, "center", "default"), strict=True
             )
+            ax.set_xticks(step, ticks, fontsize="small", **dict(turned))
         ax.set(xlabel="edge moved" if named else "move", ylabel=self.name)
         note = f"{self.level} sideways moves found nothing better" if self.level else ""
         heading(ax, f"{len(self.moves) - 1} moves to the score {self.score[-1]:.6g}", note)
@@ -95,10 +85,11 @@ def search_moves(E: Any) -> SearchMoves:
     best = score.max()
     last = int(np.flatnonzero(score >= best - 1e-9 * max(abs(best), 1.0))[0])
     moves = tuple(
-        (row["move"], str(row["parent"] or ""), str(row["child"] or ""))
-        if row["parent"] is not None
-        else (row["move"], "", "")
-        for row in rows[: last + 1]
+        (
+            r["move"],
+            *(str(r[end] or "") if r["parent"] is not None else "" for end in ("parent", "child")),
+        )
+        for r in rows[: last + 1]
     )
     kind = E.__dict__.get("score", "score")
     counts = {k: sum(m[0] == k for m in moves) for k in ("add", "remove", "reverse", "rebuild")}

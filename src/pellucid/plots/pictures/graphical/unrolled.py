@@ -35,53 +35,26 @@ class Unrolled:
             [f"{v}\n{value}" for v, value in zip(self.variables, row, strict=True)]
             for row in self.cells
         ]
-        size = (
-            max(
-                0.7,
-                0.085 * max(len(x) for row in self.cells for x in (*row, *self.variables)) + 0.35,
-            ),
-            0.6,
-        )
+        longest = max(len(x) for row in self.cells for x in (*row, *self.variables))
+        size = (max(0.7, 0.085 * longest + 0.35), 0.6)
         place = self._places(size)
         ax, scale = sheet(ax, place, dict.fromkeys(place, size))
         for j, v in enumerate(self.variables):
             for i in range(len(self.cells)):
-                draw_edge(
-                    ax,
-                    (place["parameter", v], place[i, v]),
-                    (size, size),
-                    lw=0.9,
-                    colour=colour(j),
-                    dashed=True,
-                )
+                ends = (place["parameter", v], place[i, v])
+                draw_edge(ax, ends, (size, size), lw=0.9, colour=colour(j), dashed=True)
         for i, row in enumerate(texts):
             for a, b in self.edges:
                 draw_edge(ax, (place[i, a], place[i, b]), (size, size), zorder=1.5)
             for v, text in zip(self.variables, row, strict=True):
                 seen = not text.endswith("\n?")
-                draw_node(
-                    ax,
-                    place[i, v],
-                    size,
-                    text,
-                    scale=0.85 * scale,
-                    edge="black",
-                    fill="#D1D5DB" if seen else "white",
-                )
+                fill = "#D1D5DB" if seen else "white"
+                draw_node(ax, place[i, v], size, text, scale=0.85 * scale, edge="black", fill=fill)
         for j, v in enumerate(self.variables):
             parents = [a for a, b in self.edges if b == v]
             text = f"θ {v}" + (f"\n| {', '.join(parents)}" if parents else "")
-            draw_node(
-                ax,
-                place["parameter", v],
-                size,
-                text,
-                scale=0.85 * scale,
-                edge=colour(j),
-                lw=2.0,
-                fill="#FFF7E6",
-                square=True,
-            )
+            look: Any = {"edge": colour(j), "lw": 2.0, "fill": "#FFF7E6", "square": True}
+            draw_node(ax, place["parameter", v], size, text, scale=0.85 * scale, **look)
         self._rows(ax, place, size, scale)
         return ax
 
@@ -114,17 +87,9 @@ class Unrolled:
                     low, wide, tall, boxstyle="round,pad=0", fc="none", ec=GREY, lw=1.0, zorder=0.5
                 )
             )
-            ax.text(
-                high[0] - 0.05,
-                low[1] + 0.04,
-                f"row {i + 1}",
-                ha="right",
-                va="bottom",
-                fontsize=8 * scale,
-                color=GREY,
-                zorder=4,
-                bbox={"fc": "white", "ec": "none", "pad": 1},
-            )
+            look = {"color": GREY, "zorder": 4, "bbox": {"fc": "white", "ec": "none", "pad": 1}}
+            x, y = high[0] - 0.05, low[1] + 0.04
+            ax.text(x, y, f"row {i + 1}", ha="right", va="bottom", fontsize=8 * scale, **look)
         more = self.n_rows - len(self.cells)
         rest = f", and {more} more rows like these" if more else ""
         heading(ax, f"{len(self.cells)} rows share their parameters{rest}")
@@ -196,12 +161,6 @@ def unrolled(N: Any, data: Any, *, copies: int = 3) -> Unrolled:
         f"{len(cells)} of {n} rows as copies of a network of {len(names)} variables; every copy of "
         f"a variable hangs on the same parameter node; {missing} cells are missing."
     )
-    return Unrolled(
-        names,
-        tuple((str(a), str(b)) for a, b in dag.sorted_edges),
-        {str(v): found.place[v] for v in dag.nodes},
-        tuple(map(tuple, cells)),
-        above,
-        n,
-        alt,
-    )
+    edges = tuple((str(a), str(b)) for a, b in dag.sorted_edges)
+    place = {str(v): found.place[v] for v in dag.nodes}
+    return Unrolled(names, edges, place, tuple(map(tuple, cells)), above, n, alt)

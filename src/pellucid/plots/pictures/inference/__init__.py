@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/inference."""
+"""Pictures of distributions, posteriors and sampling. Read ``posterior_update.py`` first."""

@@ -43,9 +43,8 @@ class Chains:
             self._row(grid[4 * j : 4 * j + 4], j)
         figure = grid[0].figure
         keys, texts = grid[0].get_legend_handles_labels()
-        figure.legend(
-            keys, texts, loc="outside lower center", ncols=min(len(keys), 8), frameon=False
-        )
+        columns = min(len(keys), 8)
+        figure.legend(keys, texts, loc="outside lower center", ncols=columns, frameon=False)
         if self.note:
             figure.suptitle(self.note, fontsize="medium")
         return figure

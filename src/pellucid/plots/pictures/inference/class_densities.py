@@ -25,6 +25,7 @@ from pellucid.naive_bayes.bernoulli import BernoulliNB
 from pellucid.naive_bayes.categorical import CategoricalNB
 from pellucid.naive_bayes.gaussian import GaussianNB
 from pellucid.naive_bayes.mixed import MixedNB
+from pellucid.plots.panels.marks import key_below, stroke
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import colour, heading, margin, panels, thinned, words
 
@@ -69,14 +70,7 @@ class ClassDensities:
             f"{self.title}\n{self.note}" if self.note else self.title, fontsize="medium"
         )
         keys, texts = grid[0].get_legend_handles_labels()
-        figure.legend(
-            keys,
-            texts,
-            loc="outside lower center",
-            ncols=len(keys),
-            frameon=False,
-            fontsize="small",
-        )
+        key_below(figure, keys, texts, len(keys))
         return figure
 
     def _curves(self, ax: Any, column: Column) -> None:
@@ -89,26 +83,13 @@ class ClassDensities:
             counts, _ = np.histogram(cells[live & (self.codes == k)], bins=edges)
             bars = counts / (live.sum() * np.diff(edges))
             ax.stairs(bars, edges, color=colour(k), fill=True, alpha=0.15)
-            ax.plot(
-                x,
-                column.joint[k],
-                color=colour(k),
-                ls=("-", "--", "-.", ":")[k % 4],
-                lw=1.8,
-                label=label,
-            )
+            ax.plot(x, column.joint[k], lw=1.8, label=label, **stroke(k))
             if column.plain is not None:
                 ax.plot(x, column.plain[k], color=colour(k), ls=":", lw=1)
         overlap = total - column.joint.max(axis=0)
+        said = "overlap = error"
         ax.fill_between(
-            x,
-            0,
-            overlap,
-            facecolor="none",
-            edgecolor="#6B7280",
-            hatch="////",
-            lw=0,
-            label="overlap = error",
+            x, 0, overlap, facecolor="none", edgecolor="#6B7280", hatch="////", lw=0, label=said
         )
         ax.set_xlim(x[0], x[-1])
 
@@ -119,15 +100,9 @@ class ClassDensities:
             place = at + (k - (K - 1) / 2) * width
             ax.bar(place, column.joint[k], width, color=colour(k), label=label, alpha=0.85)
             if column.plain is not None:
-                ax.bar(
-                    place,
-                    column.plain[k],
-                    width,
-                    fill=False,
-                    edgecolor="black",
-                    lw=1.1,
-                    label="without smoothing" if k == K - 1 else None,
-                )
+                height = column.plain[k]
+                said = "without smoothing" if k == K - 1 else None
+                ax.bar(place, height, width, fill=False, edgecolor="black", lw=1.1, label=said)
         names = [str(v) for v in column.values]
         long = sum(map(len, names)) > 30
         ax.set_xticks(at, names, rotation=40 if long else 0, ha="right" if long else "center")
@@ -192,16 +167,11 @@ def log_densities(E: Any, X: Any, j: int, values: Any) -> Array:
         return normal_margin(E, j, values)
     if hasattr(E, "densities_") and not hasattr(E, "explain"):
         rows = values[:, None]
-        return np.stack(
-            [
-                np.asarray(
-                    d.score_samples(rows)
-                    if hasattr(d, "score_samples")
-                    else ask_log_density(d, rows)
-                )
-                for d in E.densities_
-            ]
-        ).reshape(len(E.densities_), -1)
+        found = [
+            d.score_samples(rows) if hasattr(d, "score_samples") else ask_log_density(d, rows)
+            for d in E.densities_
+        ]
+        return np.stack([np.asarray(v) for v in found]).reshape(len(found), -1)
     return np.asarray(E.explain(with_values(X, j, values)))[:, :, j].T
 
 

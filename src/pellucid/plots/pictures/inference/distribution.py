@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import colour, heading, legend, panels
 
 POINTS, MOST_STEMS = 401, 400
@@ -36,25 +37,14 @@ class Distribution:
         if self.discrete:
             left.vlines(self.x, 0, self.density, color=colour(0), lw=2, alpha=0.5)
             left.plot(self.x, self.density, "o", ms=4, color=colour(0))
-            left.plot(
-                self.x[inside],
-                np.zeros(inside.sum()),
-                "|",
-                color=colour(5),
-                ms=10,
-                label=f"{self.confidence:.0%} interval",
-            )
+            y, label = np.zeros(inside.sum()), f"{self.confidence:.0%} interval"
+            left.plot(self.x[inside], y, "|", color=colour(5), ms=10, label=label)
             right.step(self.x, self.cdf, where="post", color=colour(0), lw=1.8)
         else:
             left.plot(self.x, self.density, color=colour(0), lw=1.8)
+            label = f"{self.confidence:.0%} interval"
             left.fill_between(
-                self.x,
-                self.density,
-                where=inside,
-                color=colour(5),
-                alpha=0.25,
-                lw=0,
-                label=f"{self.confidence:.0%} interval",
+                self.x, self.density, where=inside, color=colour(5), alpha=0.25, lw=0, label=label
             )
             right.plot(self.x, self.cdf, color=colour(0), lw=1.8)
         self._marks(left)
@@ -70,18 +60,8 @@ class Distribution:
         if self.mean is not None:
             ax.axvline(self.mean, color=colour(1), lw=1.5, label=f"mean {self.mean:.4g}")
             if self.std is not None:
-                ax.annotate(
-                    "",
-                    (self.mean + self.std, 0.06 * top),
-                    (self.mean, 0.06 * top),
-                    arrowprops={
-                        "arrowstyle": "<->",
-                        "color": colour(1),
-                        "lw": 1.5,
-                        "shrinkA": 0,
-                        "shrinkB": 0,
-                    },
-                )
+                tip = (self.mean + self.std, 0.06 * top)
+                arrow(ax, tip, (self.mean, 0.06 * top), colour(1), 1.5, head="<->")
                 ax.plot([], [], color=colour(1), marker=">", lw=1.5, label=f"sd {self.std:.4g}")
         if self.mode is not None:
             ax.axvline(self.mode, color=colour(2), lw=1.5, ls="--", label=f"mode {self.mode:.4g}")
@@ -151,16 +131,8 @@ def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
         if np.ndim(v) == 0 and isinstance(v, int | float)
     )
     name = f"{type(d).__name__}({given})"
+    density, cdf = np.asarray(d.density(x)), np.asarray(d.cdf(x))
+    discrete = bool(getattr(d, "discrete", False))
     return Distribution(
-        x,
-        np.asarray(d.density(x)),
-        np.asarray(d.cdf(x)),
-        bool(getattr(d, "discrete", False)),
-        mean,
-        std,
-        mode,
-        (low, high),
-        float(confidence),
-        name,
-        alt,
+        x, density, cdf, discrete, mean, std, mode, (low, high), float(confidence), name, alt
     )

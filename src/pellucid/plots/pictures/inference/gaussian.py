@@ -8,6 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.inference import MultivariateNormal
 from pellucid.plots.panels.drawing import ellipse
+from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -39,19 +40,7 @@ class Gaussian:
         for level, curve, line in zip(self.levels, self.curves, LINES, strict=True):
             ax.plot(*curve.T, color="black", lw=1.2, ls=line, label=f"holds {level:.0%}")
         for k, along in enumerate(self.axes.T):
-            ax.annotate(
-                "",
-                self.mean + along,
-                self.mean,
-                zorder=5,
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": colour(k + 1),
-                    "lw": 2.2,
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
+            arrow(ax, self.mean + along, self.mean, colour(k + 1), 2.2, zorder=5)
             size = float(np.linalg.norm(along))
             ax.plot([], [], color=colour(k + 1), lw=2.2, label=f"sd {size:.3g} along it")
         ax.plot(*self.mean, "o", color="black", ms=5)

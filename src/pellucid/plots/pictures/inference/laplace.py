@@ -19,6 +19,7 @@ from pellucid.inference.estimation.laplace import LaplaceApproximation
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression, Walker, check_prior
 from pellucid.linear.bayes.posterior_mode import kernel_rows, label_pull
 from pellucid.plots.panels.inputs import given_names, two_columns
+from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.posteriors import parameter_label
 from pellucid.plots.panels.style import axes, colour, heading, legend
@@ -57,38 +58,15 @@ class Laplace:
         else:
             levels = sorted(np.log1p(-s) for s in SHARES)  # exp(-r^2/2) of the ellipse of share s
             top = max(self.exact.max(), 0.0)
+            tints = [colour(5), colour(0), "#003f66"]
             ax.contourf(
-                *self.lines,
-                self.exact,
-                levels=[*levels, top + 1e-9],
-                alpha=0.35,
-                colors=[colour(5), colour(0), "#003f66"],
+                *self.lines, self.exact, levels=[*levels, top + 1e-9], alpha=0.35, colors=tints
             )
-            ax.contour(
-                *self.lines,
-                self.exact,
-                levels=levels,
-                colors=colour(0),
-                linewidths=1.2,
-                linestyles="-",
-            )
-            ax.contour(
-                *self.lines,
-                self.normal,
-                levels=levels,
-                colors=colour(1),
-                linewidths=1.8,
-                linestyles="--",
-            )
+            isolines(ax, *self.lines, self.exact, levels=levels, tint=colour(0), lw=1.2, ls="-")
+            isolines(ax, *self.lines, self.normal, levels=levels, tint=colour(1), lw=1.8, ls="--")
             ax.plot([], [], color=colour(0), lw=5, alpha=0.5, label="posterior")
-            ax.plot(
-                [],
-                [],
-                color=colour(1),
-                lw=1.8,
-                ls="--",
-                label="normal: " + ", ".join(f"{s:.0%}" for s in SHARES),
-            )
+            label = "normal: " + ", ".join(f"{s:.0%}" for s in SHARES)
+            ax.plot([], [], color=colour(1), lw=1.8, ls="--", label=label)
             ax.plot(*self.mode, "P", color="black", ms=10, mec="white", label="mode (MAP)")
             ax.set(xlabel=parameter_label(self.names[0]), ylabel=parameter_label(self.names[1]))
             legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
 
 LINES = ("-", "--", "-.", ":")
@@ -31,23 +32,15 @@ class Likelihood:
         ax = axes(ax, figsize=(6.8, 4.2))
         rows = thinned(len(self.x), 200)
         for k, name in enumerate(self.names):
-            ax.plot(
-                self.grid,
-                self.curves[k],
-                color=colour(k),
-                lw=1.8,
-                ls=LINES[k % 4],
-                drawstyle="steps-mid" if self.discrete else "default",
-                label=f"{name}: log-likelihood {self.log_likelihood[k]:.5g}",
-            )
+            y = self.curves[k]
+            drawstyle = "steps-mid" if self.discrete else "default"
+            label = f"{name}: log-likelihood {self.log_likelihood[k]:.5g}"
+            ax.plot(self.grid, y, lw=1.8, drawstyle=drawstyle, label=label, **stroke(k))
             ax.vlines(self.x[rows], 0, self.at[k, rows], color=colour(k), lw=0.9, alpha=0.5)
             ax.plot(self.x[rows], self.at[k, rows], marker(k), ms=5, color=colour(k), ls="none")
         ax.plot(self.x[rows], np.zeros(len(rows)), "|", ms=12, color=GREY)
-        ax.set(
-            xlabel="outcome",
-            ylabel="probability" if self.discrete else "density",
-            ylim=(0, 1.35 * float(self.curves.max())),
-        )
+        ylabel = "probability" if self.discrete else "density"
+        ax.set(xlabel="outcome", ylabel=ylabel, ylim=(0, 1.35 * float(self.curves.max())))
         heading(ax, f"{len(self.x)} outcomes are likelier under {self.best}")
         legend(ax, loc="upper right")
         return ax

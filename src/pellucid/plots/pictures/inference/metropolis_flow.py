@@ -1,6 +1,7 @@
 """The flow chart of the Metropolis-Hastings algorithm."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pellucid.plots.panels.style import GREY, axes, colour, heading
@@ -18,18 +19,11 @@ BOXES = (
     ("enough", "enough draws?", (0.0, -2.9), "question"),
     ("end", "drop the burn-in;\naverage over the rest", (0.0, -4.3), "end"),
 )
-ARROWS = (
-    ("start", "propose", ""),
-    ("propose", "ratio", ""),
-    ("ratio", "draw", ""),
-    ("draw", "ask", ""),
-    ("ask", "accept", "yes"),
-    ("ask", "reject", "no"),
-    ("accept", "record", ""),
-    ("reject", "record", ""),
-    ("record", "enough", ""),
-    ("enough", "end", "yes"),
-    ("enough", "propose", "no"),
+ARROWS = (  # from, to, said beside it
+    *((a, b, "") for a, b in pairwise(("start", "propose", "ratio", "draw", "ask"))),
+    *(("ask", "accept", "yes"), ("ask", "reject", "no")),
+    *((a, b, "") for a, b in (("accept", "record"), ("reject", "record"), ("record", "enough"))),
+    *(("enough", "end", "yes"), ("enough", "propose", "no")),
 )
 
 
@@ -43,13 +37,8 @@ class MetropolisFlow:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.4, 8.0))
-        fill = {
-            "end": "#E5E7EB",
-            "step": "white",
-            "question": "#FEF3C7",
-            "yes": "#DBEAFE",
-            "no": "#FFE4D6",
-        }
+        fill = {"end": "#E5E7EB", "step": "white", "question": "#FEF3C7", "yes": "#DBEAFE"}
+        fill["no"] = "#FFE4D6"
         edge = {"yes": colour(0), "no": colour(1)}
         drawn = {}
         for name, text, at, kind in self.boxes:
@@ -67,45 +56,22 @@ class MetropolisFlow:
 
     def _arrow(self, ax: Any, drawn: Any, place: Any, a: str, b: str, word: str) -> None:
         (x0, y0), (x1, y1) = place[a], place[b]
-        style = {
-            "arrowstyle": "-|>",
-            "color": "black",
-            "lw": 1.2,
-            "shrinkA": 0,
-            "shrinkB": 2,
-            "patchA": drawn[a].get_bbox_patch(),
-            "patchB": drawn[b].get_bbox_patch(),
-        }
+        style = {"arrowstyle": "-|>", "color": "black", "lw": 1.2, "shrinkA": 0, "shrinkB": 2}
+        style |= {"patchA": drawn[a].get_bbox_patch(), "patchB": drawn[b].get_bbox_patch()}
         if (a, b) == ("enough", "propose"):
             ends = {"arrowstyle": "-", "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
-            ax.annotate(
-                "",
-                (4.2, y0),
-                (x0, y0),
-                zorder=1,
-                arrowprops=ends | {"patchA": drawn[a].get_bbox_patch()},
-            )
+            arrowprops = ends | {"patchA": drawn[a].get_bbox_patch()}
+            ax.annotate("", (4.2, y0), (x0, y0), zorder=1, arrowprops=arrowprops)
             ax.plot([4.2, 4.2], [y0, y1], color="black", lw=1.2, zorder=1)
-            ax.annotate(
-                "",
-                (x1, y1),
-                (4.2, y1),
-                zorder=1,
-                arrowprops=ends
-                | {"arrowstyle": "-|>", "color": "black", "patchB": drawn[b].get_bbox_patch()},
-            )
+            head = {"arrowstyle": "-|>", "color": "black", "patchB": drawn[b].get_bbox_patch()}
+            ax.annotate("", (x1, y1), (4.2, y1), zorder=1, arrowprops=ends | head)
             ax.text(1.6, y0 + 0.12, word, fontsize="small")
             return
         ax.annotate("", (x1, y1), (x0, y0), arrowprops=style, zorder=1)
         if word:
             shift = -0.15 if x1 < x0 else 0.15
-            ax.text(
-                (x0 + x1) / 2 + shift,
-                (y0 + y1) / 2 + 0.05,
-                word,
-                fontsize="small",
-                ha="right" if x1 < x0 else "left",
-            )
+            side = "right" if x1 < x0 else "left"
+            ax.text((x0 + x1) / 2 + shift, (y0 + y1) / 2 + 0.05, word, fontsize="small", ha=side)
 
 
 def metropolis_flow() -> MetropolisFlow:

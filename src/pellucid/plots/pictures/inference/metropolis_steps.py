@@ -40,13 +40,8 @@ class MetropolisSteps:
 
     def _plane(self, ax: Any) -> None:
         if self.density is not None:
-            ax.contourf(
-                *self.lines,
-                self.density,
-                levels=np.linspace(0.02, 1.0, 9),
-                cmap="Greys",
-                alpha=0.55,
-            )
+            levels = np.linspace(0.02, 1.0, 9)
+            ax.contourf(*self.lines, self.density, levels=levels, cmap="Greys", alpha=0.55)
             ax.grid(False)
         for i, yes in enumerate(self.accepted):
             ends = np.stack([self.places[i], self.tried[i]])
@@ -72,15 +67,8 @@ class MetropolisSteps:
         ax.plot(t[1:][no], self.tried[no, 0], "x", color=colour(1), label="rejected proposal")
         if self.density is not None:
             width = 0.18 * len(t)
-            ax.fill_betweenx(
-                self.lines[0],
-                -width,
-                -width + width * self.density,
-                color="#6B7280",
-                alpha=0.35,
-                lw=0,
-                label="target density",
-            )
+            edge, look = -width + width * self.density, {"color": "#6B7280", "alpha": 0.35, "lw": 0}
+            ax.fill_betweenx(self.lines[0], -width, edge, label="target density", **look)
         ax.set(xlabel="step", ylabel=self.names[0])
         ax.set_xticks([v for v in ax.get_xticks() if 0 <= v < len(t)])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))

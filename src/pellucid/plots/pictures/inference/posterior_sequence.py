@@ -152,15 +152,9 @@ def posterior_sequence(
     alt = (
         f"Belief about {names[pair[0]]} and {names[pair[1]]}; of the latter after {', '.join(sds)}."
     )
+    x, axes_names = table.X[:, sweep.column], (sweep.name, name)
     return PosteriorSequence(
-        stages,
-        sweep.grid,
-        table.X[:, sweep.column],
-        target,
-        (names[pair[0]], names[pair[1]]),
-        (sweep.name, name),
-        note,
-        alt,
+        stages, sweep.grid, x, target, (names[pair[0]], names[pair[1]]), axes_names, note, alt
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.style import colour, heading, legend, panels
 
 POINTS, MOST_PARTS = 401, 6
@@ -41,12 +42,7 @@ class PosteriorUpdate:
         for ax, part in zip(grid[alone:-1], self.parts, strict=True):
             for k, (n, density) in enumerate(zip(self.seen, part.densities, strict=True)):
                 ax.plot(
-                    part.grid,
-                    density,
-                    color=colour(k),
-                    lw=1.7,
-                    ls=LINES[k % 4],
-                    label="prior" if k == 0 else f"n = {n}",
+                    part.grid, density, lw=1.7, label="prior" if k == 0 else f"n = {n}", **stroke(k)
                 )
             ax.set(xlabel=part.name, ylabel="density", ylim=(0, None))
             heading(ax, "Sharper with every batch" if alone else part.name)
@@ -81,14 +77,8 @@ class PosteriorUpdate:
     def _three(self, ax: Any, part: Part) -> None:
         ax.plot(part.grid, part.densities[0], color=colour(0), lw=1.7, ls="--", label="prior")
         if part.likelihood is not None:
-            ax.plot(
-                part.grid,
-                part.likelihood,
-                color=colour(4),
-                lw=1.7,
-                ls=":",
-                label="likelihood, scaled",
-            )
+            y = part.likelihood
+            ax.plot(part.grid, y, color=colour(4), lw=1.7, ls=":", label="likelihood, scaled")
         ax.plot(part.grid, part.densities[-1], color=colour(1), lw=2, label="posterior")
         ax.set(xlabel=part.name, ylabel="density", ylim=(0, None))
         heading(ax, f"After {self.seen[-1]} observations")

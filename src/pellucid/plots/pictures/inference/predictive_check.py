@@ -29,14 +29,8 @@ class PredictiveCheckPicture:
         width = np.diff(self.edges)
         beyond = middle >= self.observed
         ax.bar(middle, self.counts, width, color=colour(0), alpha=0.5, label="simulated")
-        ax.bar(
-            middle[beyond],
-            self.counts[beyond],
-            width[beyond],
-            color=colour(1),
-            alpha=0.5,
-            label=f"beyond the data: {self.p_value:.3g}",
-        )
+        height, label = self.counts[beyond], f"beyond the data: {self.p_value:.3g}"
+        ax.bar(middle[beyond], height, width[beyond], color=colour(1), alpha=0.5, label=label)
         ax.axvline(self.observed, color="black", lw=2, label=f"data {self.observed:.4g}")
         ax.set(xlabel=self.statistic, ylabel="simulated data sets")
         heading(ax, "Would the model have made such data?")

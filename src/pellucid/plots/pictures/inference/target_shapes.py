@@ -70,19 +70,11 @@ class TargetShapes:
                 ax.plot(*some.T, marker(c), color=colour(c), ms=2.5, mew=0, alpha=0.8)
                 ax.plot(*some[0], marker(c), color=colour(c), ms=8, mec="black")
             ax.grid(False)
-            ax.set(
-                xlabel=self.names[0],
-                ylabel=self.names[1],
-                xlim=self.lines[0][[0, -1]],
-                ylim=self.lines[1][[0, -1]],
-            )
-            heading(
-                ax,
-                f"steps of {walk.scale:g}: {walk.acceptance:.0%} accepted",
-                f"R-hat {walk.rhat:.2f}, {walk.ess:.0f} effective draws of "
-                f"{walk.draws.shape[0] * walk.draws.shape[1]}",
-                width=48,
-            )
+            xlim, ylim = self.lines[0][[0, -1]], self.lines[1][[0, -1]]
+            ax.set(xlabel=self.names[0], ylabel=self.names[1], xlim=xlim, ylim=ylim)
+            kept = walk.draws.shape[0] * walk.draws.shape[1]
+            note = f"R-hat {walk.rhat:.2f}, {walk.ess:.0f} effective draws of {kept}"
+            heading(ax, f"steps of {walk.scale:g}: {walk.acceptance:.0%} accepted", note, width=48)
         grid[0].figure.suptitle(
             f"{self.name} target, {CHAINS} chains (large marks: first draws)", fontsize="medium"
         )
@@ -127,27 +119,18 @@ def target_shapes(
     vectorized = isinstance(target, str)
     walks = []
     for scale in np.atleast_1d(np.asarray(scales, dtype=np.float64)):
-        found = metropolis_hastings(
-            f,
-            np.asarray(start, dtype=np.float64),
-            n_draws=n_draws,
-            n_burn=0,
-            n_chains=CHAINS,
-            proposal=GaussianWalk(float(scale)),
-            vectorized=vectorized,
-            random_state=random_state,
-        )
+        options: Any = {"proposal": GaussianWalk(float(scale)), "vectorized": vectorized}
+        options |= {
+            "n_draws": n_draws,
+            "n_burn": 0,
+            "n_chains": CHAINS,
+            "random_state": random_state,
+        }
+        found = metropolis_hastings(f, np.asarray(start, dtype=np.float64), **options)
         if found.draws.shape[2] != 2:
             raise ValueError(f"target_shapes draws two coordinates, got {found.draws.shape[2]}")
-        walks.append(
-            Walked(
-                float(scale),
-                found.draws,
-                float(found.acceptance_rate.mean()),
-                float(found.rhat.max()),
-                float(found.ess.min()),
-            )
-        )
+        acceptance, ess = float(found.acceptance_rate.mean()), float(found.ess.min())
+        walks.append(Walked(float(scale), found.draws, acceptance, float(found.rhat.max()), ess))
     seen = np.concatenate([walk.draws.reshape(-1, 2) for walk in walks])
     lines = tuple(np.linspace(*margin(v, 0.1), SIDE) for v in seen.T)
     places = np.stack(np.meshgrid(*lines), axis=-1).reshape(-1, 2)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/kernels."""
+"""Pictures of kernels and support vector machines: one file each. Read ``svm_margin.py`` first."""

@@ -12,8 +12,9 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.maximum_margin.maximum_margin import MaximumMarginClassifier, NotSeparableError
+from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light
-from pellucid.plots.panels.style import colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 SIDE, MOST = 121, 600
@@ -54,15 +55,7 @@ class FeatureLift:
     def _points(self, ax: Any, at: Array) -> None:
         for k, label in enumerate(self.classes):
             mine = self.codes == k
-            ax.scatter(
-                *at[mine].T,
-                color=colour(k),
-                marker=marker(k),
-                s=18,
-                label=label,
-                edgecolors="white",
-                linewidths=0.3,
-            )
+            dots(ax, *at[mine].T, k=k, size=18, lw=0.3, label=label)
 
     def _space(self, ax: Any) -> None:
         self._points(ax, self.lifted)
@@ -75,13 +68,8 @@ class FeatureLift:
             ax.plot_surface(a, b, np.where(outside, np.nan, c), color="#6B7280", alpha=0.35, lw=0)
         ax.set(xlabel=self.heights[0], ylabel=self.heights[1], zlabel=self.heights[2])
         ax.view_init(elev=14, azim=-62)
-        heading(
-            ax,
-            "Lifted: a plane separates them"
-            if self.separated
-            else f"Lifted: the plane gets {self.wrong} wrong",
-            width=60,
-        )
+        found = "a plane separates them" if self.separated else f"the plane gets {self.wrong} wrong"
+        heading(ax, f"Lifted: {found}", width=60)
 
     def _graph(self, ax: Any) -> None:
         ax.grid(True, alpha=0.4)
@@ -90,22 +78,13 @@ class FeatureLift:
         if abs(self.coef[1]) > 0:
             ax.plot(x, -(self.coef[0] * x + self.intercept) / self.coef[1], color="black", lw=1.8)
         ax.set(xlabel=self.heights[0], ylabel=self.heights[1])
-        heading(
-            ax,
-            "Lifted: a line separates them"
-            if self.separated
-            else f"Lifted: the line gets {self.wrong} wrong",
-        )
+        found = "a line separates them" if self.separated else f"the line gets {self.wrong} wrong"
+        heading(ax, f"Lifted: {found}")
 
     def _shadow(self, ax: Any) -> None:
         if len(self.lines) == 2:
-            ax.contourf(
-                *self.lines,
-                np.sign(self.scores),
-                levels=[-2, 0, 2],
-                colors=[light(0), light(1)],
-                zorder=0,
-            )
+            levels, tints = [-2, 0, 2], [light(0), light(1)]
+            ax.contourf(*self.lines, np.sign(self.scores), levels=levels, colors=tints, zorder=0)
             if (self.scores > 0).any() and (self.scores < 0).any():
                 ax.contour(*self.lines, self.scores, levels=[0], colors="black", linewidths=2)
             draw_points(ax, self.at, self.codes, self.classes)
@@ -182,18 +161,6 @@ def feature_lift(X: Any, y: Any, map: Any) -> FeatureLift:
         f"a {'plane' if Z.shape[1] == 3 else 'line'} there gets {wrong} wrong, and its shadow is "
         "drawn in the inputs."
     )
-    return FeatureLift(
-        table.X[kept],
-        Z[kept],
-        labels.codes[kept],
-        coef,
-        bias,
-        wrong == 0,
-        wrong,
-        lines,
-        scores,
-        labels.classes,
-        table.names,
-        heights,
-        alt,
-    )
+    drawn = (table.X[kept], Z[kept], labels.codes[kept])
+    rule = (*drawn, coef, bias, wrong == 0, wrong, lines, scores)
+    return FeatureLift(*rule, labels.classes, table.names, heights, alt)

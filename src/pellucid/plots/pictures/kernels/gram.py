@@ -37,13 +37,9 @@ class Gram:
         low, high = float(self.K.min()), float(self.K.max())
         signed = low < 0 < high
         top = max(abs(low), abs(high))
-        image = left.imshow(
-            self.K,
-            cmap="RdBu_r" if signed else "Blues",
-            interpolation="nearest",
-            vmin=-top if signed else low,
-            vmax=top if signed else high,
-        )
+        cmap, ends = ("RdBu_r", (-top, top)) if signed else ("Blues", (low, high))
+        look = {"cmap": cmap, "interpolation": "nearest", "vmin": ends[0], "vmax": ends[1]}
+        image = left.imshow(self.K, **look)
         left.figure.colorbar(image, ax=left, shrink=0.85, label="k(x, z)")
         left.grid(False)
         for edge in np.flatnonzero(np.diff(self.codes)) + 0.5:
@@ -79,11 +75,8 @@ class Gram:
         right.axhline(0, color="black", lw=0.8)
         span = float(np.abs(self.eigenvalues).max()) or 1.0
         right.set_yscale("symlog", linthresh=1e-6 * span)
-        right.set(
-            xlabel="number",
-            ylabel="eigenvalue",
-            ylim=(-1e-6 * span if self.valid else None, 2 * span),
-        )
+        ylim = (-1e-6 * span if self.valid else None, 2 * span)
+        right.set(xlabel="number", ylabel="eigenvalue", ylim=ylim)
         right.xaxis.get_major_locator().set_params(integer=True)
         heading(right, f"Eigenvalues: {self.words}")
         return left.figure

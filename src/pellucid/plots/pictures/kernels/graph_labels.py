@@ -14,6 +14,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.kernel.graphs.graphs import are_isomorphic, read_graph, refine, unite
 from pellucid.kernel.graphs.weisfeiler_lehman import adjacency
+from pellucid.plots.panels.marks import spot, write
 from pellucid.plots.panels.style import GREY, colour, heading
 
 MOST_NODES = 60
@@ -50,20 +51,9 @@ class GraphLabels:
             ax.plot(*at[[i, j]].T, color=GREY, lw=1.2, zorder=1)
         for i, (x, y) in enumerate(at):
             code = int(labels[i])
-            ax.plot(
-                x, y, "o", ms=16, color=colour(code), mec="black", mew=0.8, zorder=2, clip_on=False
-            )
+            spot(ax, x, y, "o", colour(code), size=16, mew=0.8, zorder=2, clip_on=False)
             dark = colour(code) in ("#000000", "#0072B2", "#D55E00", "#009E73")
-            ax.text(
-                x,
-                y,
-                str(code),
-                ha="center",
-                va="center",
-                fontsize="small",
-                zorder=3,
-                color="white" if dark else "black",
-            )
+            write(ax, x, y, str(code), zorder=3, color="white" if dark else "black")
         numbers, counts = np.unique(labels, return_counts=True)
         said = ", ".join(f"{k}×{n}" for k, n in zip(counts, numbers, strict=True))
         ax.set_axis_off()
@@ -143,16 +133,10 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
         same = [np.array_equal(np.sort(a), np.sort(b)) for a, b in zip(*parts, strict=True)]
         differ = same.index(False) if False in same else None
         isomorphic = bool(are_isomorphic(*given, labels=labels).isomorphic)
-        told = (
-            f"The counts of labels differ from round {differ} on: not isomorphic"
-            if differ is not None
-            else f"The counts agree for {h} rounds: "
-            + (
-                "the graphs are isomorphic"
-                if isomorphic
-                else "possibly isomorphic, yet the graphs are not"
-            )
-        )
+        alike, other = "the graphs are isomorphic", "possibly isomorphic, yet the graphs are not"
+        told = f"The counts agree for {h} rounds: {alike if isomorphic else other}"
+        if differ is not None:
+            told = f"The counts of labels differ from round {differ} on: not isomorphic"
     else:
         told = f"{len(np.unique(parts[0][-1]))} kinds of nodes after {h} rounds"
     sizes = " and ".join(f"{g.n_nodes} nodes" for g in graphs)

@@ -36,15 +36,9 @@ class KernelWeights:
         left.grid(False, axis="y")
         heading(left, f"{int((self.weights > 1e-6).sum())} of {m} kernels are used")
         for i in np.sort(np.argsort(-self.weights, kind="stable")[:MOST]):
-            right.plot(
-                self.history[:, i],
-                STYLES[i % 4],
-                color=colour(i),
-                lw=1.8,
-                marker="o" if len(self.history) < 30 else None,
-                ms=3,
-                label=self.names[i],
-            )
+            shape, label = "o" if len(self.history) < 30 else None, self.names[i]
+            look = {"color": colour(i), "lw": 1.8, "marker": shape, "ms": 3}
+            right.plot(self.history[:, i], STYLES[i % 4], label=label, **look)
         right.set(xlabel="step", ylabel="weight")
         legend(right)
         heading(right, f"The way there: objective {self.objective:.4g}")

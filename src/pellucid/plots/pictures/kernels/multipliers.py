@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import last_step
 
@@ -19,14 +20,8 @@ LABELS = {
     "outside_tube": "outside the tube",
     "support": "support vector",
 }
-SHAPES = {
-    "on_margin": "o",
-    "inside": "s",
-    "misclassified": "X",
-    "on_tube": "o",
-    "outside_tube": "X",
-    "support": "o",
-}
+SHAPES = {"on_margin": "o", "inside": "s", "misclassified": "X", "on_tube": "o"}
+SHAPES |= {"outside_tube": "X", "support": "o"}
 MOST = 2000  # stems drawn: the largest
 
 
@@ -48,25 +43,15 @@ class Multipliers:
         ax.vlines(self.rows[kept], 0, self.values[kept], color=GREY, lw=1)
         for i, kind in enumerate(dict.fromkeys(self.categories)):
             mine = [j for j in kept if self.categories[j] == kind]
-            ax.plot(
-                self.rows[mine],
-                self.values[mine],
-                SHAPES.get(kind, "D"),
-                color=colour(i),
-                ms=6,
-                mec="black",
-                mew=0.5,
-                label=f"{LABELS.get(kind, kind)} ({len(mine)})",
-            )
+            x, y = self.rows[mine], self.values[mine]
+            label = f"{LABELS.get(kind, kind)} ({len(mine)})"
+            spot(ax, x, y, SHAPES.get(kind, "D"), colour(i), size=6, mew=0.5, label=label)
         if np.isfinite(self.C):
             for bound in {self.C, -self.C if (self.values < 0).any() else self.C}:
                 ax.axhline(bound, color=colour(1), ls="--", lw=1.2)
             ax.plot([], [], color=colour(1), ls="--", lw=1.2, label=f"bound C = {self.C:g}")
-        ax.set(
-            xlabel="row",
-            ylabel="multiplier",
-            xlim=(-0.02 * self.n_rows - 0.5, 1.02 * self.n_rows - 0.5),
-        )
+        xlim = (-0.02 * self.n_rows - 0.5, 1.02 * self.n_rows - 0.5)
+        ax.set(xlabel="row", ylabel="multiplier", xlim=xlim)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         heading(ax, f"{len(self.rows)} of {self.n_rows} rows are support vectors")
         return ax

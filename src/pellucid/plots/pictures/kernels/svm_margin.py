@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light, view_of
 from pellucid.plots.panels.style import GREY, axes, heading, legend, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
@@ -52,13 +53,9 @@ class SvmMargin:
             ax.contourf(
                 *self.lines, shown, levels=[-2, 0, 2], colors=[light(0), light(1)], zorder=0
             )
-            ax.contour(
-                *self.lines,
-                self.scores,
-                levels=[-1, 0, 1],
-                colors="black",
-                linewidths=[1.2, 2.2, 1.2],
-                linestyles=["--", "-", "--"],
+            levels, ls = [-1, 0, 1], ["--", "-", "--"]
+            isolines(
+                ax, *self.lines, self.scores, levels=levels, tint="black", lw=[1.2, 2.2, 1.2], ls=ls
             )
             ax.grid(False)
             far = (self.slack > NEAR) & np.isfinite(self.feet).all(axis=1)
@@ -74,25 +71,16 @@ class SvmMargin:
         for kind, (label, shape, tint) in KINDS.items():
             rows = np.array([c == kind for c in self.categories])
             if rows.any():
-                ax.scatter(
-                    *at[rows].T,
-                    s=90,
-                    facecolors="none",
-                    edgecolors=tint,
-                    marker=shape,
-                    linewidths=1.3,
-                    zorder=4,
-                    label=f"{label} ({self.counts[kind]})",
+                said = f"{label} ({self.counts[kind]})"
+                ring(
+                    ax, *at[rows].T, size=90, tint=tint, lw=1.3, marker=shape, zorder=4, label=said
                 )
         ax.set(xlabel=self.names[0])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         wide = f", margin {self.width:.3g} wide" if np.isfinite(self.width) else ""
-        heading(
-            ax,
-            f"Boundary and gutters{wide}: {sum(self.counts[k] for k in KINDS)} support "
-            f"vectors, slacks sum to {total_slack(self.slack):.3g}",
-            self.note,
-        )
+        held, slacks = sum(self.counts[k] for k in KINDS), total_slack(self.slack)
+        title = f"Boundary and gutters{wide}: {held} support vectors, slacks sum to {slacks:.3g}"
+        heading(ax, title, self.note)
         return ax
 
     def _line(self, ax: Any) -> None:
@@ -174,18 +162,7 @@ def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
         f"Boundary and gutters of {type(model).__name__} between {' and '.join(labels.classes)} "
         f"over {' and '.join(view.names)}; rows: {said}; slacks sum to {total_slack(slack):.3g}."
     )
-    return SvmMargin(
-        lines,
-        scores,
-        view.at[kept],
-        labels.codes[kept],
-        tuple(np.asarray(kinds)[kept].tolist()),
-        slack[kept],
-        feet[kept],
-        counts,
-        width,
-        labels.classes,
-        view.names,
-        view.note,
-        alt,
-    )
+    kind = tuple(np.asarray(kinds)[kept].tolist())
+    drawn = (view.at[kept], labels.codes[kept], kind, slack[kept], feet[kept])
+    words = (labels.classes, view.names, view.note, alt)
+    return SvmMargin(lines, scores, *drawn, counts, width, *words)

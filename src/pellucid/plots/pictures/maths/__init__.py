@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/maths."""
+"""Pictures of calculus and linear algebra: one file each. Read ``contours.py`` first."""

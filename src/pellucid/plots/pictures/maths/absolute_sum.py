@@ -35,13 +35,8 @@ class AbsoluteSum:
         ax.plot(self.m, self.total, color=colour(0), lw=1.8, label="sum of absolute deviations")
         if high > low:
             ax.axvspan(low, high, color=colour(2), alpha=0.2, lw=0)
-            ax.plot(
-                [low, high],
-                [self.minimum] * 2,
-                color=colour(2),
-                lw=4,
-                label=f"every point of [{low:.4g}, {high:.4g}] is a median",
-            )
+            label = f"every point of [{low:.4g}, {high:.4g}] is a median"
+            ax.plot([low, high], [self.minimum] * 2, color=colour(2), lw=4, label=label)
         else:
             ax.plot(low, self.minimum, "o", ms=8, color=colour(2), label=f"median {low:.4g}")
         at = float(np.interp(self.mean, self.m, self.total))

@@ -44,16 +44,8 @@ class Contours:
         length = np.linalg.norm(self.gradients, axis=1)
         if length.max() > 0:
             step = 0.8 * np.array([np.ptp(x), np.ptp(y)]).min() / ARROWS / length.max()
-            ax.quiver(
-                *self.at.T,
-                *(step * self.gradients).T,
-                angles="xy",
-                scale_units="xy",
-                scale=1,
-                width=0.003,
-                color="black",
-                alpha=0.65,
-            )
+            look = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.003}
+            ax.quiver(*self.at.T, *(step * self.gradients).T, color="black", alpha=0.65, **look)
         self._marks(ax)
         ax.set(xlabel="x₁", ylabel="x₂", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
         note = "" if self.slope is None else f"slope {self.slope:.4g} in the direction drawn"
@@ -64,17 +56,8 @@ class Contours:
         seen: set[str] = set()
         for p in self.critical:
             k = LOOKS.get(p.kind.removeprefix("local ").removeprefix("global "), 4)
-            ax.plot(
-                p.x,
-                p.y,
-                marker(k),
-                ms=9,
-                color=colour(k),
-                mec="white",
-                ls="none",
-                label=None if p.kind in seen else p.kind,
-                zorder=5,
-            )
+            look = {"ms": 9, "color": colour(k), "mec": "white", "ls": "none", "zorder": 5}
+            ax.plot(p.x, p.y, marker(k), label=None if p.kind in seen else p.kind, **look)
             seen.add(p.kind)
         if self.point is not None and self.direction is not None and self.gradient is not None:
             size = 0.16 * min(np.ptp(self.field.x), np.ptp(self.field.y))
@@ -83,13 +66,9 @@ class Contours:
                 (self.direction, colour(4), "direction"),
                 (steep, "black", "gradient"),
             ):
-                ax.annotate(
-                    "",
-                    self.point + size * way,
-                    self.point,
-                    zorder=6,
-                    arrowprops={"arrowstyle": "-|>", "color": tint, "lw": 2.4, "shrinkA": 0},
-                )
+                at = self.point + size * way
+                arrowprops = {"arrowstyle": "-|>", "color": tint, "lw": 2.4, "shrinkA": 0}
+                ax.annotate("", at, self.point, zorder=6, arrowprops=arrowprops)
                 ax.plot([], [], color=tint, lw=2.4, label=name)
             ax.plot(*self.point, "o", color=colour(4), ms=6, zorder=7)
         if ax.get_legend_handles_labels()[1]:

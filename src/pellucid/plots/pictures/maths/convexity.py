@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 POINTS = 201
@@ -37,28 +38,13 @@ class Convexity:
         above = self.graph > self.chord + tolerance(self.graph)
         ax.fill_between(x, self.graph, self.chord, where=~above, color=colour(2), alpha=0.2, lw=0)
         if above.any():
-            ax.fill_between(
-                x,
-                self.graph,
-                self.chord,
-                where=above,
-                color=colour(1),
-                alpha=0.35,
-                lw=0,
-                label="f above its chord",
-            )
+            low = self.graph
+            band(ax, x, low, self.chord, colour(1), 0.35, where=above, label="f above its chord")
         ax.plot(x[[0, -1]], self.graph[[0, -1]], "o", color="black", ms=6)
-        ax.set(
-            xlabel="x" if one else "share of the way from a to b",
-            ylabel="f",
-            xlim=(x[0] - room, x[-1] + room),
-        )
-        heading(
-            ax,
-            "This chord lies above the graph"
-            if self.holds
-            else "Not convex: the graph rises above this chord",
-        )
+        xlabel = "x" if one else "share of the way from a to b"
+        ax.set(xlabel=xlabel, ylabel="f", xlim=(x[0] - room, x[-1] + room))
+        bad = "Not convex: the graph rises above this chord"
+        heading(ax, "This chord lies above the graph" if self.holds else bad)
         legend(ax)
         return ax
 
@@ -70,20 +56,14 @@ class Convexity:
         out = self.graph < 0.5
         ax.plot(*points.T, color=colour(2), lw=2, label="segment in the set")
         if out.any():
+            tint = colour(1)
             ax.plot(
-                *np.where(out[:, None], points, np.nan).T,
-                color=colour(1),
-                lw=4,
-                label="outside the set",
+                *np.where(out[:, None], points, np.nan).T, color=tint, lw=4, label="outside the set"
             )
         ax.plot(*self.ends.T, "o", color="black", ms=6)
         ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
-        heading(
-            ax,
-            "This segment stays in the set"
-            if self.holds
-            else "Not convex: this segment leaves the set",
-        )
+        bad = "Not convex: this segment leaves the set"
+        heading(ax, "This segment stays in the set" if self.holds else bad)
         legend(ax)
         return ax
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.maths import ellipsoid
+from pellucid.plots.panels.marks import beside
 from pellucid.plots.panels.style import GREY, colour, heading, panels
 
 POINTS = 181
@@ -36,20 +37,11 @@ class Ellipse:
             ax.plot(*curve.T, color=colour(0), lw=2)
             for k in range(2):
                 ax.plot(*np.stack([start, start + frame[:, k]]).T, color=colour(k + 1), lw=2)
-                ax.annotate(
-                    f"{np.linalg.norm(frame[:, k]):.3g}",
-                    start + 0.55 * frame[:, k],
-                    xytext=(4, 4),
-                    textcoords="offset points",
-                    fontsize="small",
-                    color=colour(k + 1),
-                )
+                text = f"{np.linalg.norm(frame[:, k]):.3g}"
+                beside(ax, text, start + 0.55 * frame[:, k], (4, 4), color=colour(k + 1))
             ax.plot(*start, "o", ms=4, color=GREY)
-            ax.set(
-                xlim=middle[0] + np.array([-reach, reach]),
-                ylim=middle[1] + np.array([-reach, reach]),
-                aspect="equal",
-            )
+            ylim = middle[1] + np.array([-reach, reach])
+            ax.set(xlim=middle[0] + np.array([-reach, reach]), ylim=ylim, aspect="equal")
             heading(ax, name, width=34)
         return grid[0].figure
 

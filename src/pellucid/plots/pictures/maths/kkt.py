@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.style import axes, colour, legend
 from pellucid.solvers import Objective, kkt_report
 from pellucid.solvers.kkt import KKTReport
@@ -36,33 +37,18 @@ class Kkt:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.0, 5.0))
-        ax.contourf(
-            self.first,
-            self.second,
-            self.feasible.astype(float),
-            levels=[0.5, 1.5],
-            colors=[colour(5)],
-            alpha=0.25,
-        )
+        z = self.feasible.astype(float)
+        ax.contourf(self.first, self.second, z, levels=[0.5, 1.5], colors=[colour(5)], alpha=0.25)
         spread = np.unique(np.quantile(self.values, [0.02, 0.1, 0.25, 0.5, 0.75]))
         if len(spread) > 1:
-            ax.contour(
-                self.first, self.second, self.values, levels=spread, colors="0.7", linewidths=0.8
-            )
+            isolines(ax, self.first, self.second, self.values, levels=spread, tint="0.7", lw=0.8)
         if self.values.min() < self.value < self.values.max():
-            ax.contour(
-                self.first,
-                self.second,
-                self.values,
-                levels=[self.value],
-                colors=colour(1),
-                linewidths=2,
+            isolines(
+                ax, self.first, self.second, self.values, levels=[self.value], tint=colour(1), lw=2
             )
         for surface in (*self.inequalities, *self.equalities):
             if surface.min() < 0 < surface.max():
-                ax.contour(
-                    self.first, self.second, surface, levels=[0], colors=colour(0), linewidths=1.5
-                )
+                isolines(ax, self.first, self.second, surface, levels=[0], tint=colour(0), lw=1.5)
         self._arrows(ax)
         ok = "KKT point" if self.report.satisfied else "not a KKT point"
         ax.plot(*self.point, "o", color="black", ms=7, label=f"{ok}, objective {self.value:.4g}")
@@ -91,17 +77,9 @@ class Kkt:
                 continue
             new = word not in ax.get_legend_handles_labels()[1]
             width = 0.016 if tint == colour(1) else 0.006
-            ax.quiver(
-                *self.point,
-                *(scale * vector),
-                angles="xy",
-                scale_units="xy",
-                scale=1,
-                color=tint,
-                width=width,
-                zorder=3 if tint == colour(1) else 4,
-                label=word if new else None,
-            )
+            look = {"angles": "xy", "scale_units": "xy", "scale": 1, "color": tint, "width": width}
+            look |= {"zorder": 3 if tint == colour(1) else 4, "label": word if new else None}
+            ax.quiver(*self.point, *(scale * vector), **look)
 
 
 def kkt(
@@ -159,20 +137,10 @@ def kkt(
         f"Feasible set of {len(g)} inequalities and {len(h)} equalities; at ({point[0]:.4g}, "
         f"{point[1]:.4g}) the objective is {value:.4g}. {report}."
     )
+    pull, normals = -f.gradient(point) + 0.0, prices[:, None] * slopes
+    shown_names = (str(names[0]), str(names[1]))
     return Kkt(
-        first,
-        second,
-        over(f),
-        allowed,
-        G,
-        H,
-        point,
-        value,
-        -f.gradient(point) + 0.0,
-        prices[:, None] * slopes,
-        report,
-        (str(names[0]), str(names[1])),
-        alt,
+        first, second, over(f), allowed, G, H, point, value, pull, normals, report, shown_names, alt
     )
 
 

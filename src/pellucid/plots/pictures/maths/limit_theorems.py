@@ -41,16 +41,8 @@ class LimitTheorems:
         z = np.linspace(-4, 4, 201)
         edges = np.linspace(-4, 4, 41)
         for k, (n, values) in enumerate(zip(self.sizes, self.standardised, strict=True)):
-            right.hist(
-                values,
-                bins=edges,
-                density=True,
-                histtype="step",
-                lw=1.6,
-                color=colour(k),
-                ls=LINES[k % 3],
-                label=f"n = {n}",
-            )
+            look = {"histtype": "step", "lw": 1.6, "color": colour(k), "ls": LINES[k % 3]}
+            right.hist(values, bins=edges, density=True, label=f"n = {n}", **look)
         y = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
         right.plot(z, y, color=GREY, lw=2.2, alpha=0.8, label="normal")
         right.set(xlabel="(mean - µ) √n / σ", ylabel="density")

@@ -27,13 +27,8 @@ class LowRank:
     def plot(self) -> Any:
         """The matrix, one panel per rank, and the error; the figure."""
         grid = panels(len(self.ranks) + 2, columns=3, size=(3.4, 3.1))
-        look = {
-            "cmap": "gray",
-            "vmin": self.matrix.min(),
-            "vmax": self.matrix.max(),
-            "aspect": "equal",
-            "interpolation": "nearest",
-        }
+        look = {"cmap": "gray", "vmin": self.matrix.min(), "vmax": self.matrix.max()}
+        look |= {"aspect": "equal", "interpolation": "nearest"}
         titles = [
             f"rank {k}: error {self.error[k]:.1%}, storage {s:.0%}"
             for k, s in zip(self.ranks, self.storage, strict=True)

@@ -12,22 +12,14 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.maths import decompose
+from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
 
 POINTS = 181
+CIRCLE, STRETCHED = "the unit circle", "stretched by the"
 NAMES = {
-    "svd": (
-        "the unit circle",
-        "turned by V'",
-        "stretched by the singular values",
-        "turned by U: A x",
-    ),
-    "spectral": (
-        "the unit circle",
-        "turned by Q'",
-        "stretched by the eigenvalues",
-        "turned back by Q: A x",
-    ),
+    "svd": (CIRCLE, "turned by V'", f"{STRETCHED} singular values", "turned by U: A x"),
+    "spectral": (CIRCLE, "turned by Q'", f"{STRETCHED} eigenvalues", "turned back by Q: A x"),
 }
 
 
@@ -51,8 +43,7 @@ class MatrixAction:
             ax.plot(*self.curves[0].T, color=GREY, lw=0.8, ls=":")
             ax.plot(*curve.T, color=colour(0), lw=2)
             for k, tip in enumerate(arrows):
-                arrow = {"arrowstyle": "-|>", "color": colour(k + 1), "lw": 2, "shrinkA": 0}
-                ax.annotate("", tip, (0, 0), arrowprops=arrow | {"shrinkB": 0})
+                arrow(ax, tip, (0, 0), colour(k + 1), 2)
                 ax.plot([], [], color=colour(k + 1), lw=2, label=f"{self.values[k]:.3g}")
             ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
             heading(ax, name, width=30)

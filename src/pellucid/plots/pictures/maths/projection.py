@@ -36,13 +36,8 @@ class Projection:
             )
         reach = self._reach()
         self._set(ax, reach)
-        ax.plot(
-            *np.stack([self.x, self.foot]).T,
-            color=colour(1),
-            lw=2,
-            ls="--",
-            label=f"residual, length {self.distance:.4g}",
-        )
+        label = f"residual, length {self.distance:.4g}"
+        ax.plot(*np.stack([self.x, self.foot]).T, color=colour(1), lw=2, ls="--", label=label)
         for at, k, name in ((self.x, 1, "point"), (self.foot, 2, "foot: the nearest point")):
             ax.plot(*at[:, None], "os^"[k], ms=8, color=colour(k), ls="none", label=name)
         zero = np.zeros_like(self.x)

@@ -10,13 +10,8 @@ from pellucid.maths import taylor as polynomial
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-WORDS: dict[str, Any] = {
-    "geometric": lambda x: 1 / (1 - x),
-    "exp": np.exp,
-    "log1p": np.log1p,
-    "cos": np.cos,
-    "sin": np.sin,
-}
+WORDS: dict[str, Any] = {"geometric": lambda x: 1 / (1 - x), "exp": np.exp, "log1p": np.log1p}
+WORDS |= {"cos": np.cos, "sin": np.sin}
 
 
 @dataclass(frozen=True)
@@ -36,14 +31,9 @@ class Taylor:
         low, high = np.nanmin(self.f), np.nanmax(self.f)
         room = 0.35 * ((high - low) or 1.0)
         if self.radius is not None and np.isfinite(self.radius):
-            ax.axvspan(
-                self.x0 - self.radius,
-                self.x0 + self.radius,
-                color=GREY,
-                alpha=0.1,
-                lw=0,
-                label=f"converges: |x - {self.x0:g}| < {self.radius:g}",
-            )
+            ends = (self.x0 - self.radius, self.x0 + self.radius)
+            label = f"converges: |x - {self.x0:g}| < {self.radius:g}"
+            ax.axvspan(*ends, color=GREY, alpha=0.1, lw=0, label=label)
         ax.plot(self.x, self.f, color="black", lw=2.4, label=self.name)
         for k, (order, values) in enumerate(self.polynomials):
             ax.plot(

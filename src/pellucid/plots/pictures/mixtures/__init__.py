@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/mixtures."""
+"""Pictures of mixture models and anomalies: one file each. Read ``mixture_contours.py`` first."""

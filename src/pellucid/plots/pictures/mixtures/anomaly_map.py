@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import VEIL, beside
 from pellucid.plots.panels.planes import grid_of, view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
@@ -67,37 +68,14 @@ class AnomalyMap:
         ax.set(xlabel=self.names[0], ylabel="score minus threshold")
 
     def _points(self, ax: Any, place: Array) -> None:
-        ax.scatter(
-            *place[~self.odd].T,
-            s=16,
-            color="white",
-            edgecolors="black",
-            linewidths=0.6,
-            zorder=3,
-            label="ordinary row",
-        )
-        ax.scatter(
-            *place[self.odd].T,
-            s=42,
-            color=colour(1),
-            edgecolors="black",
-            linewidths=0.8,
-            marker="D",
-            zorder=4,
-            label=f"odd row ({self.n_odd})",
-        )
+        rim = {"edgecolors": "black", "linewidths": 0.6}
+        ax.scatter(*place[~self.odd].T, s=16, color="white", zorder=3, label="ordinary row", **rim)
+        odd = {"s": 42, "color": colour(1), "marker": "D", "label": f"odd row ({self.n_odd})"}
+        ax.scatter(*place[self.odd].T, zorder=4, edgecolors="black", linewidths=0.8, **odd)
         oddest = np.argsort(self.of_rows, kind="stable")[:NAMED]
         for i in oddest[self.odd[oddest]]:
-            ax.annotate(
-                str(self.row_numbers[i]),
-                place[i],
-                (6, 4),
-                textcoords="offset points",
-                fontsize="small",
-                weight="bold",
-                zorder=5,
-                bbox={"fc": "white", "alpha": 0.6, "lw": 0, "pad": 0.5},
-            )
+            text, box = str(self.row_numbers[i]), VEIL | {"alpha": 0.6}
+            beside(ax, text, place[i], (6, 4), weight="bold", zorder=5, bbox=box)
 
 
 def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
@@ -146,19 +124,8 @@ def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
         f"rows below it{f', the oddest are rows {oddest}' if m else ''}."
     )
     kept = _kept(odd)
-    return AnomalyMap(
-        lines,
-        scores,
-        view.at[kept],
-        of_rows[kept],
-        odd[kept],
-        kept,
-        m,
-        view.names,
-        title,
-        note,
-        alt,
-    )
+    at, names = view.at[kept], view.names
+    return AnomalyMap(lines, scores, at, of_rows[kept], odd[kept], kept, m, names, title, note, alt)
 
 
 def _judged(E: Any, model: Any, X: Any, n: int, new: bool) -> Array:

@@ -35,24 +35,12 @@ class EmBound:
         t, value = self.rounds, self.log_likelihood
         ax.plot(t, value, "-o", color=colour(0), lw=1.6, ms=5, label="log-likelihood")
         if self.bound is not None:
-            ax.plot(
-                t[1:],
-                self.bound,
-                "s",
-                color=colour(1),
-                ms=5,
-                zorder=4,
-                label="bound after the M step, before the next E step",
-            )
+            said = "bound after the M step, before the next E step"
+            ax.plot(t[1:], self.bound, "s", color=colour(1), ms=5, zorder=4, label=said)
             for i, b in enumerate(self.bound):
                 ax.plot([t[i], t[i + 1]], [value[i], b], color=colour(1), ls="--", lw=1)
-                ax.plot(
-                    [t[i + 1]] * 2,
-                    [b, value[i + 1]],
-                    color=colour(2),
-                    lw=2.4,
-                    label="gap that the E step closes" if i == 0 else None,
-                )
+                label = "gap that the E step closes" if i == 0 else None
+                ax.plot([t[i + 1]] * 2, [b, value[i + 1]], color=colour(2), lw=2.4, label=label)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="round", ylabel="log-likelihood of all rows")
         heading(ax, self.title)

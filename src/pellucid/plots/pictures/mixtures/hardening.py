@@ -32,23 +32,13 @@ class Hardening:
         ax = axes(ax)
         few = thinned(self.largest.shape[1], MOST_ROWS)
         ax.plot(self.eps, self.largest[:, few], color=GREY, lw=0.5, alpha=0.35, zorder=1)
+        x, y, tint = self.eps, self.mean, colour(0)
         ax.plot(
-            self.eps,
-            self.mean,
-            "-o",
-            color=colour(0),
-            lw=2,
-            ms=4,
-            label="largest responsibility, mean of the rows",
+            x, y, "-o", color=tint, lw=2, ms=4, label="largest responsibility, mean of the rows"
         )
+        x, y, tint = self.eps, self.nearest, colour(1)
         ax.plot(
-            self.eps,
-            self.nearest,
-            "--s",
-            color=colour(1),
-            lw=1.6,
-            ms=4,
-            label="share of rows with the nearest centre",
+            x, y, "--s", color=tint, lw=1.6, ms=4, label="share of rows with the nearest centre"
         )
         ax.set_xscale("log")
         ax.invert_xaxis()

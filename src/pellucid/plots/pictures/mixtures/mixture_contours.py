@@ -8,6 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import draw_centers, plane_of, style_of
+from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.mixtures import blend, covariances_of, projected, rows_for
 from pellucid.plots.panels.planes import grid_of, view_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
@@ -39,20 +40,13 @@ class MixtureContours:
         ax = axes(ax, figsize=(6.4, 4.8))
         peak = float(self.density.max())
         levels = peak * np.exp(-np.linspace(6, 0.3, 7))  # equal steps of the log density
-        ax.contour(
-            *self.lines, self.density, levels=levels, colors="#D1D5DB", linewidths=0.8, zorder=1
-        )
+        isolines(ax, *self.lines, self.density, levels=levels, tint="#D1D5DB", lw=0.8, zorder=1)
         hard = self.responsibilities.argmax(axis=1)
         for k in range(len(self.weights)):
             mine = hard == k
+            rim = {"marker": style_of(k)["marker"], "edgecolors": "white", "lw": 0.3}
             ax.scatter(
-                *self.at[mine].T,
-                s=22,
-                c=blend(self.responsibilities[mine]),
-                zorder=3,
-                marker=style_of(k)["marker"],
-                edgecolors="white",
-                lw=0.3,
+                *self.at[mine].T, s=22, c=blend(self.responsibilities[mine]), zorder=3, **rim
             )
             for radius in RADII:
                 curve = ellipse(self.means[k], self.covariances[k], radius)
@@ -63,13 +57,9 @@ class MixtureContours:
         draw_centers(ax, self.means, "_nolegend_")
         if self.true_means is not None and self.true_covariances is not None:
             for k, (mean, S) in enumerate(zip(self.true_means, self.true_covariances, strict=True)):
+                label = "truth" if k == 0 else None
                 ax.plot(
-                    *ellipse(mean, S, 1.0).T,
-                    color="black",
-                    ls="--",
-                    lw=1.3,
-                    zorder=7,
-                    label="truth" if k == 0 else None,
+                    *ellipse(mean, S, 1.0).T, color="black", ls="--", lw=1.3, zorder=7, label=label
                 )
                 ax.plot(*mean, "+", color="black", ms=9, mew=1.6, zorder=7)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -126,18 +116,8 @@ def mixture_contours(E: Any, X: Any, *, columns: Any = None, truth: Any = None) 
         f"{len(table.X)} rows, {unsure:.0%} of them shared between components."
     )
     true = None if truth is None else projected(truth, plane)
-    return MixtureContours(
-        view.at[kept],
-        R[kept],
-        np.asarray(model.weights_),
-        model.means_,
-        model.covariances_,
-        lines,
-        density,
-        view.names,
-        title,
-        note,
-        alt,
-        None if true is None else true.means_,
-        None if true is None else true.covariances_,
-    )
+    weights, means, covariances = np.asarray(model.weights_), model.means_, model.covariances_
+    parts = (view.at[kept], R[kept], weights, means, covariances, lines, density)
+    truth_ = (None, None) if true is None else (true.means_, true.covariances_)
+    said = (view.names, title, note, alt)
+    return MixtureContours(*parts, *said, *truth_)

@@ -47,11 +47,8 @@ class MixtureDensity:
             mine = self.rows[self.labels == k]
             ax.plot(mine, np.full(len(mine), -0.04 * top), "|", color=colour(k), ms=9, mew=0.8)
         ax.axhline(0, color="#9CA3AF", lw=0.8)
-        ax.set(
-            xlabel=self.name,
-            ylabel="probability" if counts else "density",
-            ylim=(-0.09 * top, None),
-        )
+        ylabel = "probability" if counts else "density"
+        ax.set(xlabel=self.name, ylabel=ylabel, ylim=(-0.09 * top, None))
         heading(ax, self.title, self.note)
         legend(ax, fontsize="x-small" if given else "small")
         return ax
@@ -93,18 +90,10 @@ def mixture_density(E: Any, X: Any, *, column: Any = None, truth: Any = None) ->
     title = f"{label_of(E)}: {k} component{'s' if k != 1 else ''}"
     said = [f"weight {w:.2f}" for w in model.weights_]
     alt = f"Density of {table.names[j]} as a sum of {k} components ({words(said)}), {len(x)} rows."
+    total, shown_truth = parts.sum(axis=0), true_density(truth, grid)
+    weights, name = np.asarray(model.weights_), table.names[j]
     return MixtureDensity(
-        grid,
-        parts,
-        parts.sum(axis=0),
-        true_density(truth, grid),
-        x[kept],
-        labels[kept],
-        np.asarray(model.weights_),
-        table.names[j],
-        title,
-        note,
-        alt,
+        grid, parts, total, shown_truth, x[kept], labels[kept], weights, name, title, note, alt
     )
 
 

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/neighbors."""
+"""Pictures of nearest neighbours: one file each. Read ``neighbour_query.py`` first."""

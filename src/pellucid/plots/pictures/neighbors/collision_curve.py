@@ -7,6 +7,7 @@ P = 1 - (1 - p^b)^L with p the chance that one function agrees: 1 - arccos(s)/pi
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,8 @@ class CollisionCurve:
         ax.set(xlabel=self.name, ylabel="probability to share a bucket", ylim=(-0.02, 1.04))
         legend(ax)
         said = ", ".join(f"{m:.3g}" for m in self.middles)
-        heading(
-            ax,
-            f"Rows become candidates at a {self.name.split(' of ')[0]} of about {said}",
-            "diamonds: as likely as not",
-        )
+        title = f"Rows become candidates at a {self.name.split(' of ')[0]} of about {said}"
+        heading(ax, title, "diamonds: as likely as not")
         return ax
 
 
@@ -103,12 +101,8 @@ def collision_curve(index: Any, *, n: int = 201) -> CollisionCurve:
         name = f"distance of two rows ({family})"
     else:
         x = np.linspace(-1 if family == "cosine" else 0, 1, n)
-        curves = np.array(
-            [
-                [collision_probability(float(s), i.n_bits, i.n_tables, family=family) for s in x]
-                for i in indexes
-            ]
-        )
+        chance = partial(collision_probability, family=family)
+        curves = np.array([[chance(float(s), i.n_bits, i.n_tables) for s in x] for i in indexes])
         name = f"similarity of two rows ({family})"
     labels = tuple(f"{i.n_tables} tables of {i.n_bits} functions" for i in indexes)
     middles = tuple(_middle(x, curve) for curve in curves)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.plots.panels.groups import style_of
+from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.mixtures import blend
 from pellucid.plots.panels.planes import MOST_CLASSES, view_of
 from pellucid.plots.panels.replay import chosen_rounds, rounds
@@ -38,30 +39,21 @@ class LabelRound:
         if place.shape[1] == 1:
             place = np.column_stack([place[:, 0], self.shares.argmax(axis=1)])
         heard = self.shares.sum(axis=1) > 0
-        ax.scatter(
-            *place[~heard].T,
-            s=12,
-            facecolors="none",
-            edgecolors="#9CA3AF",
-            linewidths=0.8,
-            label="no label yet" if (~heard).any() else None,
-        )
+        said = "no label yet" if (~heard).any() else None
+        ring(ax, *place[~heard].T, size=12, tint="#9CA3AF", lw=0.8, label=said)
         best, tints = self.shares.argmax(axis=1), blend(self.shares)
         for k, label in enumerate(self.classes):
             shape = style_of(k)["marker"]
             mine = heard & (best == k) & ~self.known
             ax.scatter(*place[mine].T, s=22, c=tints[mine], marker=shape, linewidths=0, zorder=3)
             mine = heard & (best == k) & self.known
-            ax.scatter(
-                *place[mine].T,
-                s=110,
-                marker=shape,
-                color=style_of(k)["color"],
-                edgecolors="black",
-                lw=1.5,
-                zorder=5,
-                label=f"{label}, given",
-            )
+            look = {
+                "marker": shape,
+                "color": style_of(k)["color"],
+                "edgecolors": "black",
+                "lw": 1.5,
+            }
+            ax.scatter(*place[mine].T, s=110, zorder=5, label=f"{label}, given", **look)
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "class")
         heading(ax, self.title, self.note)
         legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
@@ -125,18 +117,9 @@ def label_rounds(
         name = "given labels" if i == 0 else f"round {i}" + (" (last)" if i == len(models) else "")
         titles.append(f"{name}: {reached} of {len(values)} rows have a label")
         counts.append(reached)
-        pictures.append(
-            LabelRound(
-                view.at[kept],
-                shares[i][kept],
-                known[kept],
-                reached,
-                text,
-                view.names,
-                titles[-1],
-                view.note,
-                f"Labels of {len(values)} rows. {titles[-1]}.",
-            )
-        )
+        drawn = (view.at[kept], shares[i][kept], known[kept], reached, text)
+        alt = f"Labels of {len(values)} rows."
+        said = (view.names, titles[-1], view.note, f"{alt} {titles[-1]}.")
+        pictures.append(LabelRound(*drawn, *said))
     alt = f"Labels spreading by {label_of(E)}: {words(titles)}."
     return LabelRounds(tuple(pictures), tuple(titles), alt, np.array(chosen), np.array(counts))

@@ -11,6 +11,7 @@ from pellucid.neighbors.search.metrics import Minkowski
 from pellucid.neighbors.search.pairwise import pairwise_distances
 from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.plots.panels.inputs import model_names
+from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
@@ -65,50 +66,25 @@ class NeighbourQuery:
             ax.plot(
                 *np.stack([query[0], point]).T, color=GREY, lw=0.5 + 2.5 * weight / most, zorder=2
             )
-        ax.scatter(
-            *near.T,
-            s=90,
-            facecolors="none",
-            edgecolors="black",
-            linewidths=1.1,
-            zorder=4,
-            label=f"{len(near)} nearest",
-        )
+        ring(ax, *near.T, size=90, zorder=4, label=f"{len(near)} nearest")
         if len(self.lines) == 2:
             wide, high = (float(np.ptp(line)) for line in self.lines)
             ax.set_aspect("equal" if 1 / 3 < wide / high < 3 else "auto")
-            ax.contour(
-                *self.lines,
-                self.reach,
-                levels=[max(self.distances[-1], 1e-300)],
-                colors="black",
-                linewidths=1.2,
-                linestyles="--",
-            )
+            levels = [max(self.distances[-1], 1e-300)]
+            isolines(ax, *self.lines, self.reach, levels=levels, tint="black", lw=1.2, ls="--")
         ax.plot(*query.T, "*", color="#F0E442", mec="black", ms=16, zorder=5, label="query")
         ax.set(xlabel=self.names[0], ylabel="" if flat else self.names[1])
         if flat:
             ax.set_yticks([])
         legend(ax, loc="best")
-        heading(
-            ax,
-            f"The {len(near)} nearest of {len(self.at)} rows, the farthest at "
-            f"{self.distances[-1]:.3g}",
-            self.note,
-        )
+        far = f"the farthest at {self.distances[-1]:.3g}"
+        heading(ax, f"The {len(near)} nearest of {len(self.at)} rows, {far}", self.note)
 
     def _votes(self, ax: Any) -> None:
         bottom = np.zeros(len(self.classes))
         for weight, code in zip(self.weights, self.votes.astype(np.intp), strict=True):
-            ax.bar(
-                code,
-                weight,
-                0.6,
-                bottom=bottom[code],
-                color=colour(code),
-                edgecolor="white",
-                lw=0.8,
-            )
+            tint = colour(code)
+            ax.bar(code, weight, 0.6, bottom=bottom[code], color=tint, edgecolor="white", lw=0.8)
             bottom[code] += weight
         for k, total in enumerate(self.totals):
             ax.text(k, total, f" {total:.3g}", ha="center", va="bottom", fontsize="small")
@@ -120,14 +96,8 @@ class NeighbourQuery:
     def _targets(self, ax: Any) -> None:
         shown = min(len(self.votes), MOST_BARS)
         share = self.weights[:shown] / self.weights.sum()
-        ax.scatter(
-            self.distances[:shown],
-            self.votes[:shown],
-            s=20 + 400 * share,
-            color=colour(0),
-            edgecolors="black",
-            linewidths=0.6,
-        )
+        x, y = self.distances[:shown], self.votes[:shown]
+        ax.scatter(x, y, s=20 + 400 * share, color=colour(0), edgecolors="black", linewidths=0.6)
         ax.axhline(self.answer, color=colour(1), lw=1.8, label=f"prediction {self.answer:.4g}")
         ax.set(xlabel="distance from the query", ylabel="target of the neighbour")
         legend(ax)
@@ -200,24 +170,10 @@ def neighbour_query(E: Any, x: Any, *, columns: Any = None) -> NeighbourQuery:
         f"A query and its {len(indices)} nearest rows at distances {distances[0]:.3g} to "
         f"{distances[-1]:.3g}; the answer is {said}."
     )
-    return NeighbourQuery(
-        view.at[-1],
-        view.at[:-1][kept],
-        target[kept].astype(np.float64),
-        indices,
-        view.at[:-1][indices],
-        distances,
-        weights,
-        target[indices].astype(np.float64),
-        totals,
-        answer,
-        classes,
-        lines,
-        reach,
-        view.names,
-        note,
-        alt,
-    )
+    rows, votes = view.at[:-1], target[indices].astype(np.float64)
+    shown = (view.at[-1], rows[kept], target[kept].astype(np.float64))
+    near = (*shown, indices, rows[indices], distances, weights, votes, totals)
+    return NeighbourQuery(*near, answer, classes, lines, reach, view.names, note, alt)
 
 
 def _vote(E: Any, row: Any) -> tuple[IntArray, Array, Array, Array, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels.marks import dots, ring
 from pellucid.plots.panels.planes import (
     draw_points,
     grid_of,
@@ -48,13 +49,8 @@ class Prototypes:
             cuts = np.flatnonzero(np.diff(self.regions)) + 1
             ends = [0, *cuts.tolist(), len(self.lines[0]) - 1]
             for a, b in pairwise(ends):
-                ax.axvspan(
-                    self.lines[0][a],
-                    self.lines[0][b],
-                    color=light(int(self.regions[a])),
-                    lw=0,
-                    zorder=0,
-                )
+                shade = light(int(self.regions[a]))
+                ax.axvspan(self.lines[0][a], self.lines[0][b], color=shade, lw=0, zorder=0)
             at = np.column_stack([at, self.codes])
             made = np.column_stack([made, self.prototype_codes])
             ax.set_yticks(range(len(self.classes)), self.classes)
@@ -64,49 +60,24 @@ class Prototypes:
         out = ~self.kept
         for k in range(len(self.classes)):
             rows = out & (self.codes == k)
-            ax.scatter(
-                *at[rows].T,
-                s=18,
-                facecolors="none",
-                edgecolors=colour(k),
-                alpha=0.55,
-                marker=marker(k),
-                linewidths=0.7,
-                zorder=2,
+            tint = colour(k)
+            ring(
+                ax, *at[rows].T, size=18, tint=tint, lw=0.7, alpha=0.55, marker=marker(k), zorder=2
             )
         draw_points(ax, at[self.kept], self.codes[self.kept], self.classes)
         for k, label in enumerate(self.classes):
             mine = self.prototype_codes == k
             if mine.any():
-                ax.scatter(
-                    *made[mine].T,
-                    s=150,
-                    color=colour(k),
-                    marker=marker(k),
-                    linewidths=1.5,
-                    edgecolors="black",
-                    zorder=4,
-                    label=f"{label}: prototype",
-                )
+                said = f"{label}: prototype"
+                dots(ax, *made[mine].T, k=k, size=150, edge="black", lw=1.5, zorder=4, label=said)
         if out.any():
             what = "dropped" if len(self.prototypes) == 0 else "rows"
-            ax.scatter(
-                [],
-                [],
-                s=18,
-                facecolors="none",
-                edgecolors="black",
-                linewidths=0.7,
-                label=f"{what} ({self.n_rows - (self.n_kept if what == 'dropped' else 0)})",
-            )
+            said = f"{what} ({self.n_rows - (self.n_kept if what == 'dropped' else 0)})"
+            ring(ax, [], [], size=18, lw=0.7, label=said)
         ax.set(xlabel=self.names[0])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        heading(
-            ax,
-            f"{self.n_kept} {'of' if len(self.prototypes) == 0 else 'prototypes for'} "
-            f"{self.n_rows} rows stand for all",
-            self.note,
-        )
+        of = "of" if len(self.prototypes) == 0 else "prototypes for"
+        heading(ax, f"{self.n_kept} {of} {self.n_rows} rows stand for all", self.note)
         return ax
 
 
@@ -160,18 +131,6 @@ def prototypes(E: Any, X: Any, y: Any, *, columns: Any = None) -> Prototypes:
         f"{count} {what} by {type(E).__name__} of {n} rows in {' and '.join(view.names)}, with the "
         "regions that they leave."
     )
-    return Prototypes(
-        view.at[:n][drawn],
-        labels.codes[drawn],
-        keep[drawn],
-        view.at[n:],
-        made_codes,
-        count,
-        n,
-        lines,
-        regions,
-        labels.classes,
-        view.names,
-        view.note,
-        alt,
-    )
+    rows = (view.at[:n][drawn], labels.codes[drawn], keep[drawn], view.at[n:], made_codes)
+    words = (labels.classes, view.names, view.note, alt)
+    return Prototypes(*rows, count, n, lines, regions, *words)

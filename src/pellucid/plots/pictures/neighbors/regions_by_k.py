@@ -10,6 +10,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.neighbors.path import select_n_neighbors
 from pellucid.neighbors.search.metrics import Minkowski
+from pellucid.plots.panels.marks import band, spot
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import read_table
 from pellucid.plots.pictures.classification.decision_regions import (
@@ -39,35 +40,18 @@ class RegionsByK:
         for i in range(n):
             self.regions._panel(grid[i], i)
             error = self.errors[self.n_neighbors == self.ks[i]][0]
-            heading(
-                grid[i],
-                f"k = {self.ks[i]}: {self.regions.errors[i]:.1%} of these rows wrong,"
-                f" {error:.1%} left out",
-                self.regions.note,
-            )
+            wrong = f"{self.regions.errors[i]:.1%} of these rows wrong, {error:.1%} left out"
+            heading(grid[i], f"k = {self.ks[i]}: {wrong}", self.regions.note)
         ax = grid[-1]
-        ax.fill_between(
-            self.n_neighbors,
-            self.errors - self.standard_errors,
-            self.errors + self.standard_errors,
-            color=colour(0),
-            alpha=0.15,
-            lw=0,
-        )
+        low = self.errors - self.standard_errors
+        band(ax, self.n_neighbors, low, self.errors + self.standard_errors, colour(0), 0.15)
         ax.plot(self.n_neighbors, self.errors, "-", color=colour(0), lw=1.5)
         for k, label, shape in (
             (self.best, "least", "D"),
             (self.one_standard_error, "one standard error", "^"),
         ):
-            ax.plot(
-                k,
-                self.errors[self.n_neighbors == k][0],
-                shape,
-                mec="black",
-                ms=8,
-                color=colour(2 if shape == "D" else 4),
-                label=f"{label}: k = {k}",
-            )
+            y, said = self.errors[self.n_neighbors == k][0], f"{label}: k = {k}"
+            spot(ax, k, y, shape, colour(2 if shape == "D" else 4), size=8, label=said)
         for k in self.ks:
             ax.axvline(k, color=GREY, ls=":", lw=1)
         ax.set(xlabel="neighbours k", ylabel="share wrong, left out")
@@ -122,13 +106,8 @@ def regions_by_k(
         f"Regions of nearest neighbours on {n} rows for k = {', '.join(map(str, ks))}; left-out "
         f"errors {said}; least at k = {path.best}."
     )
+    n_neighbors, errors = np.asarray(path.n_neighbors), np.asarray(path.errors)
+    standard_errors, best = np.asarray(path.standard_errors), int(path.best)
     return RegionsByK(
-        ks,
-        regions,
-        np.asarray(path.n_neighbors),
-        np.asarray(path.errors),
-        np.asarray(path.standard_errors),
-        int(path.best),
-        int(path.one_standard_error),
-        alt,
+        ks, regions, n_neighbors, errors, standard_errors, best, int(path.one_standard_error), alt
     )

@@ -62,26 +62,16 @@ class Voronoi:
         else:
             ax.plot(*self.at.T, "o", color=colour(0), ms=4)
         low_x, high_x, low_y, high_y = cells.bounds
-        ax.set(
-            xlim=(low_x, high_x),
-            ylim=(low_y, high_y),
-            xlabel=self.names[0],
-            ylabel=self.names[1],
-            aspect="equal" if self._even(cells) else "auto",
-        )
+        xlim, ylim = (low_x, high_x), (low_y, high_y)
+        aspect = "equal" if self._even(cells) else "auto"
+        ax.set(xlim=xlim, ylim=ylim, xlabel=self.names[0], ylabel=self.names[1], aspect=aspect)
         heading(ax, f"{self.metrics[i]}: {len(cells.points)} cells", self.note)
 
     def _raster(self, ax: Any, cells: VoronoiCells, own: IntArray) -> None:
         assert cells.raster is not None
         tints = np.array([light(int(k)) if self.classes else np.ones(3) for k in own])
-        ax.imshow(
-            tints[cells.raster],
-            origin="lower",
-            extent=cells.bounds,
-            aspect="auto",
-            interpolation="nearest",
-            zorder=0,
-        )
+        look = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
+        ax.imshow(tints[cells.raster], extent=cells.bounds, **look)
         m = cells.raster.shape[0]
         x = np.linspace(*cells.bounds[:2], m)
         y = np.linspace(*cells.bounds[2:], m)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/networks."""
+"""Pictures of neural networks: one file each. Read ``network.py`` first."""

@@ -35,13 +35,8 @@ class Activation:
             if np.isfinite(slope).any():
                 ax.plot(self.z, slope, "--", color=colour(1), lw=1.8, label="g'(z)")
             ax.legend(frameon=False, fontsize="x-small")
-            ax.set(
-                xlabel="z",
-                ylim=(
-                    max(-2.0, min(-0.15, float(value.min()) - 0.15)),
-                    min(3.0, float(value.max()) + 0.3),
-                ),
-            )
+            low, high = float(value.min()) - 0.15, float(value.max()) + 0.3
+            ax.set(xlabel="z", ylim=(max(-2.0, min(-0.15, low)), min(3.0, high)))
             word = {
                 "step": ": no derivative to learn by",
                 "sign": ": no derivative to learn by",

@@ -41,13 +41,8 @@ class Attention:
         for layer in range(layers):
             for head in range(heads):
                 ax = figure.add_subplot(layers, heads, layer * heads + head + 1)
-                ax.imshow(
-                    self.weights[layer, head],
-                    cmap="Blues",
-                    vmin=0.0,
-                    vmax=1.0,
-                    interpolation="nearest",
-                )
+                cells = self.weights[layer, head]
+                ax.imshow(cells, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="nearest")
                 self._words(ax, first=head == 0, last=layer == layers - 1)
                 ax.set_title(f"layer {layer + 1}, head {head + 1}", fontsize="small")
                 drawn.append(ax)
@@ -56,11 +51,9 @@ class Attention:
         return figure
 
     def _words(self, ax: Any, *, first: bool, last: bool) -> None:
+        rotation = 90 if max(map(len, self.seen)) > 2 else 0
         ax.set_xticks(
-            range(len(self.seen)),
-            self.seen if last else [],
-            rotation=90 if max(map(len, self.seen)) > 2 else 0,
-            fontsize="small",
+            range(len(self.seen)), self.seen if last else [], rotation=rotation, fontsize="small"
         )
         ax.set_yticks(range(len(self.looking)), self.looking if first else [], fontsize="small")
         ax.tick_params(length=0)

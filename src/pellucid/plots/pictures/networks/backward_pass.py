@@ -107,12 +107,5 @@ def backward_pass(E: Any, x: Any, y: Any) -> BackwardPass:
         f"deltas of the output {', '.join(f'{d:.3g}' for d in found.deltas[-1][0][:6])}, largest "
         f"gradient of a weight {max(float(np.abs(g).max()) for g in found.weights):.3g}."
     )
-    return BackwardPass(
-        layers,
-        (trace.inputs[0], *post),
-        tuple(d[0] for d in found.deltas),
-        tuple(found.weights),
-        target,
-        loss,
-        alt,
-    )
+    values, deltas = (trace.inputs[0], *post), tuple(d[0] for d in found.deltas)
+    return BackwardPass(layers, values, deltas, tuple(found.weights), target, loss, alt)

@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.neural.value import Node, Value
+from pellucid.plots.panels.marks import PLATE, write
 from pellucid.plots.panels.style import axes, colour, heading
 
 MOST_NODES = 60
@@ -27,70 +28,25 @@ class ComputationGraph:
         wide, tall = np.ptp(self.at, axis=0)
         ax = axes(ax, figsize=(max(5.0, 1.5 * wide + 2), max(2.8, 1.0 * tall + 1.8)))
         for a, b, slope in self.edges:
-            ax.annotate(
-                "",
-                self.at[b],
-                self.at[a],
-                zorder=1,
-                arrowprops={
-                    "arrowstyle": "->",
-                    "color": "#6B7280",
-                    "shrinkA": 22,
-                    "shrinkB": 24,
-                    "lw": 1,
-                },
-            )
+            grey = {"arrowstyle": "->", "color": "#6B7280", "shrinkA": 22, "shrinkB": 24, "lw": 1}
+            ax.annotate("", self.at[b], self.at[a], zorder=1, arrowprops=grey)
             x, y = 0.5 * self.at[a] + 0.5 * self.at[b]
-            ax.text(
-                x,
-                y,
-                f"{slope:.3g}",
-                fontsize="x-small",
-                color="#6B7280",
-                ha="center",
-                va="center",
-                zorder=2,
-                bbox={"boxstyle": "square,pad=0.05", "fc": "white", "ec": "none"},
-            )
+            box = PLATE
+            write(ax, x, y, f"{slope:.3g}", fontsize="x-small", color="#6B7280", zorder=2, bbox=box)
         for node, (x, y) in zip(self.nodes, self.at, strict=True):
             start = node.operation == "input"
             named = node.name if start and not _unnamed(node.name) else ""
             head = named or ("constant" if start else node.operation)
-            ax.text(
-                x,
-                y,
-                f"{head}\n{node.value:.4g}",
-                ha="center",
-                va="center",
-                fontsize="small",
-                zorder=3,
-                bbox={
-                    "boxstyle": "round,pad=0.3" if start else "circle,pad=0.25",
-                    "fc": "white",
-                    "ec": colour(0) if named else "black",
-                },
-            )
-            ax.text(
-                x,
-                y - 0.36,
-                f"{node.gradient:.4g}",
-                ha="center",
-                va="top",
-                fontsize="small",
-                color=colour(1),
-                weight="bold",
-                zorder=4,
-                bbox={"boxstyle": "square,pad=0.05", "fc": "white", "ec": "none"},
-            )
+            shape = "round,pad=0.3" if start else "circle,pad=0.25"
+            box = {"boxstyle": shape, "fc": "white", "ec": colour(0) if named else "black"}
+            write(ax, x, y, f"{head}\n{node.value:.4g}", zorder=3, bbox=box)
+            look = {"va": "top", "color": colour(1), "weight": "bold", "zorder": 4, "bbox": PLATE}
+            write(ax, x, y - 0.36, f"{node.gradient:.4g}", **look)
         ax.set_axis_off()
         low, high = self.at.min(axis=0), self.at.max(axis=0)
         ax.set(xlim=(low[0] - 0.6, high[0] + 0.6), ylim=(low[1] - 0.75, high[1] + 0.6))
-        heading(
-            ax,
-            f"Result {self.result:.6g}",
-            "black: value; grey: derivative along the edge; orange: derivative of the result",
-            width=90,
-        )
+        note = "black: value; grey: derivative along the edge; orange: derivative of the result"
+        heading(ax, f"Result {self.result:.6g}", note, width=90)
         return ax
 
 

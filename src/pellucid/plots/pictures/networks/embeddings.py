@@ -7,7 +7,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, words
+from pellucid.plots.panels.marks import dots
+from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
 
 MOST_EDGES = 3000
 
@@ -32,23 +33,11 @@ class Embeddings:
         else:
             for i, label in enumerate(np.unique(self.labels)):
                 here = self.labels == label
-                ax.scatter(
-                    *self.points[here].T,
-                    s=34,
-                    color=colour(i),
-                    marker=marker(i),
-                    edgecolors="white",
-                    linewidths=0.6,
-                    zorder=2,
-                    label=str(label),
-                )
+                dots(ax, *self.points[here].T, k=i, size=34, lw=0.6, zorder=2, label=str(label))
             legend(ax)
         ax.set(xlabel="first axis of the embeddings", ylabel="second axis")
-        heading(
-            ax,
-            f"{len(self.points)} nodes as the network sees them",
-            f"{self.share:.0%} of the variance of their embeddings; lines: edges",
-        )
+        note = f"{self.share:.0%} of the variance of their embeddings; lines: edges"
+        heading(ax, f"{len(self.points)} nodes as the network sees them", note)
         return ax
 
 

@@ -42,12 +42,8 @@ class FeatureMaps:
         self._first(figure, grid, columns)
         said = figure.add_subplot(grid[1 + 2 * lines[0], :])
         said.set_axis_off()
-        said.text(
-            0,
-            0.2,
-            f"after the last stage: {len(self.last)} of {self.counts[1]} maps",
-            transform=said.transAxes,
-        )
+        text = f"after the last stage: {len(self.last)} of {self.counts[1]} maps"
+        said.text(0, 0.2, text, transform=said.transAxes)
         self._last(figure, grid, columns, 2 + 2 * lines[0])
         figure.suptitle(self.title, fontsize="medium")
         return figure
@@ -131,15 +127,9 @@ def feature_maps(E: Any, x: Any, *, most: int = 8) -> FeatureMaps:
         f"An image of {h} by {w} pixels, {len(chosen)} of {len(first)} filters of the first stage "
         f"with their maps, and {len(kept)} of {len(last)} maps after the last stage."
     )
+    counts = (len(first), len(last))
     return FeatureMaps(
-        image,
-        filters[chosen],
-        first[chosen],
-        last[kept],
-        chosen + 1,
-        (len(first), len(last)),
-        title,
-        alt,
+        image, filters[chosen], first[chosen], last[kept], chosen + 1, counts, title, alt
     )
 
 

@@ -35,12 +35,8 @@ class Generated:
         drawn = ((self.real, "real rows"), (self.made, "generated"))
         for i, (ax, (rows, what)) in enumerate(zip(grid, drawn, strict=True)):
             ax.scatter(*rows.T, s=9, color=colour(i), marker="os"[i], alpha=0.5, linewidths=0)
-            ax.set(
-                xlim=margin(both[:, 0]),
-                ylim=margin(both[:, 1]),
-                xlabel=self.names[0],
-                ylabel=self.names[1] if i == 0 else "",
-            )
+            xlim, ylim, xlabel = margin(both[:, 0]), margin(both[:, 1]), self.names[0]
+            ax.set(xlim=xlim, ylim=ylim, xlabel=xlabel, ylabel=self.names[1] if i == 0 else "")
             heading(ax, f"{len(rows)} {what}", width=48)
         grid[0].figure.suptitle(self.note, fontsize="medium")
         return grid[0].figure
@@ -49,15 +45,8 @@ class Generated:
         ax = panels(1, size=(6.0, 4.0))[0]
         edges = np.histogram_bin_edges(np.concatenate([self.real, self.made]).ravel(), 30)
         ax.hist(self.real[:, 0], edges, density=True, color=colour(0), alpha=0.35, label="real")
-        ax.hist(
-            self.made[:, 0],
-            edges,
-            density=True,
-            histtype="step",
-            color=colour(1),
-            lw=2,
-            label="generated",
-        )
+        x = self.made[:, 0]
+        ax.hist(x, edges, density=True, histtype="step", color=colour(1), lw=2, label="generated")
         ax.legend(frameon=False)
         ax.set(xlabel=self.names[0], ylabel="density")
         heading(ax, self.note)

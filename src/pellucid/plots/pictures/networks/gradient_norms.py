@@ -33,13 +33,8 @@ class GradientNorms:
 
     def _epochs(self, ax: Any) -> None:
         for layer, values in enumerate(self.norms.T):
-            ax.plot(
-                np.where(values > 0, values, np.nan),
-                STYLES[layer % 4],
-                color=colour(layer),
-                lw=1.6,
-                label=f"layer {layer + 1}",
-            )
+            x = np.where(values > 0, values, np.nan)
+            ax.plot(x, STYLES[layer % 4], color=colour(layer), lw=1.6, label=f"layer {layer + 1}")
         ax.set(xlabel="epoch", ylabel="norm of the gradient", yscale=scale_of(self.norms))
         legend(ax)
         heading(ax, "Gradients by epoch and layer")
@@ -48,11 +43,8 @@ class GradientNorms:
         place = np.arange(1, len(self.deltas) + 1)
         ax.plot(place, np.where(self.deltas > 0, self.deltas, np.nan), "o-", color=colour(0), ms=7)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(
-            xlabel="layer (the gradient comes from the right)",
-            ylabel="rms of d loss/dz",
-            yscale=scale_of(self.deltas),
-        )
+        xlabel = "layer (the gradient comes from the right)"
+        ax.set(xlabel=xlabel, ylabel="rms of d loss/dz", yscale=scale_of(self.deltas))
         heading(ax, f"One pass back: {self.verdict}", self.advice)
 
 

@@ -60,18 +60,14 @@ class Network:
         if self.recurrent:
             for p in at[1:-1]:
                 for x, y in p:  # a loop above the unit: its value comes back in the next step
-                    ax.annotate(
-                        "",
-                        (x - 0.16, y + 0.2),
-                        (x + 0.16, y + 0.2),
-                        zorder=5,
-                        arrowprops={
-                            "arrowstyle": "->",
-                            "color": colour(2),
-                            "lw": 1.6,
-                            "connectionstyle": "arc3,rad=1.4",
-                        },
-                    )
+                    ends, turn = ((x - 0.16, y + 0.2), (x + 0.16, y + 0.2)), "arc3,rad=1.4"
+                    look = {
+                        "arrowstyle": "->",
+                        "color": colour(2),
+                        "lw": 1.6,
+                        "connectionstyle": turn,
+                    }
+                    ax.annotate("", *ends, zorder=5, arrowprops=look)
         heading(ax, self.title)
         return ax
 

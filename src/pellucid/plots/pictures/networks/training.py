@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, scale_of, words
 from pellucid.plots.panels.sweeps import labelled, last_step
 
@@ -45,16 +46,8 @@ class Training:
                 )
             at = self.best[i]
             if at is not None:
-                grid[1].plot(
-                    at,
-                    self.validation[i][at],
-                    "D",
-                    color=tint,
-                    mec="black",
-                    ms=8,
-                    zorder=4,
-                    label=f"{label}best: epoch {at}",
-                )
+                said = f"{label}best: epoch {at}"
+                spot(grid[1], at, self.validation[i][at], "D", tint, size=8, zorder=4, label=said)
                 for ax in grid:
                     ax.axvline(at, color=GREY, ls=":", lw=1)
         grid[0].set(xlabel="epoch", ylabel="loss", yscale=scale_of(*self.losses))
@@ -64,13 +57,9 @@ class Training:
         if some:
             grid[1].set(xlabel="epoch", ylabel="score")
             legend(grid[1])
-            heading(
-                grid[1],
-                "Score by epoch",
-                "diamond: the best epoch for the validation rows"
-                if any(b is not None for b in self.best)
-                else "",
-            )
+            known = any(b is not None for b in self.best)
+            note = "diamond: the best epoch for the validation rows" if known else ""
+            heading(grid[1], "Score by epoch", note)
         return grid[0].figure
 
 
@@ -132,12 +121,5 @@ def training(E: Any) -> Training:
     alt = f"Loss by epoch: {said}" + (
         f"; best validation score at epoch {best[0]}." if best[0] is not None else "."
     )
-    return Training(
-        tuple(names),
-        tuple(losses),
-        tuple(scores),
-        tuple(validation),
-        tuple(best),
-        tuple(diverged),
-        alt,
-    )
+    rounds = (tuple(losses), tuple(scores), tuple(validation), tuple(best), tuple(diverged))
+    return Training(tuple(names), *rounds, alt)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/projections."""
+"""Pictures of principal components and other projections. Read ``scores.py`` first."""

@@ -45,12 +45,8 @@ class ImageGrid:
             tint = colour(1) if self.wrong[i] else "#9CA3AF"
             for spine in ax.spines.values():
                 spine.set(color=tint, linewidth=2.5 if self.wrong[i] else 0.8)
-            ax.set_title(
-                self.titles[i],
-                fontsize="small",
-                pad=3,
-                color=colour(1) if self.wrong[i] else "black",
-            )
+            shade = colour(1) if self.wrong[i] else "black"
+            ax.set_title(self.titles[i], fontsize="small", pad=3, color=shade)
         figure.suptitle(self.title, fontsize="medium")
         return figure
 

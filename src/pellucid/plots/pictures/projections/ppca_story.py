@@ -9,6 +9,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import plane_of
 from pellucid.plots.panels.inputs import model_names
+from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import colour, heading, panels, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table
@@ -77,22 +78,10 @@ class PpcaStory:
         heading(ax, f"1. draw z from N(0, I): here ({shown})")
 
     def _lines(self, ax: Any) -> None:
-        for k, arrow in enumerate(self.directions[:2]):
-            ends = np.stack([self.mean - 4 * arrow, self.mean + 4 * arrow])
+        for k, along in enumerate(self.directions[:2]):
+            ends = np.stack([self.mean - 4 * along, self.mean + 4 * along])
             ax.plot(*ends.T, color=colour(2), lw=1.0, ls=("-", "--")[k], zorder=1)
-            ax.annotate(
-                "",
-                self.mean + arrow,
-                self.mean,
-                zorder=5,
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": colour(2),
-                    "lw": 2,
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
+            arrow(ax, self.mean + along, self.mean, colour(2), 2, zorder=5)
         ax.plot(*self.mean, "P", color="black", ms=8, zorder=6)
         ax.annotate("mu", self.mean, (6, -12), textcoords="offset points", fontsize="small")
         ax.plot(*self.place, "o", color=colour(1), ms=9, zorder=6)
@@ -143,16 +132,9 @@ def ppca_story(E: Any, X: Any = None, *, z: Any = None, columns: Any = None) -> 
         f"From z to x: {d} latent direction(s) of {len(mu)} columns, a ball of noise of standard "
         f"deviation {np.sqrt(s2):.3g} and the density of x over {' and '.join(view.names)}."
     )
+    mean, shown_place = plane.of(mu[None])[0], plane.of((mu + W @ place)[None])[0]
+    noise, covariance = s2 * B.T @ B, B.T @ np.asarray(E.covariance_) @ B
+    at = view.at[thinned(len(M), 2000)]
     return PpcaStory(
-        place,
-        plane.of(mu[None])[0],
-        W.T @ B,
-        plane.of((mu + W @ place)[None])[0],
-        s2 * B.T @ B,
-        B.T @ np.asarray(E.covariance_) @ B,
-        view.at[thinned(len(M), 2000)],
-        view.names,
-        title,
-        note,
-        alt,
+        place, mean, W.T @ B, shown_place, noise, covariance, at, view.names, title, note, alt
     )

@@ -8,6 +8,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.groups import plane_of
+from pellucid.plots.panels.marks import VEIL, arrow, beside
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table
@@ -44,42 +45,17 @@ class PrincipalAxes:
             )
         )
         ax.scatter(*self.at.T, s=16, color=colour(0), linewidths=0, zorder=3, label="row")
+        label = "foot: rebuilt from its score"
         ax.scatter(
-            *self.feet.T,
-            s=14,
-            color="black",
-            marker="x",
-            linewidths=0.8,
-            zorder=4,
-            label="foot: rebuilt from its score",
+            *self.feet.T, s=14, color="black", marker="x", linewidths=0.8, zorder=4, label=label
         )
         reach = 2.8 * self.arrows[0]
         ax.plot(*np.stack([self.mean - reach, self.mean + reach]).T, color=GREY, lw=1, zorder=1)
-        for k, arrow in enumerate(self.arrows):
-            ax.annotate(
-                "",
-                self.mean + arrow,
-                self.mean,
-                zorder=6,
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "lw": 2.4,
-                    "color": colour(2 + k),
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
-            ax.annotate(
-                f"axis {k}",
-                self.mean + arrow,
-                (5, 5),
-                textcoords="offset points",
-                fontsize="small",
-                color=colour(2 + k),
-                weight="bold",
-                zorder=7,
-                bbox={"fc": "white", "alpha": 0.7, "lw": 0, "pad": 0.5},
-            )
+        for k, along in enumerate(self.arrows):
+            at, tint = self.mean + along, colour(2 + k)
+            arrow(ax, at, self.mean, tint, 2.4, zorder=6)
+            box = VEIL | {"alpha": 0.7}
+            beside(ax, f"axis {k}", at, (5, 5), color=tint, weight="bold", zorder=7, bbox=box)
         if self.equal:
             ax.set_aspect("equal", adjustable="datalim")
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -148,16 +124,6 @@ def principal_axes(E: Any, X: Any, *, n_components: int = 1, columns: Any = None
     )
     rows = thinned(len(Z))
     centre = plane.of(zero)
-    return PrincipalAxes(
-        view.at[rows],
-        plane.of(back)[rows],
-        centre[0],
-        plane.of(ends) - centre,
-        lost,
-        share,
-        equal,
-        view.names,
-        title,
-        note,
-        alt,
-    )
+    at, feet, arrows = view.at[rows], plane.of(back)[rows], plane.of(ends) - centre
+    names = view.names
+    return PrincipalAxes(at, feet, centre[0], arrows, lost, share, equal, names, title, note, alt)

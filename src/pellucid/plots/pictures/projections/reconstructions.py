@@ -72,13 +72,9 @@ class Reconstructions:
         ax.axhline(0, color="#9CA3AF", lw=0.8)
         if len(place) <= 15:
             long = max(map(len, self.names)) > 4
-            ax.set_xticks(
-                place,
-                self.names,
-                rotation=45 if long else 0,
-                ha="right" if long else "center",
-                fontsize="x-small",
-            )
+            rotation = 45 if long else 0
+            side = "right" if long else "center"
+            ax.set_xticks(place, self.names, rotation=rotation, ha=side, fontsize="x-small")
         else:
             ax.set_xlabel("column")
         if i == 0:
@@ -139,17 +135,11 @@ def reconstructions(
         title = f"{label_of(E)}: {said}"
     alt = f"{len(chosen)} of {len(M)} rows beside their reconstructions; {said}."
     spread = M.std(axis=0)
+    original = M[chosen].reshape(-1, *(size or M.shape[1:]))
+    rebuilt, mean = back[chosen].reshape(-1, *(size or M.shape[1:])), M.mean(axis=0)
+    shown_spread = np.where(spread > 0, spread, 1.0)
     return Reconstructions(
-        chosen,
-        M[chosen].reshape(-1, *(size or M.shape[1:])),
-        back[chosen].reshape(-1, *(size or M.shape[1:])),
-        errors[chosen],
-        size,
-        M.mean(axis=0),
-        np.where(spread > 0, spread, 1.0),
-        table.names,
-        title,
-        alt,
+        chosen, original, rebuilt, errors[chosen], size, mean, shown_spread, table.names, title, alt
     )
 
 

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import axes, colour, legend, marker, thinned
+from pellucid.plots.panels.marks import tone
+from pellucid.plots.panels.style import axes, colour, legend, thinned
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,7 @@ class Scatter:
             for i, label in enumerate(np.unique(self.target)):
                 rows = self.target == label
                 ax.scatter(
-                    x[rows],
-                    y[rows],
-                    s=16,
-                    color=colour(i),
-                    marker=marker(i),
-                    alpha=0.8,
-                    linewidths=0,
-                    label=str(label),
+                    x[rows], y[rows], s=16, alpha=0.8, linewidths=0, label=str(label), **tone(i)
                 )
             legend(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)

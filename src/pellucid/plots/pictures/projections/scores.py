@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.marks import VEIL, arrow
 from pellucid.plots.panels.planes import MOST_CLASSES, draw_points, labels_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
@@ -47,28 +48,10 @@ class Scores:
             ends = self.factor * self.loadings
             text = spread_out(1.06 * ends, 0.06 * float(np.ptp(self.at[:, 1])))
             for name, place, label in zip(self.columns, ends, text, strict=True):
-                ax.annotate(
-                    "",
-                    place,
-                    (0, 0),
-                    zorder=5,
-                    arrowprops={
-                        "arrowstyle": "-|>",
-                        "color": "black",
-                        "lw": 1.3,
-                        "shrinkA": 0,
-                        "shrinkB": 0,
-                    },
-                )
-                ax.annotate(
-                    name,
-                    label,
-                    ha="left" if place[0] >= 0 else "right",
-                    va="center",
-                    fontsize="small",
-                    zorder=6,
-                    bbox={"fc": "white", "alpha": 0.65, "lw": 0, "pad": 0.5},
-                )
+                arrow(ax, place, (0, 0), "black", 1.3, zorder=5)
+                side = "left" if place[0] >= 0 else "right"
+                box = VEIL | {"alpha": 0.65}
+                ax.annotate(name, label, ha=side, va="center", fontsize="small", zorder=6, bbox=box)
         ax.axhline(0, color="#9CA3AF", lw=0.8, zorder=1)
         ax.axvline(0, color="#9CA3AF", lw=0.8, zorder=1)
         ax.margins(0.12)
@@ -122,20 +105,9 @@ def scores(E: Any, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores
     said = "" if target == "" else f", coloured by {target}"
     arrows = "" if L is None else f"; arrows for {words(columns)}"
     alt = f"Map of {len(at)} rows by scores {a} and {b} of {label_of(E)}{said}{arrows}."
-    return Scores(
-        at[kept],
-        None if codes is None else codes[kept],
-        classes,
-        None if values is None else values[kept],
-        target,
-        L,
-        columns,
-        factor,
-        (axes_names[0], axes_names[1]),
-        f"{label_of(E)}: scores {a} and {b}",
-        note,
-        alt,
-    )
+    shown = [None if v is None else v[kept] for v in (codes, values)]
+    heads = ((axes_names[0], axes_names[1]), f"{label_of(E)}: scores {a} and {b}", note, alt)
+    return Scores(at[kept], shown[0], classes, shown[1], target, L, columns, factor, *heads)
 
 
 def spread_out(places: Array, gap: float) -> Array:

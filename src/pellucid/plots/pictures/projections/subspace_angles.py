@@ -26,29 +26,18 @@ class SubspaceAngles:
     def plot(self) -> Any:
         """Angles and eigenvalues; the figure."""
         left, right = panels(2, columns=2, size=(4.2, 3.4))
-        left.hist(
-            self.angles,
-            bins=min(25, max(5, len(self.angles) // 4)),
-            color=colour(0),
-            alpha=0.85,
-            range=(0, max(float(self.angles.max()), 1.0)),
-        )
+        bins = min(25, max(5, len(self.angles) // 4))
+        range = (0, max(float(self.angles.max()), 1.0))
+        left.hist(self.angles, bins=bins, color=colour(0), alpha=0.85, range=range)
         left.axvline(self.median, color="black", lw=1.4)
         left.axvline(self.upper, color=colour(1), ls="--", lw=1.4)
         left.set(xlabel="largest angle to the subspace of all rows (degrees)", ylabel="resamples")
         heading(left, f"median {self.median:.1f} (solid), 95 % below {self.upper:.1f} (dashed)")
         place = np.arange(1, self.eigenvalues.shape[1] + 1)
         middle = np.median(self.eigenvalues, axis=0)
+        error, tint = np.abs(self.intervals.T - middle), colour(0)
         right.errorbar(
-            place,
-            middle,
-            yerr=np.abs(self.intervals.T - middle),
-            fmt="o",
-            ms=7,
-            color=colour(0),
-            ecolor=GREY,
-            capsize=4,
-            lw=1.4,
+            place, middle, yerr=error, fmt="o", ms=7, color=tint, ecolor=GREY, capsize=4, lw=1.4
         )
         right.set_xticks(place if len(place) <= 12 else place[:: len(place) // 10])
         right.set(xlabel="direction", ylabel="eigenvalue", xlim=(0.5, len(place) + 0.5))

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/regression."""
+"""Pictures of regression fits: one file each. Read ``regression_fit.py`` first."""

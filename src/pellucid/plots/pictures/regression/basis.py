@@ -67,27 +67,16 @@ class Basis:
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.6)
         for m in self._shown():
             label = "weight x function" if m == 0 else None
-            ax.plot(
-                self.grid,
-                self.weights[m] * self.functions[m],
-                "--",
-                color=colour(m % 7),
-                lw=1,
-                alpha=0.8,
-                label=label,
-            )
+            y = self.weights[m] * self.functions[m]
+            ax.plot(self.grid, y, "--", color=colour(m % 7), lw=1, alpha=0.8, label=label)
         knots = self.knots if len(self.knots) <= MOST_KNOTS else self.knots[:0]
         edges = np.concatenate([[-np.inf], knots, [np.inf]])
         word = "sum (its colour changes at a knot)" if len(knots) else "sum"
         for i, (low, high) in enumerate(pairwise(edges)):
             here = (self.grid >= low) & (self.grid < high)  # a jump at a knot stays a gap
-            ax.plot(
-                self.grid[here],
-                self.total[here],
-                color="black" if i % 2 == 0 else colour(0),
-                lw=2.4,
-                label=word if i == 0 else None,
-            )
+            tint = "black" if i % 2 == 0 else colour(0)
+            said = word if i == 0 else None
+            ax.plot(self.grid[here], self.total[here], color=tint, lw=2.4, label=said)
         self._mark_knots(ax)
         inside = np.concatenate([self.total, self.points[:, 1], [0.0]])
         room = 0.15 * (np.ptp(inside) or 1.0)
@@ -139,15 +128,12 @@ def basis(E: Any, X: Any = None, y: Any = None, *, column: Any = None, n: int = 
     moving = np.ptp(H, axis=0) > 0
     constant = float(np.ravel(model.intercept_)[0]) + float(H[0, ~moving] @ model.coef_[~moving])
     labels = output_names(E, H.shape[1])
-    return finish(
-        sweep,
-        H[:, moving].T,
-        model.coef_[moving],
-        tuple(labels[moving]),
-        constant,
+    knots, points = (
         find_knots(E, sweep.column, table.X),
         read_points(table, sweep, y, X is not None),
     )
+    terms = (H[:, moving].T, model.coef_[moving], tuple(labels[moving]))
+    return finish(sweep, *terms, constant, knots, points)
 
 
 def range_of(E: Any, X: Any, column: Any, n: int) -> tuple[Table, Sweep]:
@@ -217,18 +203,10 @@ def spline_basis(E: Any, model: Any, X: Any, y: Any, n: int) -> Basis:
         f"Smoothing spline with {len(model.knots_)} knots and {model.df_:.4g} degrees of freedom, "
         f"and the kernels of {len(chosen)} of its {m} rows."
     )
+    weights, labels, knots = target[chosen], tuple(f"row {row}" for row in chosen), model.knots_
+    names = (sweep.name, name)
     return Basis(
-        sweep.grid,
-        np.array(H),
-        target[chosen],
-        tuple(f"row {row}" for row in chosen),
-        0.0,
-        total,
-        model.knots_,
-        points,
-        (sweep.name, name),
-        title,
-        alt,
+        sweep.grid, np.array(H), weights, labels, 0.0, total, knots, points, names, title, alt
     )
 
 
@@ -248,16 +226,7 @@ def finish(
         f"{len(weights)} basis functions of {sweep.name} dashed and their weighted sum solid, "
         f"with {len(knots)} knots; the sum runs from {total.min():.4g} to {total.max():.4g}."
     )
+    shown_weights, names = np.asarray(weights, dtype=np.float64), (sweep.name, points[1])
     return Basis(
-        sweep.grid,
-        H,
-        np.asarray(weights, dtype=np.float64),
-        labels,
-        constant,
-        total,
-        knots,
-        points[0],
-        (sweep.name, points[1]),
-        title,
-        alt,
+        sweep.grid, H, shown_weights, labels, constant, total, knots, points[0], names, title, alt
     )

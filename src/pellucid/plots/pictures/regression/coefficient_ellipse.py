@@ -37,14 +37,14 @@ class CoefficientEllipse:
         ax = axes(ax, figsize=(7.2, 4.4))
         share = f"{100 * self.confidence:g} %"
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.3, linewidth=0)
-        ax.plot(*self.boundary.T, color=colour(0), linewidth=1.8, label=f"joint {share} region")
+        ax.plot(*self.boundary.T, color=colour(0), lw=1.8, label=f"joint {share} region")
         box = self.centre + self.half * [(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]
         word = f"single {share} intervals"
-        ax.plot(*box.T, color=GREY, linewidth=1.2, linestyle="--", label=word)
+        ax.plot(*box.T, color=GREY, lw=1.2, ls="--", label=word)
         ax.scatter(*self.centre, color=colour(0), s=30, zorder=3, label="estimate")
         ax.scatter([0], [0], color=colour(1), marker="X", s=50, zorder=3, label="both 0")
-        ax.axhline(0, color=GREY, linewidth=0.8)
-        ax.axvline(0, color=GREY, linewidth=0.8)
+        ax.axhline(0, color=GREY, lw=0.8)
+        ax.axvline(0, color=GREY, lw=0.8)
         ax.set(xlabel=f"coefficient of {self.names[0]}", ylabel=f"coefficient of {self.names[1]}")
         where = "inside" if self.holds_zero else "outside"
         heading(ax, f"correlation of the estimates {self.correlation:.2f}; both 0 is {where}")
@@ -127,14 +127,7 @@ def coefficient_ellipse(
         f"({centre[1]:.4g}); correlation {correlation:.2f}; it {'holds' if inside else 'excludes'} "
         "(0, 0)."
     )
+    half = width * np.sqrt(np.diag(C))
     return CoefficientEllipse(
-        centre,
-        C,
-        boundary,
-        width * np.sqrt(np.diag(C)),
-        confidence,
-        correlation,
-        inside,
-        (a, b),
-        alt,
+        centre, C, boundary, half, confidence, correlation, inside, (a, b), alt
     )

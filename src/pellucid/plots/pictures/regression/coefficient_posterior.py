@@ -32,13 +32,8 @@ class CoefficientPosterior:
         ax.plot(*self.draws.T, ".", color=colour(5), ms=4, alpha=0.7, label="draws")
         styles = ("-", "--", ":")
         for i, (level, curve) in enumerate(zip(self.levels, self.ellipses, strict=True)):
-            ax.plot(
-                *curve.T,
-                styles[i % 3],
-                color=colour(0),
-                lw=1.8,
-                label=f"{level:.0%} ({self.inside[i]:.0%} of the draws)",
-            )
+            label = f"{level:.0%} ({self.inside[i]:.0%} of the draws)"
+            ax.plot(*curve.T, styles[i % 3], color=colour(0), lw=1.8, label=label)
         ax.plot(
             *self.mean, "P", ms=9, color=colour(1), mec="white", mew=0.5, label="posterior mean"
         )

@@ -33,45 +33,25 @@ class Coefficients:
         ax = axes(ax, figsize=(6.0, 1.6 + 0.28 * len(self.names)))
         at = np.arange(len(self.names))
         nothing = 1.0 if self.odds else 0.0  # what no effect looks like
-        ax.axvline(nothing, color=GREY, linewidth=1)
+        ax.axvline(nothing, color=GREY, lw=1)
         known = np.isfinite(self.low) & np.isfinite(self.high)
         share = f"{100 * self.confidence:g} % interval"
         if known.any():
             style = "-" if self.valid else (0, (2, 1.5))
             word = share if self.valid else f"{share}, see above"
-            ax.hlines(
-                at[known],
-                self.low[known],
-                self.high[known],
-                color=colour(0),
-                linewidth=2,
-                linestyle=style,
-                label=word,
-            )
+            low, high, tint = self.low[known], self.high[known], colour(0)
+            ax.hlines(at[known], low, high, color=tint, linewidth=2, linestyle=style, label=word)
         clear = known & self.valid & ((self.low > nothing) | (self.high < nothing))
         tested = self.valid and known.any()
         hollow = ~clear if tested else ~known & (self.estimate == nothing)
         words = (f"not {nothing:g}", f"exactly {nothing:g}")
         if tested:
             words = (f"interval without {nothing:g}", f"interval holds {nothing:g}")
-        ax.scatter(
-            self.estimate[~hollow],
-            at[~hollow],
-            s=34,
-            color=colour(0),
-            zorder=3,
-            label=words[0] if hollow.any() else "estimate",
-        )
+        said = words[0] if hollow.any() else "estimate"
+        ax.scatter(self.estimate[~hollow], at[~hollow], s=34, color=colour(0), zorder=3, label=said)
         if hollow.any():
-            ax.scatter(
-                self.estimate[hollow],
-                at[hollow],
-                s=34,
-                facecolors="white",
-                zorder=3,
-                edgecolors=colour(0),
-                label=words[1],
-            )
+            x, y, said = self.estimate[hollow], at[hollow], words[1]
+            ax.scatter(x, y, s=34, facecolors="white", zorder=3, edgecolors=colour(0), label=said)
         ax.set_yticks(at, self.names)
         label = "coefficient (target units per unit of the column)"
         if self.odds:

@@ -36,22 +36,10 @@ class Extrapolation:
         x, y, fit, first = self.x[kept], self.y[kept], self.prediction[kept], self.first[kept]
         ax.axvspan(self.cut, self.grid[-1], color=colour(4), alpha=0.12, lw=0)
         ax.vlines(x[~first], y[~first], fit[~first], color=colour(1), lw=0.7, alpha=0.6)
-        ax.plot(
-            x[first],
-            y[first],
-            "o",
-            ms=4,
-            color=colour(0),
-            label=f"fitted rows, mean squared error {self.mse_first:.3g}",
-        )
-        ax.plot(
-            x[~first],
-            y[~first],
-            "s",
-            ms=4,
-            color=colour(1),
-            label=f"rows beyond, mean squared error {self.mse_second:.3g}",
-        )
+        label = f"fitted rows, mean squared error {self.mse_first:.3g}"
+        ax.plot(x[first], y[first], "o", ms=4, color=colour(0), label=label)
+        label = f"rows beyond, mean squared error {self.mse_second:.3g}"
+        ax.plot(x[~first], y[~first], "s", ms=4, color=colour(1), label=label)
         ax.plot(self.grid, self.curve, color="black", lw=1.8, label="prediction")
         ax.axvline(self.cut, color=GREY, ls=":")
         centre, spread = np.median(self.y), np.ptp(self.y) or 1.0
@@ -109,17 +97,6 @@ def extrapolation(
         f"{label_of(E)} fitted on the {m} rows with the smallest {sweep.name}: mean squared error "
         f"{inside:.4g} there and {beyond:.4g} on the {len(x) - m} rows beyond."
     )
-    return Extrapolation(
-        x,
-        target,
-        fit,
-        first,
-        sweep.grid,
-        predicted(model, table.like(sweep.rows)),
-        float((x[m - 1] + x[m]) / 2),
-        inside,
-        beyond,
-        (sweep.name, name),
-        title,
-        alt,
-    )
+    grid, curve = sweep.grid, predicted(model, table.like(sweep.rows))
+    cut, names = float((x[m - 1] + x[m]) / 2), (sweep.name, name)
+    return Extrapolation(x, target, fit, first, grid, curve, cut, inside, beyond, names, title, alt)

@@ -116,15 +116,7 @@ def fit_gallery(
     kept = thinned(len(target))
     parts = [f"{v}: {word}" for v, word in zip(values, verdicts, strict=True)]
     alt = with_note(f"Fits for {parameter} = {'; '.join(parts)}.", sweep.note)
-    return FitGallery(
-        parameter,
-        tuple(values),
-        sweep.grid,
-        np.array(curves),
-        np.array(own),
-        np.array(held),
-        verdicts,
-        np.column_stack([table.X[kept, sweep.column], target[kept]]),
-        (sweep.name, name),
-        alt.replace("\n", " "),
-    )
+    points = np.column_stack([table.X[kept, sweep.column], target[kept]])
+    found = (np.array(curves), np.array(own), np.array(held), verdicts, points)
+    words = ((sweep.name, name), alt.replace("\n", " "))
+    return FitGallery(parameter, tuple(values), sweep.grid, *found, *words)

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, axes, colour, legend, marker, thinned
+from pellucid.plots.panels.marks import tone
+from pellucid.plots.panels.style import GREY, axes, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, labelled, last_step, read_table, with_note
 
 
@@ -31,25 +32,10 @@ class PointwiseVariance:
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
         for i, (label, h) in enumerate(zip(self.labels, self.variance, strict=True)):
-            ax.plot(
-                self.grid,
-                h,
-                color=colour(i),
-                lw=1.8,
-                marker=marker(i),
-                ms=4,
-                markevery=len(self.grid) // 10,
-                label=f"{label} (df {self.df[i]:.3g})",
-            )
-        ax.plot(
-            self.inputs,
-            np.zeros(len(self.inputs)),
-            "|",
-            color=GREY,
-            ms=9,
-            clip_on=False,
-            label="data",
-        )
+            markevery, said = len(self.grid) // 10, f"{label} (df {self.df[i]:.3g})"
+            ax.plot(self.grid, h, lw=1.8, ms=4, markevery=markevery, label=said, **tone(i))
+        y = np.zeros(len(self.inputs))
+        ax.plot(self.inputs, y, "|", color=GREY, ms=9, clip_on=False, label="data")
         ax.set(xlabel=self.name, ylabel="variance of the fit / noise variance", title=self.title)
         ax.set_ylim(bottom=0)
         legend(ax)
@@ -94,16 +80,10 @@ def pointwise_variance(E: Any, x: Any, *, column: Any = None, n: int = 201) -> P
     labels = tuple(label for label, _ in pairs)
     parts = [f"{name} at most {h.max():.3g}" for name, h in zip(labels, curves, strict=True)]
     alt = f"Variance of the fit over the noise variance along {sweep.name}: {', '.join(parts)}."
-    return PointwiseVariance(
-        sweep.grid,
-        np.array(curves),
-        labels,
-        tuple(df),
-        table.X[thinned(len(table.X)), sweep.column],
-        sweep.name,
-        with_note("How sure the fit is at every point", sweep.note),
-        alt,
-    )
+    grid, variance = sweep.grid, np.array(curves)
+    inputs = table.X[thinned(len(table.X)), sweep.column]
+    title = with_note("How sure the fit is at every point", sweep.note)
+    return PointwiseVariance(grid, variance, labels, tuple(df), inputs, sweep.name, title, alt)
 
 
 def named_rows(model: Any, rows: Any) -> Any:

@@ -24,7 +24,7 @@ class PredictedActual:
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(4.6, 4.6))
         ends = margin(np.concatenate([self.predicted, self.actual]))
-        ax.plot(ends, ends, color=GREY, linewidth=1.2, linestyle="--", label="prediction = actual")
+        ax.plot(ends, ends, color=GREY, lw=1.2, ls="--", label="prediction = actual")
         ax.scatter(self.predicted, self.actual, s=16, color=colour(0), alpha=0.7, linewidths=0)
         ax.set(xlim=ends, ylim=ends, xlabel=f"predicted {self.name}", ylabel=f"actual {self.name}")
         ax.set_aspect("equal")

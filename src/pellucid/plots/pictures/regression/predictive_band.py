@@ -12,6 +12,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.posteriors import noise_of
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
@@ -35,25 +36,13 @@ class PredictiveBand:
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
         k = self.widths
-        ax.fill_between(
-            self.grid,
-            self.mean - k * self.sd,
-            self.mean + k * self.sd,
-            color=colour(0),
-            alpha=0.22,
-            lw=0,
-            label=f"Bayesian, mean ± {k:g} sd",
-        )
+        low, label = self.mean - k * self.sd, f"Bayesian, mean ± {k:g} sd"
+        band(ax, self.grid, low, self.mean + k * self.sd, colour(0), 0.22, label=label)
         ax.plot(self.grid, self.mean, color=colour(0), lw=2)
         for sign in (-1, 1):
-            ax.plot(
-                self.grid,
-                self.mean + sign * k * self.plug_in,
-                "--",
-                color=colour(1),
-                lw=1.4,
-                label=f"plug-in, ± {k:g} x {self.plug_in:.3g}" if sign == 1 else None,
-            )
+            y = self.mean + sign * k * self.plug_in
+            said = f"plug-in, ± {k:g} x {self.plug_in:.3g}" if sign == 1 else None
+            ax.plot(self.grid, y, "--", color=colour(1), lw=1.4, label=said)
         ax.plot(*self.points.T, "o", color=GREY, ms=3.5, alpha=0.8)
         for end in self.span:
             ax.axvline(end, color=GREY, ls=":", lw=1)
@@ -115,15 +104,6 @@ def predictive_band(
         f"Predictive mean of {name} along {sweep.name}; the standard deviation is {sd.min():.4g} "
         f"at its least and {sd.max():.4g} at its most, the plug-in has {plug_in:.4g} everywhere."
     )
-    return PredictiveBand(
-        sweep.grid,
-        mean,
-        sd,
-        plug_in,
-        float(widths),
-        (float(inside.min()), float(inside.max())),
-        points,
-        (sweep.name, name),
-        with_note("Prediction of new observations", sweep.note),
-        alt,
-    )
+    grid, span, names = sweep.grid, (float(inside.min()), float(inside.max())), (sweep.name, name)
+    title = with_note("Prediction of new observations", sweep.note)
+    return PredictiveBand(grid, mean, sd, plug_in, float(widths), span, points, names, title, alt)

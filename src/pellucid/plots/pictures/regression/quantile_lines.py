@@ -34,14 +34,8 @@ class QuantileLines:
             q = self.quantiles[i]
             style, width = ("-", 2.4) if q == 0.5 else (styles[i % 4], 1.6)
             word = " (median)" if q == 0.5 else ""
-            ax.plot(
-                self.grid,
-                self.lines[i],
-                ls=style,
-                lw=width,
-                color=colour(i),
-                label=f"{q:g} quantile{word}: {self.below[i]:.0%} of rows below",
-            )
+            label = f"{q:g} quantile{word}: {self.below[i]:.0%} of rows below"
+            ax.plot(self.grid, self.lines[i], ls=style, lw=width, color=colour(i), label=label)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         legend(ax)
         return ax
@@ -84,14 +78,7 @@ def quantile_lines(
     kept = thinned(len(target))
     note = [sweep.note] * bool(sweep.note) + ["some lines cross inside the data"] * crossings
     parts = [f"{a:g} ({b:.0%} below)" for a, b in zip(q, below, strict=True)]
-    return QuantileLines(
-        sweep.grid,
-        lines,
-        q,
-        below,
-        crossings,
-        np.column_stack([table.X[kept, sweep.column], target[kept]]),
-        (sweep.name, name),
-        with_note("Quantile regression", "; ".join(note)),
-        f"Lines of the quantiles {', '.join(parts)} of {name} given {sweep.name}.",
-    )
+    points, names = np.column_stack([table.X[kept, sweep.column], target[kept]]), (sweep.name, name)
+    title = with_note("Quantile regression", "; ".join(note))
+    alt = f"Lines of the quantiles {', '.join(parts)} of {name} given {sweep.name}."
+    return QuantileLines(sweep.grid, lines, q, below, crossings, points, names, title, alt)

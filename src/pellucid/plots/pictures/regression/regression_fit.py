@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
+from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, margin, thinned
 
@@ -47,34 +48,17 @@ class RegressionFit:
         ax = axes(ax)
         x, share = self.grid[:, 0], f"{100 * self.confidence:g} % band"
         if self.new_band is not None:
-            ax.fill_between(
-                x,
-                *self.new_band.T,
-                color=colour(5),
-                alpha=0.22,
-                linewidth=0,
-                label=f"{share} of a new observation",
-            )
+            low, high = self.new_band.T
+            band(ax, x, low, high, colour(5), 0.22, label=f"{share} of a new observation")
         if self.mean_band is not None:
-            ax.fill_between(
-                x,
-                *self.mean_band.T,
-                color=colour(0),
-                alpha=0.3,
-                linewidth=0,
-                label=f"{share} of the fit",
-            )
+            low, high = self.mean_band.T
+            band(ax, x, low, high, colour(0), 0.3, label=f"{share} of the fit")
         at = self.at[:, 0]
+        tint = colour(1)
         ax.vlines(
-            at,
-            self.fitted,
-            self.height,
-            color=colour(1),
-            linewidth=0.8,
-            alpha=0.7,
-            label="residuals",
+            at, self.fitted, self.height, color=tint, linewidth=0.8, alpha=0.7, label="residuals"
         )
-        ax.plot(x, self.surface, color=colour(0), linewidth=2, label="fit")
+        ax.plot(x, self.surface, color=colour(0), lw=2, label="fit")
         ax.scatter(at, self.height, s=14, color="black", zorder=3, linewidths=0)
         ax.set(xlabel=self.names[0], ylabel=self.target)
         heading(ax, self.title, self.note)
@@ -94,18 +78,11 @@ class RegressionFit:
         ax.plot_surface(a, b, Z, color=colour(5), alpha=0.35, linewidth=0, antialiased=True)
         ax.plot_wireframe(a, b, Z, rcount=7, ccount=7, color=colour(0), linewidth=0.6)
         for point, low, high in zip(self.at, self.fitted, self.height, strict=True):
-            ax.plot([point[0]] * 2, [point[1]] * 2, [low, high], color=colour(1), linewidth=0.9)
+            ax.plot([point[0]] * 2, [point[1]] * 2, [low, high], color=colour(1), lw=0.9)
         above = self.height >= self.fitted
         for rows, shape, word in ((above, "^", "above the fit"), (~above, "v", "below the fit")):
-            ax.scatter(
-                *self.at[rows].T,
-                self.height[rows],
-                s=16,
-                marker=shape,
-                depthshade=False,
-                color="black" if shape == "^" else GREY,
-                label=word,
-            )
+            look = {"s": 16, "depthshade": False, "color": "black" if shape == "^" else GREY}
+            ax.scatter(*self.at[rows].T, self.height[rows], marker=shape, label=word, **look)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.set_zlabel(self.target)
         ax.view_init(elev=22, azim=self._side())
@@ -200,18 +177,9 @@ def regression_fit(
         f"root mean squared residual {rms:.4g}."
         + (f" {100 * confidence:g} % bands are shown." if found else "")
     )
-    return RegressionFit(
-        view.at[kept],
-        fitted + residuals[kept],
-        fitted,
-        grid,
-        predicted(E, rows),
-        found.get("mean"),
-        found.get("prediction"),
-        confidence,
-        view.names,
-        target,
-        f"{what}: RMS residual {rms:.4g}",
-        "; ".join(filter(None, (shown, reason))),
-        alt,
-    )
+    rows_drawn = (view.at[kept], fitted + residuals[kept], fitted)
+    both = (found.get("mean"), found.get("prediction"), confidence)
+    curve = (*rows_drawn, grid, predicted(E, rows), *both)
+    note = "; ".join(filter(None, (shown, reason)))
+    words = (view.names, target, f"{what}: RMS residual {rms:.4g}", note, alt)
+    return RegressionFit(*curve, *words)

@@ -57,14 +57,8 @@ class RegressionProjection:
         ]
         room = 0.35 * max(base, height, 1e-300)
         ax.axhspan(-0.04 * room, 0.04 * room, color=colour(5), alpha=0.5, lw=0)
-        ax.text(
-            max(base + room, 1.3 * (height + room)),
-            -0.12 * room,
-            "column space",
-            ha="right",
-            va="top",
-            color=GREY,
-        )
+        x = max(base + room, 1.3 * (height + room))
+        ax.text(x, -0.12 * room, "column space", ha="right", va="top", color=GREY)
         for (a, b), (c, d), tint, label in sides:
             ax.annotate(
                 "", (c, d), (a, b), arrowprops={"arrowstyle": "-|>", "color": tint, "lw": 2.2}
@@ -77,11 +71,8 @@ class RegressionProjection:
         wide = max(base + room, 1.3 * (height + room))
         ax.set(xlim=(-0.25 * room, wide), ylim=(-0.5 * room, height + 0.3 * room))
         ax.set_aspect("equal", adjustable="box")
-        ax.set(
-            xlabel="along the fit",
-            ylabel="orthogonal to the columns",
-            title=f"y and the column space: {self.angle:.1f}°{share}",
-        )
+        title = f"y and the column space: {self.angle:.1f}°{share}"
+        ax.set(xlabel="along the fit", ylabel="orthogonal to the columns", title=title)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
         return ax
 
@@ -97,24 +88,16 @@ class RegressionProjection:
             P = corners[..., :1] * u + corners[..., 1:] * v
             ax.plot_surface(*np.moveaxis(P, -1, 0), color=colour(5), alpha=0.3, linewidth=0)
             look_at(ax, self.fitted, normal if normal @ self.residual >= 0 else -normal)
+        pairs = zip(self.columns.T, self.names, strict=True)
         arrows = [
             (zero, self.y, colour(0), "y"),
             (zero, self.fitted, colour(2), "fit, the projection"),
             (self.fitted, self.residual, colour(1), "residual, orthogonal"),
-            *(
-                (zero, c, GREY, f"column {name}")
-                for c, name in zip(self.columns.T, self.names, strict=True)
-            ),
+            *((zero, c, GREY, f"column {name}") for c, name in pairs),
         ]
         for i, (at, vector, tint, label) in enumerate(arrows):
-            ax.quiver(
-                *at,
-                *vector,
-                color=tint,
-                lw=2 if i < 3 else 1.2,
-                arrow_length_ratio=0.08,
-                label=label if i < 3 else None,
-            )
+            width, said = (2, label) if i < 3 else (1.2, None)
+            ax.quiver(*at, *vector, color=tint, lw=width, arrow_length_ratio=0.08, label=said)
             if i >= 3:
                 ax.text(*(1.05 * vector), label, color=GREY, fontsize="small")
         u, r = (v / (np.linalg.norm(v) or 1.0) for v in (self.fitted, self.residual))

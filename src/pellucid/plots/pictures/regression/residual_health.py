@@ -17,6 +17,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.linear.diagnostics.residuals import residual_health as diagnose
 from pellucid.linear.diagnostics.residuals import studentize
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
+from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.style import (
     GREY,
     colour,
@@ -70,25 +71,17 @@ class ResidualHealth:
     def _dots(self, ax: Any, x: Array, y: Array) -> None:
         ax.scatter(x, y, s=13, color=colour(0), alpha=0.7, linewidths=0)
         at = np.flatnonzero(self.rows == self.worst)
-        ax.scatter(
-            x[at],
-            y[at],
-            s=80,
-            facecolors="none",
-            edgecolors=colour(1),
-            linewidths=1.6,
-            label=f"row {self.worst}",
-        )
+        ring(ax, x[at], y[at], size=80, tint=colour(1), lw=1.6, label=f"row {self.worst}")
 
     def _fit(self, ax: Any) -> None:
         self._dots(ax, self.fitted, self.residuals)
-        ax.axhline(0, color=GREY, linewidth=1)
+        ax.axhline(0, color=GREY, lw=1)
         order = np.argsort(self.fitted, kind="stable")
         if len(order) >= 20:  # a running mean shows a bend
             size = max(5, len(order) // 10)
             weights = np.full(size, 1 / size)
             line = [np.convolve(v[order], weights, "valid") for v in (self.fitted, self.residuals)]
-            ax.plot(*line, color=colour(2), linewidth=1.8, label="running mean")
+            ax.plot(*line, color=colour(2), lw=1.8, label="running mean")
         ax.set(xlabel=f"fitted {self.names[1]}", ylabel="residual")
         heading(ax, "Residuals against fit")
         legend(ax)
@@ -96,7 +89,7 @@ class ResidualHealth:
     def _normal(self, ax: Any) -> None:
         self._dots(ax, self.quantiles, self.standardised)
         ends = np.array(margin(self.quantiles))
-        ax.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="normal")
+        ax.plot(ends, ends, color=GREY, lw=1, ls="--", label="normal")
         ax.set(xlabel="normal quantile", ylabel="standardised residual")
         heading(ax, "Normal quantiles")
         legend(ax, loc="upper left")
@@ -109,21 +102,11 @@ class ResidualHealth:
         for i, distance in enumerate(CONTOURS):
             t = np.sqrt(distance * self.df * (1 - h) / h)
             for side in (t, -t):
-                ax.plot(
-                    h,
-                    side,
-                    color=colour(1),
-                    linewidth=1,
-                    linestyle=("--", "-")[i],
-                    label=f"Cook's distance {distance:g}" if side is t else None,
-                )
-        ax.axhline(0, color=GREY, linewidth=1)
-        ax.set(
-            xlim=(0, right),
-            ylim=(min(low, -2.5), max(high, 2.5)),
-            xlabel="leverage",
-            ylabel="standardised residual",
-        )
+                label = f"Cook's distance {distance:g}" if side is t else None
+                ax.plot(h, side, color=colour(1), lw=1, ls=("--", "-")[i], label=label)
+        ax.axhline(0, color=GREY, lw=1)
+        ylim = (min(low, -2.5), max(high, 2.5))
+        ax.set(xlim=(0, right), ylim=ylim, xlabel="leverage", ylabel="standardised residual")
         heading(ax, "Influence")
         legend(ax, loc="best")
 
@@ -131,20 +114,14 @@ class ResidualHealth:
         if self.x is not None:
             self._dots(ax, self.x, self.actual)
             order = np.argsort(self.x, kind="stable")
-            ax.plot(self.x[order], self.fitted[order], color=colour(0), linewidth=1.8, label="with")
-            ax.plot(
-                self.x[order],
-                self.without[order],
-                color=colour(1),
-                linewidth=1.8,
-                linestyle="--",
-                label="without",
-            )
+            ax.plot(self.x[order], self.fitted[order], color=colour(0), lw=1.8, label="with")
+            y = self.without[order]
+            ax.plot(self.x[order], y, color=colour(1), lw=1.8, ls="--", label="without")
             ax.set(xlabel=self.names[0], ylabel=self.names[1])
         else:
             self._dots(ax, self.fitted, self.without)
             ends = margin(np.concatenate([self.fitted, self.without]))
-            ax.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="no change")
+            ax.plot(ends, ends, color=GREY, lw=1, ls="--", label="no change")
             ax.set(xlabel="fitted with it", ylabel="predicted without it")
         heading(ax, f"With and without row {self.worst}")
         legend(ax)
@@ -188,21 +165,11 @@ def residual_health(E: Any, X: Any, y: Any, *, alpha: float = 0.05) -> ResidualH
         f"quantiles, leverage with Cook's distance (largest {found.cooks_distance[worst]:.3g}, row "
         f"{worst}) and the fit without that row. Verdict: {str(found).replace(chr(10), '; ')}."
     )
+    x = M[rows, 0] if M.shape[1] == 1 else None
+    parts = (found.residuals, inner, ndtri((ranks + 0.5) / n), found.leverage, found.cooks_distance)
+    every = (values, values - found.residuals, without, *parts)
+    actual, fitted, left_out, e, t, q, h, D = (v[rows] for v in every)
+    pair = (names[0] if len(names) == 1 else "inputs", target)
     return ResidualHealth(
-        rows,
-        M[rows, 0] if M.shape[1] == 1 else None,
-        values[rows],
-        (values - found.residuals)[rows],
-        without[rows],
-        found.residuals[rows],
-        inner[rows],
-        ndtri((ranks + 0.5) / n)[rows],
-        found.leverage[rows],
-        found.cooks_distance[rows],
-        df,
-        worst,
-        problems,
-        str(found),
-        (names[0] if len(names) == 1 else "inputs", target),
-        alt,
+        rows, x, actual, fitted, left_out, e, t, q, h, D, df, worst, problems, str(found), pair, alt
     )

@@ -87,12 +87,6 @@ def sampled_lines(
         f"{n} lines of {name} along {sweep.name} from the posterior; their standard deviation is "
         f"{spread.min():.4g} at its least and {spread.max():.4g} at its most."
     )
-    return SampledLines(
-        sweep.grid,
-        lines,
-        mean,
-        np.column_stack([table.X[kept, sweep.column], target[kept]]),
-        (sweep.name, name),
-        with_note("What the posterior thinks possible", sweep.note),
-        alt,
-    )
+    points = np.column_stack([table.X[kept, sweep.column], target[kept]])
+    title = with_note("What the posterior thinks possible", sweep.note)
+    return SampledLines(sweep.grid, lines, mean, points, (sweep.name, name), title, alt)

@@ -31,14 +31,8 @@ class Smoothing:
         styles = ("-", "--", "-.", ":")
         for i, (a, df, curve) in enumerate(zip(self.alphas, self.df, self.curves, strict=True)):
             how = f", chosen by {self.chosen[i]}" if self.chosen[i] else ""
-            ax.plot(
-                self.grid,
-                curve,
-                styles[i % 4],
-                color=colour(i),
-                lw=2,
-                label=f"penalty {a:.3g}: df {df:.3g}{how}",
-            )
+            label = f"penalty {a:.3g}: df {df:.3g}{how}"
+            ax.plot(self.grid, curve, styles[i % 4], color=colour(i), lw=2, label=label)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title="Smoothing splines")
         legend(ax)
         return ax
@@ -75,13 +69,9 @@ def smoothing(X: Any, y: Any, alphas: Any = None, *, n: int = 401) -> Smoothing:
         raise ValueError("alphas must hold at least one penalty, got none")
     kept = thinned(len(target))
     found = [f"penalty {f.alpha_:.3g} with df {f.df_:.3g}" for f in fits]
-    return Smoothing(
-        sweep.grid,
-        np.array([f.predict(sweep.rows) for f in fits]),
-        np.array([f.alpha_ for f in fits]),
-        np.array([f.df_ for f in fits]),
-        tuple(a if isinstance(a, str) else "" for a in alphas),
-        np.column_stack([table.X[kept, 0], target[kept]]),
-        (sweep.name, name),
-        f"Smoothing splines of {name} on {sweep.name}: {', '.join(found)}.",
-    )
+    curves = np.array([f.predict(sweep.rows) for f in fits])
+    shown_alphas, df = np.array([f.alpha_ for f in fits]), np.array([f.df_ for f in fits])
+    chosen = tuple(a if isinstance(a, str) else "" for a in alphas)
+    points = np.column_stack([table.X[kept, 0], target[kept]])
+    alt = f"Smoothing splines of {name} on {sweep.name}: {', '.join(found)}."
+    return Smoothing(sweep.grid, curves, shown_alphas, df, chosen, points, (sweep.name, name), alt)

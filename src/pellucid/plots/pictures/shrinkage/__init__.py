@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/shrinkage."""
+"""Pictures of penalties and column selection: one file each. Read ``coefficient_path.py`` first."""

@@ -43,28 +43,20 @@ class CoefficientPath:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(7.6, 4.2))
-        ax.axhline(0, color=GREY, linewidth=0.8)
+        ax.axhline(0, color=GREY, lw=0.8)
         largest = np.argsort(-np.abs(self.coefs).max(axis=1), kind="stable")
         named = set(np.sort(largest[:NAMED]).tolist())
         few = len(self.at) <= 30
         for j in sorted(set(range(len(self.names))) - named):
-            ax.plot(self.at, self.coefs[j], color=LIGHT, linewidth=1)
+            ax.plot(self.at, self.coefs[j], color=LIGHT, lw=1)
         for i, j in enumerate(sorted(named)):
-            ax.plot(
-                self.at,
-                self.coefs[j],
-                color=colour(i % 7),
-                linestyle=STYLES[i // 7 % 4],
-                linewidth=1.6,
-                marker="." if few else None,
-                label=self.names[j],
-            )
+            y, tint, ls = self.coefs[j], colour(i % 7), STYLES[i // 7 % 4]
+            label = self.names[j]
+            ax.plot(self.at, y, color=tint, ls=ls, lw=1.6, marker="." if few else None, label=label)
         if len(self.names) > NAMED:
             ax.plot([], [], color=LIGHT, label=f"{len(self.names) - NAMED} more")
         for i, (place, word) in enumerate(self.marks):
-            ax.axvline(
-                place, color="black", linewidth=1.1, linestyle=(":", "--", "-.")[i % 3], label=word
-            )
+            ax.axvline(place, color="black", lw=1.1, ls=(":", "--", "-.")[i % 3], label=word)
         if self.axis == "lambda":
             if self.at.min() > 0:
                 ax.set_xscale("log")
@@ -98,15 +90,9 @@ def of_ridge(path: Any, names: Any, target: int, marks: Any = None) -> Profile:
         marks = [(loo, "least LOO error"), (gcv, "least gcv")]
         marks = [(loo, "least LOO error and gcv")] if loo == gcv else marks
     marks = tuple((int(i), f"{word}: λ = {alphas[order][i]:.3g}") for i, word in marks)
+    df = np.asarray(path.df)[order]
     return Profile(
-        coefs,
-        alphas[order],
-        np.asarray(path.df)[order],
-        given_names(names, len(coefs)),
-        marks,
-        "lambda",
-        "Ridge",
-        power=2,
+        coefs, alphas[order], df, given_names(names, len(coefs)), marks, "lambda", "Ridge", power=2
     )
 
 
@@ -123,15 +109,8 @@ def of_tuple(path: tuple[Any, ...], names: Any, target: int) -> Profile:
     order = np.argsort(-alphas, kind="stable")
     coefs = one_target(found, target, 2)[:, order]
     what = "Least angle path" if lars else "Lasso or elastic net path"
-    return Profile(
-        coefs,
-        alphas[order],
-        None,
-        given_names(names, len(coefs)),
-        (),
-        "t/t0" if lars else "lambda",
-        what,
-    )
+    axis = "t/t0" if lars else "lambda"
+    return Profile(coefs, alphas[order], None, given_names(names, len(coefs)), (), axis, what)
 
 
 def of_logistic(path: LogisticPath, names: Any, target: int) -> Profile:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.plots.panels.inputs import one_target, response, table
+from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 
@@ -33,54 +34,24 @@ class ComponentsPath:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
-        ax.plot(
-            self.number,
-            self.training,
-            color=colour(0),
-            marker="o",
-            markersize=4,
-            linestyle="--",
-            label="training error",
-        )
+        y = self.training
+        ax.plot(self.number, y, color=colour(0), marker="o", ms=4, ls="--", label="training error")
         if self.validated is not None:
             at = np.arange(len(self.validated))
             word = "cross-validated, ± standard error"
-            ax.errorbar(
-                at,
-                self.validated,
-                yerr=self.error,
-                color=colour(1),
-                marker="s",
-                markersize=4,
-                capsize=3,
-                label=word,
-            )
+            y, tint = self.validated, colour(1)
+            ax.errorbar(at, y, yerr=self.error, color=tint, marker="s", ms=4, capsize=3, label=word)
             both = self.best == self.simplest
-            ax.scatter(
-                self.best,
-                self.validated[self.best],
-                s=130,
-                facecolors="none",
-                zorder=4,
-                edgecolors=colour(2),
-                linewidths=2,
-                label="best and one-standard-error" if both else "best",
+            x, shade = self.best, colour(2)
+            label = "best and one-standard-error" if both else "best"
+            ring(
+                ax, x, self.validated[self.best], size=130, tint=shade, lw=2, zorder=4, label=label
             )
             if not both:
-                ax.scatter(
-                    self.simplest,
-                    self.validated[self.simplest],
-                    s=130,
-                    marker="D",
-                    facecolors="none",
-                    edgecolors=colour(3),
-                    linewidths=2,
-                    zorder=4,
-                    label="one-standard-error",
-                )
-        ax.axvline(
-            self.used, color="black", linewidth=1, linestyle=":", label=f"the model: {self.used}"
-        )
+                best = self.simplest
+                look: Any = {"size": 130, "tint": colour(3), "lw": 2, "marker": "D"}
+                ring(ax, best, self.validated[best], zorder=4, label="one-standard-error", **look)
+        ax.axvline(self.used, color="black", lw=1, ls=":", label=f"the model: {self.used}")
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

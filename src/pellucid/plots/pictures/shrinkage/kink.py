@@ -43,38 +43,20 @@ class Kink:
         ax = axes(ax, figsize=(7.0, 4.0))
         floor = float(self.loss.min())  # does not depend on w, and would hide the rest
         loss, total = self.loss - floor, self.objective - floor
-        ax.axvline(0, color=GREY, linewidth=0.8)
-        ax.plot(self.at, loss, color=colour(0), linestyle="--", label="RSS/(2n)")
-        ax.plot(self.at, self.penalty, color=colour(4), linestyle="-.", label="λ|w|")
-        ax.plot(self.at, total, color="black", linewidth=2, label="their sum")
+        ax.axvline(0, color=GREY, lw=0.8)
+        ax.plot(self.at, loss, color=colour(0), ls="--", label="RSS/(2n)")
+        ax.plot(self.at, self.penalty, color=colour(4), ls="-.", label="λ|w|")
+        ax.plot(self.at, total, color="black", lw=2, label="their sum")
         at_zero, bottom = np.interp([0.0, self.minimum], self.at, total)
         reach = 0.16 * (self.at[-1] - self.at[0])
         for side, slope in zip((-1, 1), self.slopes, strict=True):
-            ax.plot(
-                [0, side * reach],
-                [at_zero, at_zero + side * reach * slope],
-                color=colour(1),
-                linewidth=2,
-                label="slopes at 0" if side > 0 else None,
-            )
-        ax.scatter(
-            [self.minimum],
-            [bottom],
-            s=50,
-            color=colour(2),
-            zorder=4,
-            label=f"minimum at {self.minimum:.3g}",
-        )
+            x, y = [0, side * reach], [at_zero, at_zero + side * reach * slope]
+            ax.plot(x, y, color=colour(1), lw=2, label="slopes at 0" if side > 0 else None)
+        label = f"minimum at {self.minimum:.3g}"
+        ax.scatter([self.minimum], [bottom], s=50, color=colour(2), zorder=4, label=label)
         low = float(np.interp(self.least_squares, self.at, loss))
-        ax.scatter(
-            [self.least_squares],
-            [low],
-            s=45,
-            color=colour(0),
-            marker="X",
-            zorder=4,
-            label=f"without penalty {self.least_squares:.3g}",
-        )
+        x, label = [self.least_squares], f"without penalty {self.least_squares:.3g}"
+        ax.scatter(x, [low], s=45, color=colour(0), marker="X", zorder=4, label=label)
         ax.set(xlabel=f"coefficient of {self.name}", ylabel="above the least RSS/(2n)")
         left, right = self.slopes
         where = "0 is the minimum" if self.minimum == 0 else "0 is not the minimum"

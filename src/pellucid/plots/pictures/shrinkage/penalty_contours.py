@@ -25,17 +25,12 @@ class PenaltyContours:
             raise ValueError(f"the picture needs {n} axes, got {len(room)}")
         for a, q, curve in zip(room, self.q, self.curves, strict=True):
             quiet(a)
-            a.axhline(0, color=GREY, linewidth=0.8)
-            a.axvline(0, color=GREY, linewidth=0.8)
+            a.axhline(0, color=GREY, lw=0.8)
+            a.axvline(0, color=GREY, lw=0.8)
             a.fill(*curve.T, color=colour(5), alpha=0.3, linewidth=0)
-            a.plot(*curve.T, color=colour(0), linewidth=1.8)
-            a.set(
-                xlim=(-1.25, 1.25),
-                ylim=(-1.25, 1.25),
-                xticks=(-1, 0, 1),
-                yticks=(-1, 0, 1),
-                xlabel="$w_1$",
-            )
+            a.plot(*curve.T, color=colour(0), lw=1.8)
+            xlim, ylim = (-1.25, 1.25), (-1.25, 1.25)
+            a.set(xlim=xlim, ylim=ylim, xticks=(-1, 0, 1), yticks=(-1, 0, 1), xlabel="$w_1$")
             a.set_aspect("equal")
             heading(a, f"q = {q:g}" + (" (ridge)" * (q == 2)) + (" (lasso)" * (q == 1)))
         room[0].set(ylabel="$w_2$")

@@ -44,15 +44,11 @@ class PenaltyGeometry:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(7.0, 4.4))
-        ax.axhline(0, color=GREY, linewidth=0.8)
-        ax.axvline(0, color=GREY, linewidth=0.8)
+        ax.axhline(0, color=GREY, lw=0.8)
+        ax.axvline(0, color=GREY, lw=0.8)
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.35, linewidth=0)
-        ax.plot(
-            *self.boundary.T,
-            color=colour(0),
-            linewidth=1.8,
-            label=f"{self.shape}, {self._size()} = {self.t:.3g}",
-        )
+        label = f"{self.shape}, {self._size()} = {self.t:.3g}"
+        ax.plot(*self.boundary.T, color=colour(0), lw=1.8, label=label)
         root = np.linalg.inv(np.linalg.cholesky(self.gram)).T  # G^-1 = root root'
         angle = np.linspace(0, 2 * np.pi, 181)
         unit = np.column_stack([np.cos(angle), np.sin(angle)]) @ root.T
@@ -60,13 +56,9 @@ class PenaltyGeometry:
         for share in shares:
             curve = self.least_squares + np.sqrt(share * self.rise) * unit
             touch = share == 1.0
-            ax.plot(
-                *curve.T,
-                color=colour(1),
-                linewidth=2.0 if touch else 0.9,
-                alpha=1.0 if touch else 0.6,
-                label="equal RSS" if touch else None,
-            )
+            alpha = 1.0 if touch else 0.6
+            width, said = (2.0, "equal RSS") if touch else (0.9, None)
+            ax.plot(*curve.T, color=colour(1), lw=width, alpha=alpha, label=said)
         ax.scatter(
             *self.least_squares, s=42, color=colour(1), marker="X", zorder=3, label="least squares"
         )
@@ -76,11 +68,8 @@ class PenaltyGeometry:
         zero = [name for name, w in zip(self.names, self.solution, strict=True) if w == 0]
         note = f"; the coefficient of {' and '.join(zero)} is 0" if zero else ""
         point = f"({self.solution[0]:.3g}, {self.solution[1]:.3g})"
-        heading(
-            ax,
-            f"{self.shape}: {point}{note}",
-            f"coefficients per {self.unit}, the two columns by themselves",
-        )
+        below = f"coefficients per {self.unit}, the two columns by themselves"
+        heading(ax, f"{self.shape}: {point}{note}", below)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax
 
@@ -103,11 +92,9 @@ def touching(b: Array, G: Array, q: float, t: float) -> Array:
     angles = np.linspace(-np.pi, np.pi, STEPS + 1)
     at = angles[int(np.argmin(rise(point(angles))))]
     best, step = point(at), 2 * np.pi / STEPS
+    bounds = (at - step, at + step)
     found = minimize_scalar(
-        lambda a: float(rise(point(a))),
-        bounds=(at - step, at + step),
-        method="bounded",
-        options={"xatol": 1e-12},
+        lambda a: float(rise(point(a))), bounds=bounds, method="bounded", options={"xatol": 1e-12}
     )
     refined = point(found.x)
     return refined if rise(refined) < rise(best) * (1 - 1e-9) else best

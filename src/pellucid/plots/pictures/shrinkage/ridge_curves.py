@@ -29,34 +29,20 @@ class RidgeCurves:
         if len(three) != 3:
             raise ValueError(f"the picture needs three axes, got {len(three)}")
         left, middle, right = three
-        left.plot(self.lambdas, self.rss, color=colour(0), linewidth=2)
+        left.plot(self.lambdas, self.rss, color=colour(0), lw=2)
         heading(left, "RSS rises with the penalty")
         left.set(ylabel="residual sum of squares")
         curves = (("leave-one-out", self.loocv, self.best_loocv), ("gcv", self.gcv, self.best_gcv))
         for i, (name, values, best) in enumerate(curves):
-            middle.plot(
-                self.lambdas,
-                values,
-                color=colour(i),
-                linewidth=2,
-                label=name,
-                linestyle=("-", "--")[i],
-            )
+            middle.plot(self.lambdas, values, color=colour(i), lw=2, label=name, ls=("-", "--")[i])
             at = int(np.argmin(values))
             ring = {"marker": marker(i), "markersize": (11, 7)[i], "markeredgewidth": 2}
-            middle.plot(
-                best,
-                values[at],
-                color=colour(i),
-                fillstyle="none",
-                linestyle="none",
-                label=f"least at λ = {best:.3g}",
-                **ring,
-            )
+            y, label = values[at], f"least at λ = {best:.3g}"
+            middle.plot(best, y, color=colour(i), fillstyle="none", ls="none", label=label, **ring)
         heading(middle, "Error on rows left out")
         middle.set(ylabel="mean squared error")
         legend(middle)
-        right.plot(self.lambdas, self.df, color=colour(2), linewidth=2)
+        right.plot(self.lambdas, self.df, color=colour(2), lw=2)
         heading(right, "Degrees of freedom fall")
         right.set(ylabel="tr H")
         for a in three:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names
+from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.style import axes, colour, heading, legend
 
 WORDS = {
@@ -37,31 +38,16 @@ class SelectionHistory:
         m = len(self.score)
         ax = axes(ax, figsize=(max(5.0, min(12.0, 2.2 + 0.5 * m)), 4.2))
         at = np.arange(m)
-        ax.plot(at, self.score, color=colour(0), linewidth=1.2, zorder=1)
+        ax.plot(at, self.score, color=colour(0), lw=1.2, zorder=1)
         kinds = (("add", 0, "^", "added"), ("drop", 1, "v", "dropped"), ("start", 6, "o", "start"))
         for move, i, shape, word in kinds:
             rows = np.array([found == move for found in self.moves])
             if rows.any():
-                ax.scatter(
-                    at[rows],
-                    self.score[rows],
-                    s=44,
-                    color=colour(i),
-                    marker=shape,
-                    zorder=3,
-                    label=word,
-                )
+                y = self.score[rows]
+                ax.scatter(at[rows], y, s=44, color=colour(i), marker=shape, zorder=3, label=word)
         if self.best is not None:
-            ax.scatter(
-                self.best,
-                self.score[self.best],
-                s=150,
-                facecolors="none",
-                linewidths=2,
-                edgecolors=colour(2),
-                zorder=4,
-                label="best",
-            )
+            x, tint = self.best, colour(2)
+            ring(ax, x, self.score[self.best], size=150, tint=tint, lw=2, zorder=4, label="best")
         ax.set_xticks(
             at, self._ticks(), rotation=45 if m > 4 else 0, ha="right" if m > 4 else "center"
         )
@@ -74,11 +60,9 @@ class SelectionHistory:
     def _ticks(self) -> list[str]:
         signs = {"add": "+", "drop": "−", "start": ""}
         every = max(1, len(self.score) // 30)
+        steps = enumerate(zip(self.moves, self.labels, self.size, strict=True))
         return [
-            f"{signs[move]}{label} ({size:g})" if i % every == 0 else ""
-            for i, (move, label, size) in enumerate(
-                zip(self.moves, self.labels, self.size, strict=True)
-            )
+            f"{signs[m]}{label} ({n:g})" if i % every == 0 else "" for i, (m, label, n) in steps
         ]
 
 
@@ -135,16 +119,10 @@ def selection_history(selector: Any) -> SelectionHistory:
         f"{step.move} {label} {value:.4g}"
         for step, label, value in zip(steps[:12], labels, score, strict=False)
     )
-    return SelectionHistory(
-        score,
-        np.array([len(step.support) for step in steps], dtype=np.float64),
-        tuple(step.move for step in steps),
-        labels,
-        best,
-        measure,
-        f"{what}: {len(kept)} of {len(names)} columns in the end ({shown or 'none'})",
-        f"{alt}.",
-    )
+    size = np.array([len(step.support) for step in steps], dtype=np.float64)
+    moves = tuple(step.move for step in steps)
+    title = f"{what}: {len(kept)} of {len(names)} columns in the end ({shown or 'none'})"
+    return SelectionHistory(score, size, moves, labels, best, measure, title, f"{alt}.")
 
 
 def _label(step: Any, names: tuple[str, ...]) -> str:

@@ -39,24 +39,12 @@ class Shrinkage:
             ends = (min(low, root) / 1.5 if log else 0.0, max(top, min(root, 10 * top)) * 1.1)
             d = np.geomspace(*ends, 200) if log and ends[0] > 0 else np.linspace(*ends, 200)
             curve = d**2 / np.maximum(d**2 + self.penalty, 1e-300)
-            ax.plot(d, curve, color=colour(5), linewidth=1.8, label="d²/(d² + λ)", zorder=1)
+            ax.plot(d, curve, color=colour(5), lw=1.8, label="d²/(d² + λ)", zorder=1)
             if 0 < root <= ends[1]:
-                ax.axvline(
-                    root,
-                    color=GREY,
-                    linestyle="--",
-                    linewidth=1,
-                    label=f"√λ = {root:.3g}: half is kept",
-                )
+                ax.axvline(root, color=GREY, ls="--", lw=1, label=f"√λ = {root:.3g}: half is kept")
         ax.vlines(self.singular[live], 0, self.factors[live], color=colour(0), linewidth=1)
-        ax.scatter(
-            self.singular[live],
-            self.factors[live],
-            s=30,
-            color=colour(0),
-            zorder=3,
-            label="directions of X",
-        )
+        x = self.singular[live]
+        ax.scatter(x, self.factors[live], s=30, color=colour(0), zorder=3, label="directions of X")
         if log:
             from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
@@ -64,11 +52,8 @@ class Shrinkage:
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set(
-            ylim=(-0.03, 1.05),
-            xlabel="singular value d of the centred columns",
-            ylabel="share that is kept",
-        )
+        xlabel = "singular value d of the centred columns"
+        ax.set(ylim=(-0.03, 1.05), xlabel=xlabel, ylabel="share that is kept")
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax

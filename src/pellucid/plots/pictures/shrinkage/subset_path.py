@@ -14,6 +14,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.plots.panels.inputs import model_names, response, table
+from pellucid.plots.panels.marks import beside, ring
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 
 MOST_COLUMNS = 12  # up to which all subsets are fitted: 4096 of them
@@ -51,27 +52,12 @@ class SubsetPath:
         if any(self.labels):
             self._moves(ax)
         elif self.error is not None:
-            ax.errorbar(
-                self.size,
-                self.value,
-                yerr=self.error,
-                color=colour(0),
-                marker="o",
-                capsize=3,
-                label="best of its size, ± standard error",
-            )
+            x, y, label = self.size, self.value, "best of its size, ± standard error"
+            ax.errorbar(x, y, yerr=self.error, color=colour(0), marker="o", capsize=3, label=label)
         else:
             ax.plot(self.size, self.value, color=colour(0), marker="o", label="best of its size")
-        ax.scatter(
-            self.size[self.chosen],
-            self.value[self.chosen],
-            s=130,
-            facecolors="none",
-            edgecolors=colour(1),
-            linewidths=2,
-            zorder=4,
-            label="chosen",
-        )
+        x, y = self.size[self.chosen], self.value[self.chosen]
+        ring(ax, x, y, size=130, tint=colour(1), lw=2, zorder=4, label="chosen")
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -85,27 +71,12 @@ class SubsetPath:
         ax.scatter(*places.T, s=30, color=colour(0), zorder=3, label="moves")
         for (a, b), (c, d), label in zip(places[:-1], places[1:], self.labels[1:], strict=True):
             shade = colour(0) if label.startswith("+") else colour(1)
-            ax.annotate(
-                "",
-                (c, d),
-                (a, b),
-                arrowprops={
-                    "arrowstyle": "->",
-                    "color": shade,
-                    "lw": 1.5,
-                    "ls": "-" if label.startswith("+") else "--",
-                },
-            )
-            ax.annotate(
-                label,
-                ((a + c) / 2, (b + d) / 2),
-                (0, 8 if label.startswith("+") else -15),
-                textcoords="offset points",
-                fontsize="small",
-                color=shade,
-                ha="center",
-                bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85},
-            )
+            ls = "-" if label.startswith("+") else "--"
+            look = {"arrowstyle": "->", "color": shade, "lw": 1.5, "ls": ls}
+            ax.annotate("", (c, d), (a, b), arrowprops=look)
+            middle, by = ((a + c) / 2, (b + d) / 2), (0, 8 if label.startswith("+") else -15)
+            box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85}
+            beside(ax, label, middle, by, color=shade, ha="center", bbox=box)
         ax.margins(x=0.12, y=0.12)
 
 

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/tables."""
+"""Pictures of data tables: one file each. Read ``profile.py`` first."""

@@ -38,17 +38,10 @@ class MissingMap:
 
         shades = LinearSegmentedColormap.from_list("missing", ["#F3F4F6", colour(0)])
         visible = np.where(self.bands > 0, FAINTEST + (1 - FAINTEST) * self.bands, 0.0)
-        ax.imshow(
-            visible,
-            aspect="auto",
-            cmap=shades,
-            vmin=0,
-            vmax=1,
-            interpolation="nearest",
-            extent=(-0.5, p - 0.5, self.rows, 0),
-        )
+        look = {"aspect": "auto", "cmap": shades, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
+        ax.imshow(visible, extent=(-0.5, p - 0.5, self.rows, 0), **look)
         for j in range(1, p):
-            ax.axvline(j - 0.5, color="white", linewidth=1)
+            ax.axvline(j - 0.5, color="white", lw=1)
         every = max(1, p // 40)
         ticks = np.arange(0, p, every)
         texts = [f"{self.names[j]} ({_percent(self.share[j])})" for j in ticks]

@@ -59,14 +59,8 @@ class Profile:
             if m:
                 gap = 0.15 if line.levels else 0.0
                 at = (np.arange(m) + 0.5) / m
-                ax.bar(
-                    at,
-                    -0.75 * line.counts,
-                    (1 - gap) / m,
-                    bottom=i + 0.38,
-                    color=colour(2 if line.levels else 0),
-                    alpha=0.75,
-                )
+                height, tint = -0.75 * line.counts, colour(2 if line.levels else 0)
+                ax.bar(at, height, (1 - gap) / m, bottom=i + 0.38, color=tint, alpha=0.75)
         names = [f"{v.name}  ({_said(v)})" for v in self.lines]
         ax.set_yticks(range(len(self.lines)), names)
         for tick, line in zip(ax.get_yticklabels(), self.lines, strict=True):
@@ -98,15 +92,8 @@ class Profile:
         ax.set(xlim=(0, 1), ylim=(max(lines, height / 0.2 - 4), 0))
         y = 0.7
         for severity, head, where in texts:
-            ax.text(
-                0,
-                y,
-                f"{severity}  {head}",
-                color=TINTS[severity],
-                fontweight="bold",
-                fontsize="small",
-                va="center",
-            )
+            said, tint = f"{severity}  {head}", TINTS[severity]
+            ax.text(0, y, said, color=tint, fontweight="bold", fontsize="small", va="center")
             for text in where:
                 y += 1
                 ax.text(0.03, y, text, fontsize="small", va="center")
@@ -163,13 +150,5 @@ def _line(c: Any, n: int, codes: tuple[str, ...]) -> Line:
     heights = np.array([count for _, count in c.counts], dtype=np.float64)
     top = heights.max(initial=0.0)
     levels = c.kind in ("category", "text", "truth", "list")
-    return Line(
-        c.name,
-        c.kind,
-        c.role,
-        c.missing / max(n, 1),
-        c.distinct,
-        heights / top if top > 0 else heights,
-        levels,
-        codes,
-    )
+    counts = heights / top if top > 0 else heights
+    return Line(c.name, c.kind, c.role, c.missing / max(n, 1), c.distinct, counts, levels, codes)

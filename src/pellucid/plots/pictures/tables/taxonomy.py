@@ -14,39 +14,20 @@ TREE: dict[str, tuple[str, ...]] = {
     "unsupervised": ("clusters", "components", "anomalies"),
 }
 LEAVES: dict[str, tuple[str, ...]] = {
-    "generative": (
-        "LinearDiscriminantAnalysis",
-        "QuadraticDiscriminantAnalysis",
-        "RegularizedDiscriminantAnalysis",
-        "RegularizedDiscriminantAnalysisCV",
-        "GaussianNB",
-        "BernoulliNB",
-        "MultinomialNB",
-        "ComplementNB",
-        "CategoricalNB",
-        "MixedNB",
-        "TextNB",
-        "GenerativeClassifier",
+    leaf: tuple(names.split())
+    for leaf, names in {
+        "generative": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis "
+        "RegularizedDiscriminantAnalysis RegularizedDiscriminantAnalysisCV GaussianNB BernoulliNB "
+        "MultinomialNB ComplementNB CategoricalNB MixedNB TextNB GenerativeClassifier "
         "BayesClassifier",
-    ),
-    "discriminative": (
-        "LogisticRegression",
-        "LogisticRegressionCV",
-        "BayesianLogisticRegression",
-        "FirthLogisticRegression",
-        "OrdinalLogisticRegression",
-        "StepwiseLogisticRegression",
+        "discriminative": "LogisticRegression LogisticRegressionCV BayesianLogisticRegression "
+        "FirthLogisticRegression OrdinalLogisticRegression StepwiseLogisticRegression "
         "MLPClassifier",
-    ),
-    "by a score": ("Perceptron", "LeastSquaresClassifier", "SGDClassifier", "LinearSVC", "SVC"),
-    "by example": ("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid"),
-    "by trees": (
-        "DecisionTreeClassifier",
-        "MultiwayTreeClassifier",
-        "RandomForestClassifier",
-        "HistGradientBoostingClassifier",
-        "GradientBoostingClassifier",
-    ),
+        "by a score": "Perceptron LeastSquaresClassifier SGDClassifier LinearSVC SVC",
+        "by example": "KNeighborsClassifier RadiusNeighborsClassifier NearestCentroid",
+        "by trees": "DecisionTreeClassifier MultiwayTreeClassifier RandomForestClassifier "
+        "HistGradientBoostingClassifier GradientBoostingClassifier",
+    }.items()
 }
 MEANING = {
     "generative": "p(x | class) and priors:\nLDA, QDA, naive Bayes",
@@ -61,16 +42,9 @@ MEANING = {
     "anomalies": "what does not belong",
     "by reward": "actions:\nQ-learning",
 }
-KINDS = {
-    "binary": "classification",
-    "multiclass": "classification",
-    "multilabel": "classification",
-    "regression": "regression",
-    "multi_output_regression": "regression",
-    "ranking": "ranking",
-    "clustering": "clusters",
-    "anomaly": "anomalies",
-}
+KINDS = dict.fromkeys(("binary", "multiclass", "multilabel"), "classification")
+KINDS |= dict.fromkeys(("regression", "multi_output_regression"), "regression")
+KINDS |= {"ranking": "ranking", "clustering": "clusters", "anomaly": "anomalies"}
 
 
 @dataclass(frozen=True)
@@ -90,32 +64,17 @@ class Taxonomy:
             on = a in self.lit and b in self.lit
             (x0, y0), (x1, y1) = place[a], place[b]
             middle = (x0 + x1) / 2
-            ax.plot(
-                [x0, middle, middle, x1],
-                [y0, y0, y1, y1],
-                color=colour(0) if on else LIGHT,
-                lw=3 if on else 1.5,
-                zorder=2 if on else 1,
-            )
+            tint, width, z = (colour(0), 3.0, 2) if on else (LIGHT, 1.5, 1)
+            ax.plot([x0, middle, middle, x1], [y0, y0, y1, y1], color=tint, lw=width, zorder=z)
         for name, x, y in self.nodes:
             on = name in self.lit
-            box = {
-                "boxstyle": "round,pad=0.35",
-                "fc": colour(0) if on else "white",
-                "ec": colour(0) if on else GREY,
-                "lw": 1.2,
-            }
+            fill, edge = (colour(0), colour(0)) if on else ("white", GREY)
+            box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": edge, "lw": 1.2}
             look = {"color": "white", "fontweight": "bold"} if on else {}
             ax.text(x, y, name, ha="center", va="center", bbox=box, zorder=3, **look)
             if name in MEANING:
-                ax.text(
-                    x + 0.36,
-                    y,
-                    MEANING[name],
-                    va="center",
-                    fontsize="small",
-                    color="black" if on else GREY,
-                )
+                tint = "black" if on else GREY
+                ax.text(x + 0.36, y, MEANING[name], va="center", fontsize="small", color=tint)
         heights = [y for _, _, y in self.nodes]
         ax.set(xlim=(-0.45, 4.15), ylim=(max(heights) + 0.7, min(heights) - 0.7))
         ax.axis("off")

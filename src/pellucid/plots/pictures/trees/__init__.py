@@ -1,1 +1,1 @@
-"""TODO src/pellucid/plots/pictures/trees."""
+"""Pictures of decision trees: one file each. Read ``tree.py`` first."""

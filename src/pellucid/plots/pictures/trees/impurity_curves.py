@@ -25,20 +25,15 @@ class ImpurityCurves:
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax)
-        lines = (
-            ("entropy (bits)", self.entropy),
-            ("entropy / 2", self.entropy / 2),
-            ("gini", self.gini),
-            ("misclassification", self.misclassification),
-        )
+        names = ("entropy (bits)", "entropy / 2", "gini", "misclassification")
+        curves = (self.entropy, self.entropy / 2, self.gini, self.misclassification)
+        lines = tuple(zip(names, curves, strict=True))
         tints = (colour(0), colour(5), colour(1), colour(2))
         for (label, values), tint, style in zip(lines, tints, STYLES, strict=True):
             ax.plot(self.p, values, style, color=tint, lw=2, label=label)
+        ylim = (0, 1.04)
         ax.set(
-            xlabel="share p of the first of two classes",
-            ylabel="impurity",
-            xlim=(0, 1),
-            ylim=(0, 1.04),
+            xlabel="share p of the first of two classes", ylabel="impurity", xlim=(0, 1), ylim=ylim
         )
         legend(ax, loc="upper right")
         heading(ax, "Impurity: none for a pure node, most for an even one")

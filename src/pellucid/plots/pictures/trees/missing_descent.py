@@ -12,6 +12,7 @@ import numpy as np
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.diagrams import Diagram, draw_edges, frame, layout, shade, size, the_tree
+from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, heading, words
 from pellucid.tree.multiway.multiway import branches_of
 from pellucid.tree.record import Tree
@@ -38,38 +39,20 @@ class MissingDescent:
         draw_edges(ax, d, self.weight)
         for i, question in enumerate(d.questions):
             there = self.weight[i] > 0
-            ax.text(
-                d.x[i],
-                d.y[i] + 0.08,
-                question or d.answers[i],
-                ha="center",
-                va="center",
-                fontsize="small",
-                zorder=3,
-                color="black" if there else "#9CA3AF",
-                bbox={
-                    "boxstyle": "round,pad=0.3",
-                    "fc": "white",
-                    "lw": 1.8 if there else 0.8,
-                    "ec": shade(d, i)
-                    if there and not question
-                    else "#6B7280"
-                    if there
-                    else "#D1D5DB",
-                },
+            ink, width, edge = ("black", 1.8, "#6B7280") if there else ("#9CA3AF", 0.8, "#D1D5DB")
+            edge = shade(d, i) if there and not question else edge
+            box = {"boxstyle": "round,pad=0.3", "fc": "white", "lw": width, "ec": edge}
+            write(
+                ax, d.x[i], d.y[i] + 0.08, question or d.answers[i], zorder=3, color=ink, bbox=box
             )
             if there:
-                ax.text(
-                    d.x[i],
-                    d.y[i] - 0.12,
-                    f"{self.weight[i]:.3g}",
-                    ha="center",
-                    va="top",
-                    fontsize="small",
-                    weight="bold" if self.ending[i] > 0 else "normal",
-                    zorder=3,
-                    bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"},
-                )
+                look = {
+                    "va": "top",
+                    "weight": "bold" if self.ending[i] > 0 else "normal",
+                    "zorder": 3,
+                }
+                box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
+                write(ax, d.x[i], d.y[i] - 0.12, f"{self.weight[i]:.3g}", bbox=box, **look)
         frame(ax, d)
         heading(ax, self.title, self.note)
         return ax
@@ -160,14 +143,7 @@ def missing_descent(E: Any, x: Any) -> MissingDescent:
         said = words([f"{c} {s:.3g}" for c, s in zip(d.classes, shares, strict=True)])
         title += f" ({said})"
     note = f"missing: {words(first)}" if first else "no question on its way lacks an answer"
+    alt = f"{title}; {note}."
     return MissingDescent(
-        d,
-        weight[d.node],
-        ending[d.node],
-        answer,
-        shares,
-        tuple(first),
-        title,
-        note,
-        f"{title}; {note}.",
+        d, weight[d.node], ending[d.node], answer, shares, tuple(first), title, note, alt
     )

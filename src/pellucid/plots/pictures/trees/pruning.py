@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels.marks import band, spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 from pellucid.tree.cart import CartTree
 from pellucid.tree.pruning import make_leaves, prune_at, pruning_path
@@ -43,37 +44,14 @@ class Pruning:
             ax.plot(self.sizes, self.train, "s--", color=colour(1), ms=4, label="training rows")
         ax.plot(self.sizes, self.test, "o-", color=colour(0), ms=4, label=self.source)
         if np.isfinite(self.standard_error).any():
-            ax.fill_between(
-                self.sizes,
-                self.test - self.standard_error,
-                self.test + self.standard_error,
-                color=colour(0),
-                alpha=0.15,
-                lw=0,
-                label="± one standard error",
-            )
+            low, high = self.test - self.standard_error, self.test + self.standard_error
+            band(ax, self.sizes, low, high, colour(0), 0.15, label="± one standard error")
         b, s = self.best, self.one_standard_error
-        ax.plot(
-            self.sizes[b],
-            self.test[b],
-            "D",
-            color=colour(2),
-            ms=9,
-            mec="black",
-            zorder=4,
-            label=f"least error: {self.sizes[b]} {self.unit}",
-        )
+        label = f"least error: {self.sizes[b]} {self.unit}"
+        spot(ax, self.sizes[b], self.test[b], "D", colour(2), zorder=4, label=label)
         if s != b:
-            ax.plot(
-                self.sizes[s],
-                self.test[s],
-                "^",
-                color=colour(4),
-                ms=10,
-                mec="black",
-                zorder=4,
-                label=f"one standard error: {self.sizes[s]} {self.unit}",
-            )
+            label = f"one standard error: {self.sizes[s]} {self.unit}"
+            spot(ax, self.sizes[s], self.test[s], "^", colour(4), size=10, zorder=4, label=label)
         if self.sizes.max() > 60:
             ax.set_xscale("log")
         ax.axhline(self.test[b], color=GREY, ls=":", lw=1)

@@ -12,6 +12,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import read_table
@@ -47,35 +48,13 @@ class SplitScan:
         ax.plot(self.thresholds, self.scores, "-", color=colour(0), lw=1.4, zorder=2)
         if self.classes and len(self.thresholds) <= 200:
             at = self.changes
-            ax.plot(
-                self.thresholds[at],
-                self.scores[at],
-                "o",
-                color=colour(0),
-                ms=5,
-                label="the label changes here",
-            )
-            ax.plot(
-                self.thresholds[~at],
-                self.scores[~at],
-                "o",
-                mfc="white",
-                color=colour(0),
-                ms=5,
-                label="it does not",
-            )
+            x = self.thresholds[at]
+            ax.plot(x, self.scores[at], "o", color=colour(0), ms=5, label="the label changes here")
+            x, y = self.thresholds[~at], self.scores[~at]
+            ax.plot(x, y, "o", mfc="white", color=colour(0), ms=5, label="it does not")
         t, low = self.thresholds[self.best], self.scores[self.best]
         ax.axvline(t, color=colour(1), lw=1, zorder=1)
-        ax.plot(
-            t,
-            low,
-            "D",
-            color=colour(1),
-            ms=9,
-            mec="black",
-            zorder=4,
-            label=f"best: {self.name} ≤ {t:.4g}",
-        )
+        spot(ax, t, low, "D", colour(1), zorder=4, label=f"best: {self.name} ≤ {t:.4g}")
         self._rows(ax)
         ax.set_yticks([v for v in ax.get_yticks() if v >= 0])
         ax.set(xlabel=self.name, ylabel=f"{self.criterion} after the split")
@@ -97,16 +76,8 @@ class SplitScan:
             return
         for k, label in enumerate(self.classes):
             rows = self.y == k
-            ax.plot(
-                self.x[rows],
-                np.full(rows.sum(), floor - top * (0.08 + 0.07 * k)),
-                marker(k),
-                color=colour(k),
-                ms=5,
-                mec="white",
-                mew=0.3,
-                label=label,
-            )
+            x, y = self.x[rows], np.full(rows.sum(), floor - top * (0.08 + 0.07 * k))
+            ax.plot(x, y, marker(k), color=colour(k), ms=5, mec="white", mew=0.3, label=label)
 
 
 def _class_scores(codes: IntArray, k: int, cuts: IntArray, criterion: str) -> tuple[Array, float]:
@@ -178,16 +149,7 @@ def split_scan(x: Any, y: Any, *, column: Any = None, criterion: str | None = No
         f"{criterion} left by each of {len(middle)} thresholds on {table.names[j]}: {before:.3g} "
         f"before any split, least {scores[best]:.3g} at {middle[best]:.4g}."
     )
+    shown_y, name = target[kept], table.names[j]
     return SplitScan(
-        middle,
-        scores,
-        changes,
-        before,
-        best,
-        values[kept],
-        target[kept],
-        classes,
-        criterion,
-        table.names[j],
-        alt,
+        middle, scores, changes, before, best, values[kept], shown_y, classes, criterion, name, alt
     )

@@ -14,6 +14,7 @@ from pellucid.plots.panels.diagrams import (
     size,
     the_tree,
 )
+from pellucid.plots.panels.marks import PLATE, write
 from pellucid.plots.panels.style import axes, colour, heading
 from pellucid.tree.rules import export_dnf, export_rules, export_text
 
@@ -45,32 +46,15 @@ class Tree:
                 box |= {"ec": shade(d, i), "lw": 1.8}
                 if not d.classes:
                     box["fc"] = shade(d, i)
-            ax.text(
-                d.x[i],
-                d.y[i] + 0.12,
-                said,
-                ha="center",
-                va="center",
-                fontsize="small",
-                zorder=3,
-                bbox=box,
-            )
+            write(ax, d.x[i], d.y[i] + 0.12, said, zorder=3, bbox=box)
             low = d.y[i] - 0.16 if d.classes else d.y[i] - 0.1
             if d.classes:
                 draw_shares(ax, d, i, WIDTH if not question else 0.7, 0.09, low)
             note = f"{d.counts[i]} rows" + (
                 "" if d.classes or not question else f", mean {d.answers[i]}"
             )
-            ax.text(
-                d.x[i],
-                low - 0.07,
-                note,
-                ha="center",
-                va="top",
-                fontsize="x-small",
-                zorder=3,
-                bbox={"boxstyle": "square,pad=0.05", "fc": "white", "ec": "none", "alpha": 0.8},
-            )
+            box, small = PLATE | {"alpha": 0.8}, "x-small"
+            write(ax, d.x[i], low - 0.07, note, va="top", fontsize=small, zorder=3, bbox=box)
         frame(ax, d)
         if d.classes:
             keys = [ax.bar([0], [0], color=colour(k), label=c) for k, c in enumerate(d.classes)]
