@@ -27,7 +27,7 @@ class Local(Protocol):
 
 
 class AveragingModel(NeighborsModel, Regressor):
-    """Numbers by the average of those of training rows; a leaf says of which."""
+    """The average of the targets of some training rows; a subclass says of which."""
 
     weights: Any
     average: str
@@ -38,7 +38,7 @@ class AveragingModel(NeighborsModel, Regressor):
 
     @abstractmethod
     def _check_question(self) -> None:
-        """Refuse a number of neighbours, or a radius, that makes no sense."""
+        """Raise ValueError for an impossible number of neighbours or radius."""
 
     def _warn_alone(self, answer: Array) -> None:
         """Say which queries had no neighbours, where that can be."""

@@ -1,4 +1,4 @@
-"""What every model of neighbours shares: the door, the index and the questions to it."""
+"""What every model of neighbours shares: data checks, the index and the queries to it."""
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
@@ -73,7 +73,7 @@ def known_distances(X: Any) -> Array:
 
 
 class NeighborsModel(Estimator):
-    """Keeps the training rows, asks the index; a leaf says what the neighbours mean."""
+    """Keeps the training rows and queries the index; a subclass uses the neighbours."""
 
     _accepts_sparse = True
     n_neighbors: Any = None
@@ -198,7 +198,7 @@ class NeighborsModel(Estimator):
         return {"_fit_X": (self.n_samples_fit_, self.n_features_in_)}
 
     def _check_questions(self, X: Any) -> Any:
-        """Queries through the door, distances if the metric is precomputed."""
+        """Checked queries, or distances if the metric is precomputed."""
         X = self._check_matrix(X, reset=False, finite=True)
         return known_distances(X) if self._precomputed else X
 

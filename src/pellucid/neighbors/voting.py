@@ -91,7 +91,7 @@ def label_codes(y: Any, n: int, estimator: Any) -> tuple[bool, Any, Any]:
 
 
 class VotingModel(NeighborsModel, Classifier):
-    """Labels by the votes of training rows; a leaf says who votes."""
+    """Labels by the votes of training rows; a subclass says who votes."""
 
     weights: Any
     ties: str
@@ -103,10 +103,10 @@ class VotingModel(NeighborsModel, Classifier):
 
     @abstractmethod
     def _check_question(self) -> None:
-        """Refuse a number of neighbours, or a radius, that makes no sense."""
+        """Raise ValueError for an impossible number of neighbours or radius."""
 
     def _settle(self) -> None:
-        """What a leaf learns after the rows are in place."""
+        """A hook for what a subclass learns once the rows are stored."""
 
     def _without_votes(self, j: int, values: NDArray[Any], alone: Any) -> Any:
         """Labels (m,) or totals (m, classes) of output j, with those set that nobody voted on."""
@@ -144,7 +144,7 @@ class VotingModel(NeighborsModel, Classifier):
         return [(classes, self._y[:, j]) for j, classes in enumerate(self.classes_)]
 
     def _rng(self) -> Rng | None:
-        """What draws among equals, where that is asked for."""
+        """The generator that breaks ties at random, or None."""
         return generator(self.random_state) if self.ties == "random" else None
 
     def predict(self, X: Any) -> Any:

@@ -77,7 +77,7 @@ def level_counts(categories: list[Any] | None) -> Any:
 
 
 class CartTree(Estimator):
-    """A binary tree of questions ``x_j <= t``; a leaf class says what its targets are."""
+    """A binary tree of questions ``x_j <= t``; a subclass says what its targets are."""
 
     categories_: list[Any] | None = None  # all columns are numbers
     _accepts_nan = True
@@ -119,11 +119,8 @@ class CartTree(Estimator):
         check.one_of(self._criteria, criterion=ask.impurity)
         check.one_of(THRESHOLDS, threshold=ask.threshold)
         check.one_of(SPLITTERS, splitter=ask.splitter)
-        check.non_negative(
-            min_impurity_decrease=ask.min_impurity_decrease,
-            min_weight_fraction_leaf=ask.min_weight_fraction_leaf,
-            ccp_alpha=self.ccp_alpha,
-        )
+        names = ("min_impurity_decrease", "min_weight_fraction_leaf")
+        check.non_negative(**{name: getattr(ask, name) for name in names}, ccp_alpha=self.ccp_alpha)
         if ask.min_weight_fraction_leaf > 0.5:
             raise ValueError(
                 "min_weight_fraction_leaf must be between 0 and 0.5, "

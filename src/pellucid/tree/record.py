@@ -111,7 +111,7 @@ class Tree(NamedTuple):
         return total / total.sum() if normalize and total.sum() > 0 else total
 
     def check(self) -> None:
-        """Refuse arrays that do not fit together: compiled code walks them without looking."""
+        """Raise ValueError for arrays that do not fit together: compiled code does not check."""
         n = self.node_count
         inner = self.feature >= 0
         places = np.arange(n)

@@ -306,7 +306,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def predict(self, X: Any) -> Any:
-        """What the pruned tree answers."""
+        """Predictions of the pruned tree."""
         check_is_fitted(self)
         return self.estimator_.predict(X)
 

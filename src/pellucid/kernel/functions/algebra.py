@@ -11,13 +11,5 @@ from pellucid.core.functions.kernels import (
     SigmoidKernel,
 )
 
-__all__ = [
-    "FunctionKernel",
-    "GaussianKernel",
-    "Kernel",
-    "LaplacianKernel",
-    "LinearKernel",
-    "PolynomialKernel",
-    "PrecomputedKernel",
-    "SigmoidKernel",
-]
+__all__ = ["FunctionKernel", "GaussianKernel", "Kernel", "LaplacianKernel", "LinearKernel"]
+__all__ += ["PolynomialKernel", "PrecomputedKernel", "SigmoidKernel"]

@@ -16,7 +16,7 @@ from pellucid.core.functions.kernels import Kernel, MatrixFunctionKernel
 
 
 class KernelCheck(NamedTuple):
-    """What the sample says of a kernel.
+    """The result of testing a kernel on a sample.
 
     Examples
     --------

@@ -175,16 +175,11 @@ class LinearSVC(LinearClassifier):
         weights = class_weights(self.class_weight, self.classes_, totals.astype(np.float64))
         joint = self.multi_class == "crammer_singer" and len(self.classes_) > 2
         state, step, read = (self._joint if joint else self._rules)(rows, weights)
-        context = FitContext.of_rows(
-            self, rows, sample_weight, self.max_iter, lambda s: self._values(read(s))
-        )
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter)
+        context.attributes = lambda s: self._values(read(s))
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol**2, "context": context}
         run = self._iterate(
-            step,
-            state,
-            max_iter=self.max_iter,
-            tol=self.tol**2,
-            context=context,
-            record=lambda s: {"objective": read(s).objective},
+            step, state, record=lambda s: {"objective": read(s).objective}, **limits
         )
         self.coef_, self.intercept_, self.objective_, self.duality_gap_ = read(run.state)
         return self
@@ -297,9 +292,6 @@ def read_rules(
         b = float(point.theta[0]) if lasso else middle_intercept(problem, point)
         found.append(original_weights(problem, point.theta, b, Q))
     points = [state.point for state, _ in states]
-    return LinearFit(
-        np.array([w for w, _ in found]),
-        np.array([b for _, b in found]),
-        float(sum(point.objective for point in points)),
-        float(sum(point.gap for point in points)),
-    )
+    coef, intercept = np.array([w for w, _ in found]), np.array([b for _, b in found])
+    objective, gap = sum(point.objective for point in points), sum(point.gap for point in points)
+    return LinearFit(coef, intercept, float(objective), float(gap))

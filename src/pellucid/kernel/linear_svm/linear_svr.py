@@ -131,14 +131,10 @@ class LinearSVR(Regressor):
             return {"coef_": w, "intercept_": np.array([intercept])}
 
         context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, values)
-        run = self._iterate(
-            partial(newton_step, problem),
-            sample_start(problem, self.tol),
-            max_iter=self.max_iter,
-            tol=self.tol**2,
-            context=context,
-            record=lambda state: {"objective": state.point.objective},
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol**2, "context": context}
+        limits["record"] = lambda state: {"objective": state.point.objective}
+        start = sample_start(problem, self.tol)
+        run = self._iterate(partial(newton_step, problem), start, **limits)
         state = run.state
         found = values(state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]

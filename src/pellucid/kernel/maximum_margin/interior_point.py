@@ -125,13 +125,8 @@ def interior_step(f: Programme, p: Point) -> Point:
     if min(longest(p.s, ds), longest(p.z, dz)) >= 1.0:
         step = 1.0
     small = np.finfo(float).tiny
-    return measure(
-        f,
-        p.x + step * dx,
-        p.y + step * dy,
-        np.maximum(p.s + step * ds, small),
-        np.maximum(p.z + step * dz, small),
-    )
+    s, z = np.maximum(p.s + step * ds, small), np.maximum(p.z + step * dz, small)
+    return measure(f, p.x + step * dx, p.y + step * dy, s, z)
 
 
 def distance_to_go(p: Point, tol: float, floor: float = 1.0) -> float:

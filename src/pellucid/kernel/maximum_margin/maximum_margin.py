@@ -345,14 +345,7 @@ class MaximumMarginClassifier(Classifier):
             "dual_coef_": beta[None, support],
             "intercept_": np.array([best.bias]),
             "intercept_interval_": best.interval,
-            "margin_": read.margin,
-            "margin_width_": 2.0 * read.margin,
-            "slack_": read.slack,
-            "categories_": read.categories,
-            "n_margin_errors_": read.n_margin_errors,
-            "primal_objective_": read.primal_objective,
-            "dual_objective_": read.dual_objective,
-            "kkt_violation_": read.kkt_violation,
+            **read.attributes(),
         }
         if isinstance(self.kernel_, LinearKernel):
             attributes["coef_"] = (best.beta @ table.X)[None, :]

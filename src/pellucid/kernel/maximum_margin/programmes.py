@@ -87,16 +87,9 @@ def dual_programme(Q: Array, y: Array, C: Array) -> Programme:
         H[np.diag_indices(n)] += D[:n] + D[n:]
         return cholesky_solver(H)
 
-    return Programme(
-        lambda x: Q @ x,
-        -np.ones(n),
-        lambda x: np.concatenate([-x, x]),
-        lambda z: z[n:] - z[:n],
-        np.concatenate([np.zeros(n), C]),
-        y[None, :].copy(),
-        np.zeros(1),
-        factor,
-    )
+    G, Gt = lambda x: np.concatenate([-x, x]), lambda z: z[n:] - z[:n]
+    h, A = np.concatenate([np.zeros(n), C]), y[None, :].copy()
+    return Programme(lambda x: Q @ x, -np.ones(n), G, Gt, h, A, np.zeros(1), factor)
 
 
 def hull_programme(Q: Array, y: Array) -> Programme:
@@ -108,13 +101,5 @@ def hull_programme(Q: Array, y: Array) -> Programme:
         H[np.diag_indices(n)] += D
         return cholesky_solver(H)
 
-    return Programme(
-        lambda x: Q @ x,
-        np.zeros(n),
-        lambda x: -x,
-        lambda z: -z,
-        np.zeros(n),
-        np.vstack([y > 0, y < 0]).astype(np.float64),
-        np.ones(2),
-        factor,
-    )
+    A, zero = np.vstack([y > 0, y < 0]).astype(np.float64), np.zeros(n)
+    return Programme(lambda x: Q @ x, zero, np.negative, np.negative, zero, A, np.ones(2), factor)

@@ -1,4 +1,4 @@
-r"""What a two-class machine says of its training rows.
+r"""Slack, margin and objectives of a two-class machine on its training rows.
 
 f(x) = sum_i a_i y_i k(x_i, x) + b,   |w|^2 = sum_ij a_i a_j y_i y_j k(x_i, x_j)
 slack xi = max(0, 1 - y f),   primal 1/2 |w|^2 + sum C xi,   dual sum a - 1/2 |w|^2
@@ -9,7 +9,7 @@ inside          a = C, xi <= 1          inside the margin, on the right side
 misclassified   xi > 1
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,11 @@ class Margins(NamedTuple):
     primal_objective: float
     dual_objective: float
     kkt_violation: float
+
+    def attributes(self) -> dict[str, Any]:
+        """The fitted attributes of a two-class machine."""
+        found = {f"{name}_": value for name, value in self._asdict().items()}
+        return {**found, "margin_width_": 2.0 * self.margin}
 
 
 def read_margins(

@@ -17,6 +17,7 @@ References: Lanckriet et al. (2004); Rakotomamonjy et al. (2008), SimpleMKL; Klo
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -192,14 +193,9 @@ class MultipleKernelClassifier(Classifier):
 
         context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, values)
         start = solve_machine(mix, to_norm(np.ones(len(grams)), mix.norm), LEAST)
-        run = self._iterate(
-            lambda state: mix_step(mix, state),
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=lambda state: {"objective": state.objective, "weights": state.weights},
-            context=context,
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
+        limits["record"] = lambda s: {"objective": s.objective, "weights": s.weights}
+        run = self._iterate(partial(mix_step, mix), start, **limits)
         found_values = values(run.state)
         self.weights_, self.kernel_ = found_values["weights_"], found_values["kernel_"]
         self.objective_, self.duality_gap_ = run.state.objective, run.state.gap

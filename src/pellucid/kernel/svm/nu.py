@@ -30,7 +30,7 @@ from pellucid.kernel.svm.svr import TubeRegressor
 
 
 def check_nu(nu: float) -> None:
-    """Refuse anything outside (0, 1].
+    """Raise ValueError for anything outside (0, 1].
 
     >>> check_nu(0)
     Traceback (most recent call last):
@@ -256,15 +256,10 @@ class NuSVR(TubeRegressor):
 
         def problem(targets: Array, bound: Array) -> Problem:
             n, zero = len(targets), np.zeros(len(targets))
-            start = fill_up(bound, 0.5 * self.nu * float(bound.sum()))
-            return Problem(
-                np.concatenate([-targets, -targets]),
-                np.concatenate([zero, -bound]),
-                np.concatenate([bound, zero]),
-                np.concatenate([start, -start]),
-                two_copies(n, groups=2),
-                2,
-            )
+            half = fill_up(bound, 0.5 * self.nu * float(bound.sum()))
+            lo, hi = np.concatenate([zero, -bound]), np.concatenate([bound, zero])
+            q, start = np.concatenate([-targets, -targets]), np.concatenate([half, -half])
+            return Problem(q, lo, hi, start, two_copies(n, groups=2), 2)
 
         return self._fit_tube(problem, X, y, sample_weight)
 

@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 class PairClassifier(Classifier, SupportVectorMachine):
-    """A leaf states the problem of two classes and what its solution means."""
+    """A subclass writes the problem of two classes and reads its solution."""
 
     _by_class = True
     _apart = False  # a machine needs the rows of its first class before those of the second
@@ -83,7 +83,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         return self
 
     def _look_back(self, machines: Sequence[Machine]) -> None:
-        """What a leaf has to say of the solutions once they are found."""
+        """A hook after all solutions are found, for warnings."""
 
     def _need_classes(self, totals: Array, n: int) -> None:
         if len(totals) < 2:

@@ -151,18 +151,9 @@ class SVC(PairClassifier):
         read = read_margins(
             beta * sign, sign, f, squared_norm, C, at_bound=1e-9 * self.C, slop=self.tol
         )
-        return {
-            "multipliers_": beta * sign,
-            "slack_": read.slack,
-            "categories_": read.categories,
-            "margin_": read.margin,
-            "margin_width_": 2.0 * read.margin,
-            "n_margin_errors_": read.n_margin_errors,
-            "primal_objective_": read.primal_objective,
-            "dual_objective_": read.dual_objective,
-            "kkt_violation_": read.kkt_violation,
-            "intercept_interval_": (min(place.low, place.high), max(place.low, place.high)),
-        }
+        interval = min(place.low, place.high), max(place.low, place.high)
+        found = {"multipliers_": beta * sign, **read.attributes()}
+        return {**found, "intercept_interval_": interval}
 
     def _values(self, opened: Opened, rows: IntArray, beta: Array) -> Array:
         """sum_s k(x, s) beta_s of some training rows."""

@@ -1,4 +1,4 @@
-"""What the support vector machines share: the door, the loop, the sum over support vectors."""
+"""What the support vector machines share: data checks, the loop, the sum over support vectors."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Opened(NamedTuple):
 
 
 class SupportVectorMachine(Estimator):
-    """A leaf states its quadratic programmes and reads its attributes off the solutions."""
+    """A subclass writes its quadratic programmes and reads its attributes off the solutions."""
 
     _accepts_sparse = True
     _by_class = False  # put the rows of a class side by side
@@ -131,16 +131,10 @@ class SupportVectorMachine(Estimator):
             return dict(zip(("objective", "steps", "active"), sums, strict=True))
 
         context.attributes = attributes
-        self._iterate(
-            lambda state: (state, advance_all(machines)),
-            machines,
-            max_iter=2**31,
-            tol=self.tol,
-            record=record,
-            context=context,
-            start_row=False,
-            stop=lambda _: all(machine.exhausted for machine in machines),
-        )
+        limits: dict[str, Any] = {"max_iter": 2**31, "tol": self.tol, "start_row": False}
+        limits |= {"record": record, "context": context}
+        limits["stop"] = lambda _: all(machine.exhausted for machine in machines)
+        self._iterate(lambda state: (state, advance_all(machines)), machines, **limits)
         self.n_rounds_ = len(self.history_)
         for name, value in attributes(None).items():
             setattr(self, name, value)

@@ -120,13 +120,9 @@ class TubeRegressor(Regressor, SupportVectorMachine):
 def tube_problem(y: Array, bound: Array, epsilon: float) -> Problem:
     """min 1/2 b'K b - y'b + epsilon |b|_1 with b = b+ + b-."""
     n, zero = len(y), np.zeros(len(y))
-    return Problem(
-        np.concatenate([epsilon - y, -epsilon - y]),
-        np.concatenate([zero, -bound]),
-        np.concatenate([bound, zero]),
-        np.zeros(2 * n),
-        two_copies(n),
-    )
+    q = np.concatenate([epsilon - y, -epsilon - y])
+    lo, hi = np.concatenate([zero, -bound]), np.concatenate([bound, zero])
+    return Problem(q, lo, hi, np.zeros(2 * n), two_copies(n))
 
 
 class SVR(TubeRegressor):

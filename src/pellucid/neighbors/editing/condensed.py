@@ -46,11 +46,8 @@ def keep(state: Kept, index: Index, x: Array, row: int) -> Kept:
     distance = np.column_stack([state.distance, d])
     nearest = np.column_stack([state.nearest, np.full(len(d), row)])
     order = np.lexsort((nearest, distance), axis=1)[:, :k]
-    return Kept(
-        (*state.rows, row),
-        np.take_along_axis(distance, order, axis=1),
-        np.take_along_axis(nearest, order, axis=1),
-    )
+    distance, nearest = (np.take_along_axis(a, order, axis=1) for a in (distance, nearest))
+    return Kept((*state.rows, row), distance, nearest)
 
 
 def wrong_rows(state: Kept, codes: IntArray, n_classes: int) -> Any:

@@ -53,7 +53,7 @@ def known_labels(y: Any) -> tuple[Any, IntArray]:
 
 
 class LabelModel(Classifier):
-    """A leaf says how one round changes the labels."""
+    """A subclass says how one round changes the labels."""
 
     _accepts_sparse = True
     _training_state = ("transduction_", "unreachable_")
@@ -70,7 +70,7 @@ class LabelModel(Classifier):
 
     @abstractmethod
     def _words(self) -> tuple[str, str]:
-        """What the card says of the objective and of the rounds."""
+        """Objective and rounds in words, for the card."""
 
     def _check_target(self, y: Any, n: int) -> IntArray:
         self.classes_, codes = known_labels(check_labels(y, n, self))

@@ -83,7 +83,7 @@ def sampled_recall(sample: Sample, hashes: Hashes, moves: IntArray) -> float:
 
 
 class Doubling(NamedTuple):
-    """What was tried, and what was taken."""
+    """The widths tried with their recalls, and the one taken."""
 
     tried: list[float]
     recalls: list[float]

@@ -33,7 +33,7 @@ def count(model: NeighborsModel, n_neighbors: int | str | None, own: bool) -> in
 
 
 def nearest(model: NeighborsModel, Q: Any, k: int) -> tuple[Array, IntArray]:
-    """Of queries that passed the door; None: the training rows, each without itself."""
+    """For checked queries; None: the training rows, each without itself."""
     with jobs(model.n_jobs):
         if Q is not None:
             return checked(model, model._index.nearest(Q, k))

@@ -91,7 +91,7 @@ def own_rule(rule: Callable[..., Any], distance: Array) -> Array:
 
 
 def check_radius(model: NeighborsModel) -> None:
-    """Refuse a radius, or other parameters, that make no sense."""
+    """Raise ValueError for an impossible radius or other parameter."""
     model._check_parameters()
     if model.radius is not None:
         check.non_negative(radius=model.radius)
@@ -161,5 +161,5 @@ def radius_neighbors_graph(
 
 
 def reach(model: NeighborsModel) -> dict[str, Any]:
-    """What a card says of the question."""
+    """The numbers of the card about the search."""
     return {"rows": model.n_samples_fit_, "inputs": model.n_features_in_, "radius": model.radius}

@@ -16,7 +16,7 @@ COMPLEMENTS = ("cosine", "correlation", "hamming", "jaccard")  # similarity = 1 
 
 
 def check_rule(rule: str | Callable[..., Any] | None) -> None:
-    """Refuse what is neither a rule's name, nor a callable, nor None."""
+    """Raise ValueError unless ``rule`` is a known name, a callable or None."""
     if rule is not None and not callable(rule):
         check.one_of(RULES, weights=rule)
 

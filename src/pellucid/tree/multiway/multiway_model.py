@@ -34,7 +34,7 @@ def is_categorical(column: Any) -> bool:
 
 
 class MultiwayBase(Estimator):
-    """A tree with one branch per category; a leaf class says what its targets are."""
+    """A tree with one branch per category; a subclass says what its targets are."""
 
     _accepts_nan = True
     _criteria: tuple[str, ...]

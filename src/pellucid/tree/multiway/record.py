@@ -85,7 +85,7 @@ class MultiwayTree(NamedTuple):
         )
 
     def check(self) -> None:
-        """Refuse arrays that do not fit together."""
+        """Raise ValueError for arrays that do not fit together."""
         n = self.node_count
         places = np.arange(n)
         sound = (
