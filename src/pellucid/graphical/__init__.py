@@ -1,4 +1,9 @@
-"""Bayesian networks: graphs of conditional independence, exact inference, learning."""
+"""Bayesian networks: graphs of conditional independence, exact inference, learning.
+
+``graphs/`` DAGs and d-separation; ``network/`` tables and networks; ``inference/`` queries;
+``learning/`` tables from data; ``structure/`` graphs from data; ``sequences/`` hidden Markov;
+``files/`` BIF, XMLBIF and NET.
+"""
 
 from pellucid._lazy import lazy_names
 

@@ -1,4 +1,8 @@
-"""Decisions that pay later: Markov decision processes, planners, agents that learn by acting."""
+"""Decisions that pay later: Markov decision processes, planners, agents that learn by acting.
+
+``worlds/`` MDPs and environments; ``planning/`` when the process is known; ``learning/`` when it is
+not; ``approximation/`` too many states for a table.
+"""
 
 from pellucid._lazy import lazy_names
 

@@ -23,7 +23,7 @@ CONTROL = {
 LARGE = 1_000_000  # entries of a table of action values from which it is called large
 
 
-def agent_advice(problem: Any, policy: Any = None) -> list[Advice]:
+def agent_advice(problem: Any, policy: object = None) -> list[Advice]:
     """What to solve or learn a decision problem with, and why.
 
     Parameters

@@ -106,7 +106,7 @@ def mean_limits(x: Array, confidence: float) -> tuple[Array, Array]:
 
 def compare_agents(
     agents: Mapping[str, Agent],
-    env: Any,
+    env: object,
     n_seeds: int = 10,
     *,
     last: float = 0.1,
@@ -120,11 +120,13 @@ def compare_agents(
     agents : dict of name -> agent
         With the same ``n_episodes``; each run is a fresh copy.
     env : MDP, Gymnasium environment or its id
+        Where all agents act.
     n_seeds : int, default=10
         At least 2; five leave no p-value below 0.0625.
     last : float in (0, 1), default=0.1
         Share of the episodes, the last ones, whose mean return is the score of a run.
     confidence : float, default=0.95
+        Of the intervals.
     random_state : None, int, RandomState or Generator, default=0
         For the seeds.
 

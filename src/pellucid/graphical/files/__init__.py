@@ -1,1 +1,1 @@
-"""TODO src/pellucid/graphical/files."""
+"""Networks in files. Start with ``network_files.py``; one reader and writer per format."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.graphical.network.names import Name
 from pellucid.graphical.network.tables import CPT
 
@@ -162,7 +163,7 @@ def _table(
     return CPT(name, settled(values, name, source, at), parents=parents, states=states[name])
 
 
-def settled(values: Any, name: Any, source: Text, at: int) -> Any:
+def settled(values: Array, name: Any, source: Text, at: int) -> Any:
     """Rows that are off by rounding are scaled; more is a mistake of the file."""
     if not np.isfinite(values).all() or (values < 0).any():
         source.fail(at, f"the table of {name!r} must hold numbers >= 0")
@@ -174,7 +175,9 @@ def settled(values: Any, name: Any, source: Text, at: int) -> Any:
     return np.where(np.abs(sums - 1.0) > 1e-12, values / sums, values)
 
 
-def _fill(source: Text, values: Any, numbers: list[dict[str, int]], start: int, stop: int) -> None:
+def _fill(
+    source: Text, values: IntArray, numbers: list[dict[str, int]], start: int, stop: int
+) -> None:
     """Write the rows between start and stop into the table."""
     flat = values.reshape(-1, values.shape[-1])
     place, text = start, source.text
@@ -217,7 +220,7 @@ def _numbers(source: Text, parts: list[str], at: int, count: int) -> Any:
         source.fail(at, str(error))
 
 
-def quoted(name: Any, plain: re.Pattern[str]) -> str:
+def quoted(name: object, plain: re.Pattern[str]) -> str:
     """A name as it stands in a file; one with a quote or a line break cannot."""
     text = str(name)
     if plain.fullmatch(text):

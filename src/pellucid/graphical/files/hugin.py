@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Array
 from pellucid.graphical.files.bif import Text, check_tables, settled
 from pellucid.graphical.network.names import Name
 from pellucid.graphical.network.tables import CPT
@@ -103,7 +104,7 @@ def format_hugin(cpds: list[CPT], states: dict[Name, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _nest(values: Any) -> str:
+def _nest(values: Array) -> str:
     if values.ndim == 1:
         return f"({' '.join(map(repr, values.tolist()))})"
     return f"({''.join(_nest(part) for part in values)})"

@@ -28,7 +28,7 @@ def _format(path: Path) -> tuple[Any, Any]:
     return FORMATS[inner.suffix.lower()]
 
 
-def read_network(path: Any) -> BayesianNetwork:
+def read_network(path: str | Path) -> BayesianNetwork:
     """Read a network from a file; the suffix says its format.
 
     Rows of tables that are off by less than 1e-4 are scaled to sum 1. A file that cannot be read
@@ -54,7 +54,7 @@ def read_network(path: Any) -> BayesianNetwork:
     return BayesianNetwork(cpds=parse(text.replace("\r\n", "\n"), path.name))
 
 
-def write_network(network: BayesianNetwork, path: Any) -> None:
+def write_network(network: BayesianNetwork, path: str | Path) -> None:
     """Write a network to a file; reading it gives the same bits.
 
     Parameters

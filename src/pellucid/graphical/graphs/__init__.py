@@ -1,1 +1,4 @@
-"""TODO src/pellucid/graphical/graphs."""
+"""Directed acyclic graphs: what they say about independence and intervention.
+
+Start with ``dag.py``; ``separation.py`` is d-separation, ``equivalence.py`` the essential graph.
+"""

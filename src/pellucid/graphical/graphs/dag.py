@@ -23,7 +23,7 @@ from pellucid.graphical.graphs.imap import (
     minimal_i_map,
 )
 from pellucid.graphical.graphs.separation import Independence
-from pellucid.graphical.network.names import Name, names_of
+from pellucid.graphical.network.names import Name, Names, names_of
 
 if TYPE_CHECKING:
     from pellucid.graphical.network.factor import Factor
@@ -146,14 +146,15 @@ class DAG(_Graph):
         """The edges in the order of ``nodes``: by parent, then by child."""
         return tuple((a, b) for a in self.nodes for b in self._children[a])
 
-    def _check(self, names: Any) -> tuple[Name, ...]:
+    def _check(self, names: object) -> tuple[Name, ...]:
         return names_of(names, self._known, "node")
 
-    def parents(self, x: Any) -> frozenset[Name]:
+    def parents(self, x: Names) -> frozenset[Name]:
         """The parents of a node, or of a set of nodes."""
         return frozenset(p for node in self._check(x) for p in self._parents[node])
 
-    def children(self, x: Any) -> frozenset[Name]:
+    def children(self, x: Names) -> frozenset[Name]:
+        """The children of ``x``, a node or several."""
         return frozenset(c for node in self._check(x) for c in self._children[node])
 
     def family(self, x: Name) -> tuple[Name, ...]:
@@ -161,16 +162,17 @@ class DAG(_Graph):
         (node,) = self._check(x)
         return (*self._parents[node], node)
 
-    def ancestors(self, x: Any) -> frozenset[Name]:
+    def ancestors(self, x: Names) -> frozenset[Name]:
         """Every node with a directed path to x; x itself is not one."""
         start = self._check(x)
         return separation.closure(self._parents, start) - frozenset(start)
 
-    def descendants(self, x: Any) -> frozenset[Name]:
+    def descendants(self, x: Names) -> frozenset[Name]:
+        """All nodes that a directed path from ``x`` reaches."""
         start = self._check(x)
         return separation.closure(self._children, start) - frozenset(start)
 
-    def non_descendants(self, x: Any) -> frozenset[Name]:
+    def non_descendants(self, x: Names) -> frozenset[Name]:
         """Every other node that is no descendant (parents are among them)."""
         return self._known - self.descendants(x) - frozenset(self._check(x))
 
@@ -186,11 +188,11 @@ class DAG(_Graph):
         blanket = self.parents(x) | children | self.parents(children)
         return blanket - frozenset(self._check(x))
 
-    def d_separated(self, a: Any, b: Any, given: Any = ()) -> bool:
+    def d_separated(self, a: Names, b: Names, given: Names = ()) -> bool:
         """Whether every path between ``a`` and ``b`` is blocked by ``given``."""
         return separation.d_separated(self, a, b, given)
 
-    def active_path(self, a: Any, b: Any, given: Any = ()) -> list[Name] | None:
+    def active_path(self, a: Names, b: Names, given: Names = ()) -> list[Name] | None:
         """A shortest open path from ``a`` to ``b``, or None if all are blocked."""
         return separation.active_path(self, a, b, given)
 
@@ -239,11 +241,11 @@ class DAG(_Graph):
             return False
         return self.skeleton() == other.skeleton() and self.v_structures() == other.v_structures()
 
-    def do(self, names: Any) -> "DAG":
+    def do(self, names: Names) -> "DAG":
         """The graph after setting some nodes: nothing points to them any more."""
         return intervention.without_causes(self, self._check(names))
 
-    def is_adjustment_set(self, x: Name, y: Name, given: Any = ()) -> bool:
+    def is_adjustment_set(self, x: Name, y: Name, given: Names = ()) -> bool:
         """Whether ``given`` satisfies the back-door criterion for the effect of x on y.
 
         >>> dag = DAG([("z", "x"), ("z", "y"), ("x", "y")])
@@ -252,7 +254,7 @@ class DAG(_Graph):
         """
         return intervention.is_adjustment_set(self, x, y, given)
 
-    def adjustment_sets(self, x: Name, y: Name, hidden: Any = ()) -> list[frozenset[Name]]:
+    def adjustment_sets(self, x: Name, y: Name, hidden: Names = ()) -> list[frozenset[Name]]:
         """All minimal back-door sets, small ones first, none with a ``hidden`` node."""
         return intervention.adjustment_sets(self, x, y, hidden)
 

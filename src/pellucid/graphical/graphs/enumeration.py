@@ -26,7 +26,7 @@ def _count(n: int) -> int:
 
 
 def count_dags(n: int) -> int:
-    """The number of directed acyclic graphs on n labelled nodes.
+    """The number of directed acyclic graphs on ``n`` labelled nodes.
 
     >>> from pellucid.graphical import count_dags
     >>> [count_dags(n) for n in range(1, 6)]
@@ -39,7 +39,7 @@ def count_dags(n: int) -> int:
 
 
 def enumerate_dags(nodes: Iterable[Name]) -> Iterator[DAG]:
-    """Yield every directed acyclic graph on the given nodes (at most five).
+    """Yield every directed acyclic graph on the given ``nodes`` (at most five).
 
     >>> from pellucid.graphical import enumerate_dags
     >>> len(list(enumerate_dags("ABC")))

@@ -16,13 +16,16 @@ References: Verma & Pearl (1990); Meek (1995); Andersson, Madigan & Perlman (199
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pellucid.graphical.network.names import Name
 
+if TYPE_CHECKING:
+    from pellucid.graphical.graphs.dag import DAG
+
 
 class CPDAG(NamedTuple):
-    """The essential graph: directed pairs (a, b) and undirected {a, b}, both frozensets.
+    """The essential graph of a Markov equivalence class.
 
     >>> from pellucid.graphical import DAG
     >>> DAG([("a", "c"), ("b", "c")]).cpdag().undirected
@@ -31,11 +34,11 @@ class CPDAG(NamedTuple):
     True
     """
 
-    directed: frozenset[tuple[Name, Name]]
-    undirected: frozenset[frozenset[Name]]
+    directed: frozenset[tuple[Name, Name]]  # pairs (a, b)
+    undirected: frozenset[frozenset[Name]]  # pairs {a, b}
 
 
-def v_structures(dag: Any) -> frozenset[tuple[frozenset[Name], Name]]:
+def v_structures(dag: "DAG") -> frozenset[tuple[frozenset[Name], Name]]:
     """Every ({a, b}, c) with a -> c <- b where a and b are not joined."""
     return frozenset(
         (frozenset(pair), c)
@@ -94,7 +97,7 @@ def meek(directed: Iterable[tuple[Name, Name]], undirected: Iterable[frozenset[N
     return CPDAG(frozenset(arrows), frozenset(lines))
 
 
-def cpdag(dag: Any) -> CPDAG:
+def cpdag(dag: "DAG") -> CPDAG:
     """The essential graph of a DAG."""
     arrows = {(a, c) for pair, c in v_structures(dag) for a in pair}
     lines = {frozenset(edge) for edge in dag.edges if edge not in arrows}

@@ -12,13 +12,16 @@ References: Koller & Friedman (2009), section 3.4 and algorithm 3.2.
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pellucid.graphical.network.factor import Factor, as_factor
 from pellucid.graphical.network.names import Name
 
+if TYPE_CHECKING:
+    from pellucid.graphical.graphs.dag import DAG
 
-def _joint(dag: Any, p: Any) -> Factor:
+
+def _joint(dag: "DAG", p: Any) -> Factor:
     joint = as_factor(p).normalise()
     if frozenset(joint.scope) != frozenset(dag.nodes):
         raise ValueError(
@@ -28,7 +31,7 @@ def _joint(dag: Any, p: Any) -> Factor:
     return joint
 
 
-def is_i_map(dag: Any, p: Any, atol: float = 1e-9) -> bool:
+def is_i_map(dag: "DAG", p: Any, atol: float = 1e-9) -> bool:
     """Whether the local independencies of the graph hold in p."""
     joint = _joint(dag, p)
     return all(
@@ -37,7 +40,7 @@ def is_i_map(dag: Any, p: Any, atol: float = 1e-9) -> bool:
     )
 
 
-def is_minimal_i_map(dag: Any, p: Any, atol: float = 1e-9) -> bool:
+def is_minimal_i_map(dag: "DAG", p: Any, atol: float = 1e-9) -> bool:
     """Whether it is an I-map that no edge can leave."""
     if not is_i_map(dag, p, atol):
         return False
@@ -45,7 +48,7 @@ def is_minimal_i_map(dag: Any, p: Any, atol: float = 1e-9) -> bool:
     return not any(is_i_map(fewer, p, atol) for fewer in smaller)
 
 
-def is_perfect_i_map(dag: Any, p: Any, atol: float = 1e-9) -> bool:
+def is_perfect_i_map(dag: "DAG", p: Any, atol: float = 1e-9) -> bool:
     """Whether p has the independencies of the graph and no others.
 
     Pairs decide: what separates a pair in p must separate it in the graph. The other direction

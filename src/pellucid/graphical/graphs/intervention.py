@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.graphical.graphs.separation import d_separated
-from pellucid.graphical.network.names import Name, names_of, state_index
+from pellucid.graphical.network.names import Name, Names, names_of, state_index
 from pellucid.graphical.network.tables import CPT, LinearGaussianCPD
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def without_causes(dag: "DAG", names: Iterable[Name]) -> "DAG":
     return type(dag)([edge for edge in dag.edges if edge[1] not in cut], dag.nodes)
 
 
-def is_adjustment_set(dag: "DAG", x: Any, y: Any, given: Any = ()) -> bool:
+def is_adjustment_set(dag: "DAG", x: Name, y: Any, given: Names = ()) -> bool:
     """The back-door criterion for single nodes x and y."""
     (x,), (y,) = dag._check(x), dag._check(y)
     z = frozenset(dag._check(given))
@@ -51,7 +51,7 @@ def is_adjustment_set(dag: "DAG", x: Any, y: Any, given: Any = ()) -> bool:
     return d_separated(behind, x, y, z)
 
 
-def adjustment_sets(dag: "DAG", x: Any, y: Any, hidden: Any = ()) -> list[frozenset[Name]]:
+def adjustment_sets(dag: "DAG", x: Name, y: Any, hidden: Names = ()) -> list[frozenset[Name]]:
     """All minimal sets that satisfy the back-door criterion, none with a ``hidden`` node."""
     (x,), (y,) = dag._check(x), dag._check(y)
     away = dag.descendants(x) | {x, y} | frozenset(dag._check(hidden))
@@ -70,7 +70,7 @@ def adjustment_sets(dag: "DAG", x: Any, y: Any, hidden: Any = ()) -> list[frozen
     return found
 
 
-def point(cpd: CPT, state: Any) -> CPT:
+def point(cpd: CPT, state: object) -> CPT:
     """A table without parents that is sure of one state."""
     values = np.zeros(len(cpd.states))
     values[state_index(cpd.states, state, cpd.variable)] = 1.0

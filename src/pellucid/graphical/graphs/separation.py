@@ -15,16 +15,19 @@ References: Pearl (1988), section 3.3; Shachter (1998); Koller & Friedman (2009)
 from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pellucid.graphical.network.names import Name
+from pellucid.graphical.network.names import Name, Names
+
+if TYPE_CHECKING:
+    from pellucid.graphical.graphs.dag import DAG
 
 MOST_STATEMENTS = 5_000_000
 State = tuple[Name, bool]  # node, whether it was entered from one of its children
 
 
 class Independence(NamedTuple):
-    """left is independent of right given ``given``; each a frozenset of names.
+    """``left`` is independent of ``right`` given ``given``; each a frozenset of names.
 
     >>> from pellucid.graphical import DAG
     >>> print(DAG([("a", "b"), ("b", "c")]).local_independencies()[-1])
@@ -52,7 +55,9 @@ def closure(step: Mapping[Name, tuple[Name, ...]], start: Iterable[Name]) -> fro
     return frozenset(found)
 
 
-def reachable(dag: Any, start: Iterable[Name], given: frozenset[Name]) -> dict[State, State | None]:
+def reachable(
+    dag: "DAG", start: Iterable[Name], given: frozenset[Name]
+) -> dict[State, State | None]:
     """Every state that an open path from ``start`` enters, with the state before it."""
     opened = closure(dag._parents, given)
     before: dict[State, State | None] = {(a, True): None for a in start}
@@ -72,7 +77,7 @@ def reachable(dag: Any, start: Iterable[Name], given: frozenset[Name]) -> dict[S
     return before
 
 
-def _sets(dag: Any, a: Any, b: Any, given: Any) -> tuple[frozenset[Name], ...]:
+def _sets(dag: "DAG", a: Names, b: Names, given: Names) -> tuple[frozenset[Name], ...]:
     left, right, seen = (frozenset(dag._check(part)) for part in (a, b, given))
     if not left or not right:
         raise ValueError("a and b must each name at least one node")
@@ -83,13 +88,13 @@ def _sets(dag: Any, a: Any, b: Any, given: Any) -> tuple[frozenset[Name], ...]:
     return left, right, seen
 
 
-def d_separated(dag: Any, a: Any, b: Any, given: Any = ()) -> bool:
+def d_separated(dag: "DAG", a: Names, b: Names, given: Names = ()) -> bool:
     """Whether ``given`` blocks every path between ``a`` and ``b``."""
     left, right, seen = _sets(dag, a, b, given)
     return right.isdisjoint(node for node, _ in reachable(dag, left, seen))
 
 
-def active_path(dag: Any, a: Any, b: Any, given: Any = ()) -> list[Name] | None:
+def active_path(dag: "DAG", a: Names, b: Names, given: Names = ()) -> list[Name] | None:
     """A shortest open path, or None."""
     left, right, seen = _sets(dag, a, b, given)
     before = reachable(dag, sorted(left, key=dag.nodes.index), seen)
@@ -103,7 +108,7 @@ def active_path(dag: Any, a: Any, b: Any, given: Any = ()) -> list[Name] | None:
     return path[::-1]
 
 
-def connection(dag: Any, a: Name, c: Name, b: Name) -> str:
+def connection(dag: "DAG", a: Name, c: Name, b: Name) -> str:
     """How the edges a - c and c - b meet at c."""
     (a,), (c,), (b,) = dag._check(a), dag._check(c), dag._check(b)
     for end in (a, b):
@@ -115,7 +120,7 @@ def connection(dag: Any, a: Name, c: Name, b: Name) -> str:
     return ("tail-to-tail", "head-to-tail", "head-to-head")[heads]
 
 
-def local_independencies(dag: Any) -> list[Independence]:
+def local_independencies(dag: "DAG") -> list[Independence]:
     """Each node from its non-descendants given its parents, where that says anything."""
     found = []
     for node in dag.nodes:
@@ -127,7 +132,7 @@ def local_independencies(dag: Any) -> list[Independence]:
 
 
 def independencies(
-    dag: Any, max_given: int | None = None
+    dag: "DAG", max_given: int | None = None
 ) -> set[tuple[frozenset[Name], frozenset[Name]]]:
     """All pairs that some set separates, with that set."""
     found = set()

@@ -1,1 +1,4 @@
-"""TODO src/pellucid/graphical/inference."""
+"""Answers from a network, exact or from samples.
+
+Start with ``elimination.py``; ``approximate.py`` samples where the exact tables are too large.
+"""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.graphical.inference.gibbs_kernels import gibbs_chain
@@ -46,10 +46,10 @@ class ApproximateAnswer(NamedTuple):
     True
     """
 
-    factor: Factor
+    factor: Factor  # the estimated posterior
     standard_error: Array
     effective_sample_size: float
-    n_samples: int
+    n_samples: int  # draws taken
 
 
 class Draws(NamedTuple):
@@ -60,7 +60,7 @@ class Draws(NamedTuple):
     effective: float
 
 
-def cells_of(arrays: NetworkArrays, codes: Any, targets: Any) -> tuple[Any, int]:
+def cells_of(arrays: NetworkArrays, codes: IntArray, targets: IntArray) -> tuple[Any, int]:
     """The cell of every row in the table of the targets, and the number of cells."""
     card = arrays.shape.card
     cell = np.zeros(codes.shape[1], np.int64)
@@ -69,7 +69,7 @@ def cells_of(arrays: NetworkArrays, codes: Any, targets: Any) -> tuple[Any, int]
     return cell, int(np.prod(card[targets], dtype=np.float64))
 
 
-def log_weights(arrays: NetworkArrays, codes: Any, seen: Any) -> Array:
+def log_weights(arrays: NetworkArrays, codes: IntArray, seen: IntArray) -> Array:
     """log prod p(x_i | parents) over the observed variables, of every row."""
     shape = arrays.shape
     total = np.zeros(codes.shape[1])
@@ -83,7 +83,9 @@ def log_weights(arrays: NetworkArrays, codes: Any, seen: Any) -> Array:
     return total
 
 
-def weighted_rows(arrays: NetworkArrays, seen: Any, at: Any, n: int, seed: int) -> tuple[Any, Any]:
+def weighted_rows(
+    arrays: NetworkArrays, seen: IntArray, at: IntArray, n: int, seed: int
+) -> tuple[Any, Any]:
     """Rows drawn with the evidence clamped, and their log weights."""
     evidence = dict(zip(seen.tolist(), at.tolist(), strict=True))
     plan = prior_drawing(arrays)
@@ -93,7 +95,7 @@ def weighted_rows(arrays: NetworkArrays, seen: Any, at: Any, n: int, seed: int) 
 
 
 def likelihood_weighting(
-    arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int, seed: int
+    arrays: NetworkArrays, targets: IntArray, seen: IntArray, at: IntArray, n: int, seed: int
 ) -> Draws | None:
     """None where every row has the weight 0."""
     codes, logs = weighted_rows(arrays, seen, at, n, seed)
@@ -111,7 +113,7 @@ def likelihood_weighting(
 
 
 def gibbs(
-    arrays: NetworkArrays, targets: Any, seen: Any, at: Any, n: int, seed: int
+    arrays: NetworkArrays, targets: IntArray, seen: IntArray, at: IntArray, n: int, seed: int
 ) -> Draws | None:
     """Chains begin at rows drawn by likelihood weighting; None where none is possible."""
     codes, logs = weighted_rows(arrays, seen, at, max(4 * CHAINS, 2000), seed)
@@ -144,7 +146,7 @@ def gibbs(
     return batch_means(np.array(list(map_threads(chain, range(CHAINS)))), length // BATCHES)
 
 
-def batch_means(counts: Any, size: int) -> Draws:
+def batch_means(counts: IntArray, size: int) -> Draws:
     """Shares from counts (chains, batches, cells); errors from the spread of the batches."""
     batches = counts.reshape(-1, counts.shape[-1]) / size
     share = batches.mean(axis=0)

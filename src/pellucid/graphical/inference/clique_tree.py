@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.graphical.inference.cost import plan, refuse
 from pellucid.graphical.network.arrays import NetworkArrays
 from pellucid.graphical.network.memory import byte_limit
@@ -43,7 +43,7 @@ class Calibrated(NamedTuple):
     log_evidence: float
 
 
-def build_tree(arrays: NetworkArrays, seen: Any, max_bytes: float | None = None) -> CliqueTree:
+def build_tree(arrays: NetworkArrays, seen: IntArray, max_bytes: float | None = None) -> CliqueTree:
     """The cliques for a set of observed variables; refused if their tables would not fit."""
     chosen = plan(arrays.shape, EMPTY, seen, 2)
     rank = {int(v): i for i, v in enumerate(chosen.order)}

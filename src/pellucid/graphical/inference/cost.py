@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.typing import IntArray
 from pellucid.graphical.inference.elimination_kernels import answer
 from pellucid.graphical.network.arrays import Shape
 from pellucid.graphical.network.memory import byte_limit, size_text
 from pellucid.graphical.network.names import Name
 
-HEURISTICS = ("min-weight", "min-fill", "weighted min-fill")
 NOTHING = np.empty(0)
 
 
 class InferenceCost(NamedTuple):
-    """The order of elimination, the entries of the largest table, and bytes in all.
+    """What an exact query would cost.
 
     >>> from pellucid.data import load_network
     >>> from pellucid.graphical import read_network
@@ -28,9 +28,9 @@ class InferenceCost(NamedTuple):
     8.0
     """
 
-    order: tuple[Name, ...]
-    largest_table: float
-    bytes: float
+    order: tuple[Name, ...]  # of elimination
+    largest_table: float  # its entries
+    bytes: float  # of all tables
 
 
 class Plan(NamedTuple):
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
     worst: int  # step of the largest table; -1: the answer's own
 
 
-def plan(shape: Shape, targets: Any, seen: Any, everything: int = 0) -> Plan:
+def plan(shape: Shape, targets: IntArray, seen: IntArray, everything: int = 0) -> Plan:
     """The cheapest of the greedy orders."""
     return min(
         (plan_with(h, shape, targets, seen, everything) for h in range(3)),
@@ -49,25 +49,13 @@ def plan(shape: Shape, targets: Any, seen: Any, everything: int = 0) -> Plan:
     )
 
 
-def plan_with(h: int, shape: Shape, targets: Any, seen: Any, everything: int) -> Plan:
+def plan_with(h: int, shape: Shape, targets: IntArray, seen: IntArray, everything: int) -> Plan:
     """The greedy order of one heuristic."""
     n = len(shape.card)
     order = np.empty(n, np.int64)
-    _, _, entries, largest, count, worst = answer(
-        targets,
-        seen,
-        np.zeros(len(seen), np.int64),
-        everything,
-        h,
-        True,
-        *shape,
-        np.zeros(n + 1, np.int64),
-        0,
-        np.zeros(n, np.bool_),
-        NOTHING,
-        order,
-        NOTHING,
-    )
+    query = targets, seen, np.zeros(len(seen), np.int64), everything, h, True
+    tables = *shape, np.zeros(n + 1, np.int64), 0, np.zeros(n, np.bool_)
+    _, _, entries, largest, count, worst = answer(*query, *tables, NOTHING, order, NOTHING)
     return Plan(h, _whole(entries), _whole(largest), order[:count], worst)
 
 
@@ -77,7 +65,7 @@ def _whole(size: float) -> float:
 
 
 def refuse(needed: float, limit: float, blame: Any, what: str) -> MemoryError:
-    """The sentence for a query that is too large."""
+    """The error for a query that is too large."""
     return MemoryError(
         f"{what} needs {size_text(needed)}, more than the {size_text(limit)} allowed; the largest "
         f"table is the one of {blame!r}: observe it or one of its neighbours, ask for fewer "

@@ -6,8 +6,8 @@ evidence. Sums are pulled inside: to eliminate v, multiply the factors that hold
 Cost         the entries of the tables on the way, exponential in the largest neighbourhood; what
              cannot matter (barren nodes, parts separated from q by e) is left out first.
 
-The arithmetic is one compiled call (``graphical.inference.elimination_kernels``); a table that gets small is
-rescaled and its logarithm kept, so that many observations do not underflow.
+The arithmetic is one compiled call (``elimination_kernels``); a table that gets small is rescaled
+and its logarithm kept, so that many observations do not underflow.
 
 References: Zhang & Poole (1994); Dechter (1999); Koller & Friedman (2009), chapter 9.
 """
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.graphical.inference.cost import Plan, plan, refuse
 from pellucid.graphical.inference.elimination_kernels import answer
 from pellucid.graphical.network.arrays import NetworkArrays
@@ -45,8 +45,8 @@ class Elimination:
     def ask(
         self,
         targets: Any,
-        seen: Any,
-        states: Any,
+        seen: IntArray,
+        states: IntArray,
         everything: int = 0,
         max_bytes: float | None = None,
     ) -> Answer:
@@ -61,21 +61,9 @@ class Elimination:
         heuristic, limit = 0, None if max_bytes is None else byte_limit(max_bytes)
         out, order = np.empty(min(size, len(room))), np.empty(len(a.names), np.int64)
         while True:
-            done, log_p, entries, *_ = answer(
-                targets,
-                seen,
-                states,
-                everything,
-                heuristic,
-                False,
-                *a.shape,
-                a.start,
-                len(a.flat),
-                a.has_zero,
-                room,
-                order,
-                out,
-            )
+            query = targets, seen, states, everything, heuristic, False
+            tables = *a.shape, a.start, len(a.flat), a.has_zero
+            done, log_p, entries, *_ = answer(*query, *tables, room, order, out)
             if done and (limit is None or 8 * entries <= limit):
                 if len(room) - len(a.flat) <= KEPT_ARENA:
                     self.arenas.append(room)
@@ -94,7 +82,7 @@ class Elimination:
         room[: len(flat)] = flat
         return room
 
-    def _refuse(self, chosen: Plan, limit: float, targets: Any) -> None:
+    def _refuse(self, chosen: Plan, limit: float, targets: Array) -> None:
         needed = 8.0 * chosen.entries
         if needed > limit:
             names = self.arrays.names
@@ -118,7 +106,7 @@ def evidence_codes(arrays: NetworkArrays, evidence: Mapping[Name, Any] | None) -
 
 
 def log_evidence(
-    engine: Elimination, seen: Any, states: Any, max_bytes: float | None = None
+    engine: Elimination, seen: IntArray, states: IntArray, max_bytes: float | None = None
 ) -> float:
     """log P(evidence)."""
     return engine.ask(EMPTY, seen, states, 1, max_bytes).log_constant if len(seen) else 0.0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.inference.clique_tree import Calibrated, CliqueTree, family_of, table_of
 from pellucid.graphical.inference.sampling_kernels import BLOCK, draw_rows
@@ -46,7 +46,7 @@ def thresholds(table: Array) -> Any:
 
 
 def drawing(
-    order: Sequence[int], card: Any, parents: Sequence[Sequence[int]], tables: Sequence[Array]
+    order: Sequence[int], card: IntArray, parents: Sequence[Sequence[int]], tables: Sequence[Array]
 ) -> Drawing:
     """The tables, by variable, as the kernel reads them; an empty table: not drawn."""
     if any(table.size >= 2**31 for table in tables):
@@ -96,7 +96,7 @@ def _rows(plan: Drawing, out: Any, seed: Any, block: tuple[int, int]) -> None:
     draw_rows(out, *block, *plan, seed)
 
 
-def decoded(codes: Any, names: Sequence[Any], states: Sequence[tuple[Any, ...]]) -> Any:
+def decoded(codes: IntArray, names: Sequence[Any], states: Sequence[tuple[Any, ...]]) -> Any:
     """Codes as a frame: text states as an enumeration, others as they are."""
     import polars as pl
 

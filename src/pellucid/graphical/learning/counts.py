@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.check import hint
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
@@ -48,7 +48,7 @@ class CodedTable(NamedTuple):
     def weights(self) -> Array:
         return self.w if len(self.w) else np.ones(self.n_rows)
 
-    def place(self, name: Any) -> int:
+    def place(self, name: object) -> int:
         """The number of a variable; an unknown name is refused."""
         if name not in self.names:
             near = hint(name, [str(n) for n in self.names])
@@ -56,7 +56,7 @@ class CodedTable(NamedTuple):
         return self.names.index(name)
 
 
-def absent(values: Any) -> Any:
+def absent(values: IntArray) -> Any:
     """Which values stand for a missing cell."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -72,7 +72,7 @@ def n_cells(column: Any) -> int:
     return len(column.codes if hasattr(column, "codes") else column.series)
 
 
-def bare_weights(w: Any) -> Array:
+def bare_weights(w: Array | None) -> Array:
     """Weights as the kernels want them: nothing where all are 1."""
     w = np.asarray(w, np.float64)
     return np.empty(0) if is_unit(w) or (w == 1.0).all() else np.ascontiguousarray(w)
@@ -140,7 +140,7 @@ def _array(values: Sequence[Any]) -> Any:
     return array
 
 
-def _places(values: Any, known: Any, name: Any, strict: bool, lenient: bool) -> Any:
+def _places(values: IntArray, known: Any, name: object, strict: bool, lenient: bool) -> Any:
     """The code of each distinct value, -1 for missing ones and those of weight 0."""
     gone = absent(values)
     numbers = {state: k for k, state in enumerate(known.tolist())}

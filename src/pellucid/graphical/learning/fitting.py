@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from pellucid.base import check_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext, iterate
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.random import generator
@@ -97,7 +97,9 @@ def check_parameters(network: "BayesianNetwork") -> None:
         raise ValueError(f"states must be a dict, 'gaussian' or None, got {network.states!r}")
 
 
-def find_graph(network: "BayesianNetwork", X: Any, w: Any, names: Sequence[Name]) -> DAG:
+def find_graph(
+    network: "BayesianNetwork", X: Any, w: ArrayLike | None, names: Sequence[Name]
+) -> DAG:
     """The graph: learned, given, or that of the cpds; every column is a node."""
     if hasattr(network.structure, "fit"):
         weights = {} if w is None else {"sample_weight": w}
@@ -291,7 +293,7 @@ def _finish(
         context.end(tables)
 
 
-def fit_numbers(network: "BayesianNetwork", X: Any, columns: list[Any], w: Any) -> None:
+def fit_numbers(network: "BayesianNetwork", X: Any, columns: list[Any], w: Array | None) -> None:
     """A Gaussian network by least squares."""
     names = column_names(network)
     numbers = number_columns(names, columns)

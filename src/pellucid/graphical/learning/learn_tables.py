@@ -21,6 +21,7 @@ from scipy.special import betaincinv, xlogy
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.warn import warn
+from pellucid.graphical.network.names import Name
 
 
 class DirichletPrior(NamedTuple):
@@ -48,11 +49,11 @@ class DirichletPrior(NamedTuple):
     equivalent_sample_size: float | None = None
     estimate: str = "mean"
 
-    def __call__(self, variable: Any, shape: tuple[int, ...]) -> Array:
+    def __call__(self, variable: Name, shape: tuple[int, ...]) -> Array:
         """``pseudo_counts``; scikit-learn wants a default that is no plain value to be callable."""
         return self.pseudo_counts(variable, shape)
 
-    def pseudo_counts(self, variable: Any, shape: tuple[int, ...]) -> Array:
+    def pseudo_counts(self, variable: Name, shape: tuple[int, ...]) -> Array:
         """The imaginary samples of one table."""
         check.one_of(("mean", "mode"), estimate=self.estimate)
         if self.equivalent_sample_size is not None:
@@ -83,7 +84,7 @@ class LearnedTable(NamedTuple):
     unseen: Array  # (parents..) whether the row had neither rows nor prior
 
 
-def prior_exponent(prior: DirichletPrior | None, variable: Any, shape: tuple[int, ...]) -> Array:
+def prior_exponent(prior: DirichletPrior | None, variable: Name, shape: tuple[int, ...]) -> Array:
     """c with estimate (N + c) / sum(N + c): a for the mean, a - 1 for the mode, 0 without prior."""
     if prior is None:
         return np.zeros(shape)

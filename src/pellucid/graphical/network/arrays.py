@@ -40,7 +40,9 @@ def _lists(lists: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     return start, np.array([v for some in lists for v in some] or [0], np.int64)
 
 
-def shape_of(names: Sequence[Name], parents: Mapping[Name, Sequence[Name]], card: Any) -> Shape:
+def shape_of(
+    names: Sequence[Name], parents: Mapping[Name, Sequence[Name]], card: Sequence[int]
+) -> Shape:
     """The graph as arrays; the parents in the order of each table's axes."""
     place = {name: i for i, name in enumerate(names)}
     above = [[place[p] for p in parents[name]] for name in names]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
+from pellucid.core.arrays.typing import IntArray
 from pellucid.core.records import Card
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.network.arrays import Shape, shape_of
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """One piece of advice: its kind, the variable it is about, and a sentence.
+    """One piece of advice about a network.
 
     >>> from pellucid.graphical import CPT, BayesianNetwork
     >>> [f.kind for f in BayesianNetwork(cpds=[CPT("a", [0.0, 1.0])]).check()]
     ['zero probability']
     """
 
-    kind: str
-    variable: Name
-    message: str
+    kind: str  # such as "zero probability"
+    variable: Name  # the one it is about
+    message: str  # what to do, in a sentence
 
 
-def check_cpds(structure: Any, cpds: Any) -> tuple[DAG, dict[Name, Any]]:
+def check_cpds(structure: DAG | None, cpds: Any) -> tuple[DAG, dict[Name, Any]]:
     """The graph and the distributions by name, checked against each other."""
     tables = list(cpds.values()) if isinstance(cpds, Mapping) else list(cpds)
     found: dict[Name, Any] = {}
@@ -151,7 +152,7 @@ def _zeros(cpd: CPT) -> list[Finding]:
     ]
 
 
-def _support(cpd: CPT, N: Any) -> list[Finding]:
+def _support(cpd: CPT, N: IntArray) -> list[Finding]:
     found, rows, name = [], N.sum(axis=-1), cpd.variable
     unseen = int((rows <= 0).sum())
     if unseen:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.graphical.network.names import Name
 
 
@@ -32,10 +32,13 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
     Parameters
     ----------
     variable : name
+        The child.
     intercepts : array of shape (states of the first discrete parent, ...)
         A number where there is none.
     coefficients : array of shape (states..., continuous parents)
+        Slopes, one line for each combination of states.
     variances : array of the shape of ``intercepts``, ``> 0``
+        Around the lines.
     parents : sequence of names, default=()
         The continuous parents, in the order of the coefficients.
     given : sequence of names, default=()
@@ -58,11 +61,11 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
         cls,
         variable: Name,
         intercepts: Any,
-        coefficients: Any,
+        coefficients: ArrayLike,
         variances: Any,
         *,
         parents: Any = (),
-        given: Any = (),
+        given: Sequence[Name] = (),
     ) -> Self:
         parents, given = (
             (names,) if isinstance(names, str) else tuple(names) for names in (parents, given)
@@ -105,7 +108,7 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
         causes = ", ".join(map(str, (*self.given, *self.parents)))
         return f"ConditionalGaussianCPD({self.variable}{f' | {causes}' if causes else ''})"
 
-    def log_density(self, x: Array, cell: Any, U: Array) -> Array:
+    def log_density(self, x: Array, cell: Array, U: Array) -> Array:
         """log p of rows: their value, their flat configuration, their continuous parents."""
         a, v = self.intercepts.reshape(-1)[cell], self.variances.reshape(-1)[cell]
         c = self.coefficients.reshape(self.intercepts.size, len(self.parents))[cell]
@@ -138,7 +141,7 @@ def fit_lines(
     variable: Name,
     x: Array,
     U: Array,
-    cell: Any,
+    cell: Array,
     w: Array,
     shape: Sequence[int],
     parents: Sequence[Name],

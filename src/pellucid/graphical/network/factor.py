@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.graphical.graphs.separation import subsets
-from pellucid.graphical.network.names import Name, names_of, state_index
+from pellucid.graphical.network.names import Name, Names, names_of, state_index
 
 Scope = dict[Name, tuple[Any, ...]]
 
@@ -31,7 +31,8 @@ class Factor(_Table):
 
     Parameters
     ----------
-    scope : dict of name -> states, in the order of the axes
+    scope : dict of name -> states
+        In the order of the axes.
     values : array
         Non-negative, one entry for each combination of states.
 
@@ -48,7 +49,7 @@ class Factor(_Table):
     False
     """
 
-    def __new__(cls, scope: Mapping[Name, Iterable[Any]], values: Any) -> Self:
+    def __new__(cls, scope: Mapping[Name, Iterable[Any]], values: ArrayLike) -> Self:
         table = np.array(values, dtype=np.float64)
         checked = {name: tuple(states) for name, states in scope.items()}
         shape = tuple(len(states) for states in checked.values())
@@ -104,7 +105,7 @@ class Factor(_Table):
         """The variables in the order of the axes."""
         return tuple(self.scope)
 
-    def _axes(self, names: Any) -> tuple[int, ...]:
+    def _axes(self, names: Names) -> tuple[int, ...]:
         chosen = names_of(names, self.scope)
         return tuple(i for i, name in enumerate(self.scope) if name in chosen)
 
@@ -144,12 +145,12 @@ class Factor(_Table):
         quotient = np.divide(self.values, below, out=np.zeros(below.shape), where=below > 0)
         return Factor._of(scope, quotient)
 
-    def marginalise(self, names: Any) -> "Factor":
+    def marginalise(self, names: Names) -> "Factor":
         """Sum the named variables out; the others stay."""
         axes = self._axes(names)
         return Factor._of(self._without(axes), np.asarray(self.values.sum(axis=axes)))
 
-    def maximise(self, names: Any) -> "Factor":
+    def maximise(self, names: Names) -> "Factor":
         """Replace the named variables by the largest entry over their states."""
         axes = self._axes(names)
         return Factor._of(self._without(axes), np.asarray(self.values.max(axis=axes)))
@@ -169,7 +170,7 @@ class Factor(_Table):
             raise ValueError("impossible evidence: every entry of the factor is zero")
         return Factor._of(self.scope, self.values / total)
 
-    def condition(self, names: Any) -> "Factor":
+    def condition(self, names: Names) -> "Factor":
         """p(others | names): the table divided by the marginal of the named variables."""
         others = [name for name in self.scope if name not in names_of(names, self.scope)]
         return self / self.marginalise(others)
@@ -195,7 +196,7 @@ class Factor(_Table):
         index = np.unravel_index(int(self.values.argmax()), self.values.shape)
         return {n: s[int(i)] for (n, s), i in zip(self.scope.items(), index, strict=True)}
 
-    def independent(self, a: Any, b: Any, given: Any = (), atol: float = 1e-9) -> bool:
+    def independent(self, a: Names, b: Names, given: Names = (), atol: float = 1e-9) -> bool:
         """Whether a and b are independent given ``given`` in the normalised table."""
         left, right, seen = (names_of(part, self.scope) for part in (a, b, given))
         shared = (set(left) & set(right)) | (set(seen) & (set(left) | set(right)))

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from pellucid.core.arrays.typing import Array
-from pellucid.graphical.network.names import Name, names_of
+from pellucid.graphical.network.names import Name, Names, names_of
 from pellucid.graphical.network.tables import LinearGaussianCPD
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -53,7 +53,7 @@ def joint_normal(cpds: Mapping[Name, LinearGaussianCPD], order: Sequence[Name]) 
 
 
 def condition_normal(
-    joint: GaussianAnswer, variables: Any, evidence: Mapping[Name, float] | None
+    joint: GaussianAnswer, variables: Names, evidence: Mapping[Name, float] | None
 ) -> GaussianAnswer:
     """The distribution of some variables given values of others."""
     known = {name: i for i, name in enumerate(joint.names)}

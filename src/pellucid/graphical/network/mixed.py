@@ -15,7 +15,7 @@ References: Lauritzen & Wermuth (1989); Lauritzen (1992); Lerner (2002).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ class MixedAnswer(NamedTuple):
     means: Array
     covariances: Array
 
-    def density(self, points: Any) -> Array:
+    def density(self, points: Array) -> Array:
         """The density of the numbers at some points, (n, c)."""
         X = np.asarray(points, np.float64)
         terms = [
@@ -122,7 +122,7 @@ def conditioned(
     return log_w, means, cov
 
 
-def flat_cell(codes: list[Any], shape: Any, n: int) -> Any:
+def flat_cell(codes: list[Any], shape: Sequence[int], n: int) -> Any:
     """The flat number of the configuration of each row."""
     cell = np.zeros(n, np.int64)
     for code, size in zip(codes, shape, strict=True):
@@ -141,7 +141,7 @@ def free_numbers(cpd: Any) -> int:
     return cpd.intercepts.size * (len(cpd.parents) + 2)
 
 
-def check_mixed(structure: Any, cpds: Any) -> tuple[DAG, dict[Name, Any]]:
+def check_mixed(structure: DAG | None, cpds: Any) -> tuple[DAG, dict[Name, Any]]:
     """The graph and the distributions by name, checked against each other."""
     found: dict[Name, Any] = {}
     for cpd in cpds.values() if isinstance(cpds, Mapping) else cpds:

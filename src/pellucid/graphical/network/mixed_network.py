@@ -1,7 +1,7 @@
 r"""Networks of categories and numbers together; the mathematics is in ``mixed``."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.graphical.graphs.dag import as_dag
 from pellucid.graphical.learning.counts import encode_table, n_cells
+from pellucid.graphical.learning.learn_tables import DirichletPrior
 from pellucid.graphical.network.factor import Factor
 from pellucid.graphical.network.memory import byte_limit, size_text
 from pellucid.graphical.network.mixed import (
@@ -46,6 +47,7 @@ class MixedBayesianNetwork(Estimator):
         None: the graph of the ``cpds``; without them the columns are independent. A discrete
         variable cannot have a continuous parent.
     cpds : list or dict of CPT, ConditionalGaussianCPD or LinearGaussianCPD, default=None
+        The known distributions; None: learned by ``fit``.
     states : dict of name -> states or None, default=None
         States of discrete variables; else the sorted values of the data.
     prior : DirichletPrior or None, default=None
@@ -72,7 +74,12 @@ class MixedBayesianNetwork(Estimator):
     """
 
     def __init__(
-        self, structure: Any = None, *, cpds: Any = None, states: Any = None, prior: Any = None
+        self,
+        structure: object = None,
+        *,
+        cpds: Sequence[Any] | Mapping[Any, Any] | None = None,
+        states: Mapping[Any, Any] | None = None,
+        prior: DirichletPrior | None = None,
     ) -> None:
         self.structure = structure
         self.cpds = cpds
@@ -134,6 +141,7 @@ class MixedBayesianNetwork(Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         columns = self._check_columns(X, reset=True)
         names, n = self._feature_names(), n_cells(columns[0])
         w = np.array(check_weights(sample_weight, np.empty((n, 1))))
@@ -262,7 +270,7 @@ class MixedBayesianNetwork(Estimator):
         return self._answer(names, numbers, found.codes, w, means, cov)
 
     def _answer(
-        self, names: Any, numbers: Any, codes: Any, w: Array, means: Array, cov: Array
+        self, names: Sequence[Name], numbers: Any, codes: Any, w: Array, means: Array, cov: Array
     ) -> Any:
         scope = {v: self.states_[v] for v in names if v in self.states_}
         shape = [len(states) for states in scope.values()]

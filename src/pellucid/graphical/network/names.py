@@ -4,9 +4,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 Name = Hashable
+Names = Name | Iterable[Name]  # one name or several
 
 
-def names_of(given: Any, known: Iterable[Name], what: str = "variable") -> tuple[Name, ...]:
+def names_of(given: object, known: Iterable[Name], what: str = "variable") -> tuple[Name, ...]:
     """One name, or several, as a tuple of known names without repetition.
 
     >>> names_of("a", ["a", "b"]), names_of(["b", "a", "b"], ["a", "b"])
@@ -39,7 +40,7 @@ def listed(names: Iterable[Any], most: int = 12) -> str:
     return f"{text}, ... ({len(all_names)} in all)" if len(all_names) > most else text
 
 
-def state_index(states: tuple[Any, ...], state: Any, variable: Name) -> int:
+def state_index(states: tuple[Any, ...], state: object, variable: Name) -> int:
     """Where ``state`` stands among the states of a variable.
 
     >>> state_index(("no", "yes"), "yes", "rain")

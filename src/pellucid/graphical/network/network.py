@@ -9,7 +9,7 @@ Learning     counts (``learn_tables``), expectation maximisation where cells are
 References: Pearl (1988); Lauritzen & Spiegelhalter (1988); Koller & Friedman (2009).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -32,7 +32,7 @@ from pellucid.graphical.learning.learn_tables import DirichletPrior, table_inter
 from pellucid.graphical.network import building, gaussian, rows
 from pellucid.graphical.network.arrays import NetworkArrays, network_arrays
 from pellucid.graphical.network.factor import Factor
-from pellucid.graphical.network.names import Name, names_of
+from pellucid.graphical.network.names import Name, Names, names_of
 from pellucid.graphical.network.tables import CPT, LinearGaussianCPD
 
 FROM_CPDS = ("dag_", "cpds_", "states_", "n_parameters_")
@@ -292,9 +292,7 @@ class BayesianNetwork(Estimator):
         self._need_tables("do (query(..., do=...) serves both kinds)")
         return intervention.intervened(self, settings)
 
-    def effect(
-        self, variable: Name, do: Mapping[Name, Any], adjust: Name | Iterable[Name] = None
-    ) -> Factor:
+    def effect(self, variable: Name, do: Mapping[Name, Any], adjust: Names = None) -> Factor:
         """P(variable | do(x)) for one x from what can be seen: sum_z p(y | x, z) p(z).
 
         ``adjust`` is the set z, which must satisfy the back-door criterion; None takes a smallest
@@ -315,7 +313,7 @@ class BayesianNetwork(Estimator):
 
     def approximate(
         self,
-        variables: Name | Iterable[Name],
+        variables: Names,
         evidence: Mapping[Name, Any] | None = None,
         *,
         method: str = "likelihood_weighting",
@@ -388,9 +386,7 @@ class BayesianNetwork(Estimator):
             raise impossible(evidence)
         return tree, found, codes
 
-    def cost(
-        self, variables: Name | Iterable[Name], evidence: Mapping[Name, Any] | None = None
-    ) -> InferenceCost:
+    def cost(self, variables: Names, evidence: Mapping[Name, Any] | None = None) -> InferenceCost:
         """What ``query`` would need, without building a table: the order and the table sizes.
 
         ``evidence`` may be names only. Graph and ``states`` are enough, no ``cpds`` needed.
@@ -486,6 +482,6 @@ class BayesianNetwork(Estimator):
 
 
 def impossible(evidence: Mapping[Name, Any] | None) -> ValueError:
-    """The sentence for evidence of probability zero."""
+    """The error for evidence of probability zero."""
     shown = ", ".join(f"{name} = {state}" for name, state in dict(evidence or {}).items())
     return ValueError(f"impossible evidence: the network gives {shown or 'it'} the probability 0")

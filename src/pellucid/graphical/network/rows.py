@@ -4,6 +4,7 @@ Rows come in the order of the fit. For a network that was given, not fitted, a f
 of the variables as columns; the others count as missing.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +23,13 @@ from pellucid.graphical.inference.clique_tree import (
 from pellucid.graphical.learning import completion
 from pellucid.graphical.learning.counts import CodedTable, encode_table
 from pellucid.graphical.network import gaussian
-from pellucid.graphical.network.names import Name, names_of
+from pellucid.graphical.network.names import Name, Names, names_of
 
 if TYPE_CHECKING:
     from pellucid.graphical.network.network import BayesianNetwork
 
 
-def columns_of(network: "BayesianNetwork", X: Any, without: Any = None) -> tuple[Any, list[Any]]:
+def columns_of(network: "BayesianNetwork", X: Any, without: Names = None) -> tuple[Any, list[Any]]:
     """Names and columns of a table, checked against what the network knows."""
     if hasattr(network, "n_features_in_"):
         names = fitted_names(network)
@@ -129,7 +130,7 @@ def numbers_of(network: "BayesianNetwork", X: Any) -> dict[Name, Array]:
     return found
 
 
-def number_columns(names: Any, columns: list[Any]) -> dict[Name, Array]:
+def number_columns(names: Iterable[Name], columns: list[Any]) -> dict[Name, Array]:
     """Columns as float64; text and missing cells are refused by name."""
     found = {}
     for name, column in zip(names, columns, strict=True):
@@ -204,7 +205,9 @@ def _written(network: "BayesianNetwork", X: Any, names: Any, codes: Any) -> Any:
     return frame.with_columns(*made).to_native()
 
 
-def sample_gaussian(network: "BayesianNetwork", n: int, evidence: Any, random_state: Any) -> Any:
+def sample_gaussian(
+    network: "BayesianNetwork", n: int, evidence: Mapping[Name, Any] | None, random_state: Any
+) -> Any:
     """Draws of a Gaussian network as a frame."""
     import polars as pl
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.graphical.network.factor import Factor
 from pellucid.graphical.network.names import Name
 
@@ -30,6 +30,7 @@ class CPT(_CPT):
     Parameters
     ----------
     variable : name
+        The child.
     values : array of shape (states of the first parent, ..., own states)
         The last axis sums to 1 (within 1e-6; it is then scaled to do so).
     parents : sequence of names, default=()
@@ -52,9 +53,9 @@ class CPT(_CPT):
     def __new__(
         cls,
         variable: Name,
-        values: Any,
+        values: ArrayLike | None,
         *,
-        parents: Any = (),
+        parents: Sequence[Name] = (),
         states: Sequence[Any] | Mapping[Name, Sequence[Any]] | None = None,
         fixed: bool = False,
     ) -> Self:
@@ -122,11 +123,15 @@ class LinearGaussianCPD(_LinearGaussianCPD):
     Parameters
     ----------
     variable : name
+        The child.
     intercept : float
-    coefficients : array, one for each parent
+        Mean where all parents are 0.
+    coefficients : array
+        One slope for each parent.
     variance : float
         ``> 0``.
     parents : sequence of names, default=()
+        In the order of the coefficients.
 
     Examples
     --------
@@ -142,10 +147,10 @@ class LinearGaussianCPD(_LinearGaussianCPD):
         cls,
         variable: Name,
         intercept: float,
-        coefficients: Any,
+        coefficients: ArrayLike | None,
         variance: float,
         *,
-        parents: Any = (),
+        parents: Sequence[Name] = (),
     ) -> Self:
         parents = _parents(variable, parents)
         slopes = np.array(coefficients, dtype=np.float64).reshape(-1)
@@ -183,7 +188,7 @@ class LinearGaussianCPD(_LinearGaussianCPD):
         return f"{self.variable} ~ N({' + '.join(terms)}, {self.variance:g})"
 
 
-def _parents(variable: Name, parents: Any) -> tuple[Name, ...]:
+def _parents(variable: Name, parents: Sequence[Name]) -> tuple[Name, ...]:
     names = (parents,) if isinstance(parents, str) else tuple(parents)
     if len(set(names)) < len(names) or variable in names:
         raise ValueError(f"the parents of {variable!r} must be different others, got {names}")

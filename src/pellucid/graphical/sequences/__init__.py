@@ -1,1 +1,4 @@
-"""TODO src/pellucid/graphical/sequences."""
+"""Hidden Markov models.
+
+Start with ``hidden_markov.py``; ``baum_welch.py`` holds the passes over the sequences.
+"""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.sequences.emissions import CategoricalEmission, GaussianEmission
 from pellucid.graphical.sequences.kernels import backward, best_paths, forward
@@ -128,7 +128,7 @@ def attributes(chain: Chain, log_likelihood: float | None = None) -> dict[str, A
     return {**found, "means_": means, "covariances_": S, "floor_": floor}
 
 
-def distributions(name: str, values: Any, ndim: int) -> Array:
+def distributions(name: str, values: IntArray, ndim: int) -> Array:
     """Rows that sum to 1, or the sentence what is wrong."""
     table = np.array(values, np.float64)
     if table.ndim != ndim or not (table >= 0).all() or abs(table.sum(axis=-1) - 1).max() > 1e-6:
@@ -145,7 +145,7 @@ def given_categories(probabilities: Any, categories: Any, K: int) -> tuple[Any, 
     return values, CategoricalEmission(b)
 
 
-def given_normals(means: Any, covariances: Any, K: int) -> GaussianEmission:
+def given_normals(means: ArrayLike, covariances: ArrayLike, K: int) -> GaussianEmission:
     """Means and covariances of K states, checked."""
     m, S = np.array(means, np.float64), np.array(covariances, np.float64)
     if m.ndim != 2 or len(m) != K or S.shape not in (m.shape, (*m.shape, m.shape[-1])):
@@ -156,7 +156,7 @@ def given_normals(means: Any, covariances: Any, K: int) -> GaussianEmission:
     return GaussianEmission(m, S, np.zeros(m.shape[1]))
 
 
-def offsets(lengths: Any, n: int) -> Any:
+def offsets(lengths: ArrayLike | None, n: int) -> Any:
     """Where each sequence begins; the lengths must add up to the rows."""
     sizes = np.asarray(lengths)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any() or sizes.sum() != n:

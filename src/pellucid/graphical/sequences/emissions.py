@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.graphical.sequences.kernels import diagonal_density, diagonal_sums
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -73,7 +73,7 @@ class GaussianEmission(NamedTuple):
         S = np.where(live, second[2] / N, self.covariances)
         return GaussianEmission(means, np.maximum(S, self.floor), self.floor)
 
-    def draw(self, states: Any, rng: Any) -> Array:
+    def draw(self, states: IntArray, rng: Any) -> Array:
         """One observation for each state."""
         noise = rng.standard_normal((len(states), self.means.shape[1]))
         if self.covariances.ndim == 2:
@@ -103,13 +103,13 @@ class CategoricalEmission(NamedTuple):
         K, C = self.probabilities.shape
         return K * (C - 1)
 
-    def log_density(self, codes: Any) -> Array:
+    def log_density(self, codes: IntArray) -> Array:
         """log p(x | k) of codes, (N, K); -1 is missing."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.probabilities)
         return np.vstack([logs.T, np.zeros(len(logs))])[codes]  # the last row is that of -1
 
-    def update(self, codes: Any, R: Array) -> "CategoricalEmission":
+    def update(self, codes: IntArray, R: Array) -> "CategoricalEmission":
         """Shares of the soft counts; a state without weight stays as it is."""
         C = self.probabilities.shape[1]
         counts = np.array([np.bincount(codes + 1, r, C + 1)[1:] for r in R.T])
@@ -119,7 +119,7 @@ class CategoricalEmission(NamedTuple):
             np.where(live, counts / np.where(live, total, 1.0), self.probabilities)
         )
 
-    def draw(self, states: Any, rng: Any) -> Any:
+    def draw(self, states: IntArray, rng: Any) -> Any:
         """One code for each state."""
         sums = np.cumsum(self.probabilities, axis=1)
         u = rng.random(len(states)) * sums[states, -1]

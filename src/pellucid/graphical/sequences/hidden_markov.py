@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext, Iteration, iterate
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -59,11 +59,13 @@ class HiddenMarkovModel(Estimator):
     n_states : int, default=2
         Hidden states.
     emission : {"gaussian", "categorical"}, default="gaussian"
+        Numbers, normal in each state, or categories.
     covariance_type : {"diag", "full"}, default="diag"
         Of Gaussian observations with several columns.
     n_init : int, default=1
         Starts; the best end is kept. The first start of Gaussian states is not random.
     max_iter : int, default=200
+        Most iterations.
     tol : float, default=1e-4
         Gain of the log-likelihood per observation below which learning ends.
     min_variance : float, default=1e-6
@@ -71,6 +73,7 @@ class HiddenMarkovModel(Estimator):
     start : HiddenMarkovModel or None, default=None
         A fitted or given model to begin with.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -110,7 +113,7 @@ class HiddenMarkovModel(Estimator):
         tol: float = 1e-4,
         min_variance: float = 1e-6,
         start: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_states = n_states
         self.emission = emission
@@ -136,7 +139,7 @@ class HiddenMarkovModel(Estimator):
         *,
         means: Any = None,
         covariances: Any = None,
-        probabilities: Any = None,
+        probabilities: ArrayLike | None = None,
         categories: Any = None,
     ) -> Self:
         """A model that is known: Gaussian by ``means`` (K, p) and ``covariances``, categorical by
@@ -170,7 +173,7 @@ class HiddenMarkovModel(Estimator):
 
     # --- data --------------------------------------------------------------------------------
 
-    def _open(self, X: Any, lengths: Any, *, reset: bool) -> Sequences:
+    def _open(self, X: Any, lengths: ArrayLike | None, *, reset: bool) -> Sequences:
         """Rows of all sequences one after the other."""
         categorical = self.emission == "categorical"
         known = reset or hasattr(self, "n_features_in_")
@@ -214,7 +217,7 @@ class HiddenMarkovModel(Estimator):
         codes = np.array([-1 if c is None else place[c] for c in cells], np.int64)
         return data._replace(rows=codes)
 
-    def _laid_out(self, values: Any, data: Sequences, empty: Any) -> Any:
+    def _laid_out(self, values: Array, data: Sequences, empty: Any) -> Any:
         """Values of all observations in the shape of X."""
         if not data.length:
             return values
@@ -226,7 +229,10 @@ class HiddenMarkovModel(Estimator):
     # --- learning ----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, lengths: ArrayLike | None = None
+    ) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_states=self.n_states, n_init=self.n_init, max_iter=self.max_iter)
         check.one_of(("gaussian", "categorical"), emission=self.emission)
         check.one_of(("diag", "full"), covariance_type=self.covariance_type)
@@ -336,7 +342,7 @@ class HiddenMarkovModel(Estimator):
 
     # --- answers -----------------------------------------------------------------------------
 
-    def _ready(self, X: Any, lengths: Any) -> tuple[Chain, Sequences]:
+    def _ready(self, X: Any, lengths: ArrayLike | None) -> tuple[Chain, Sequences]:
         chain = self._chain()
         return chain, self._coded(self._open(X, lengths, reset=False))
 
@@ -354,25 +360,25 @@ class HiddenMarkovModel(Estimator):
         shares = smoothed(chain, data, np.ones(len(data.first) - 1)).shares
         return self._laid_out(shares, data, np.nan)
 
-    def predict(self, X: Any, lengths: Any = None) -> Any:
+    def predict(self, X: Any, lengths: ArrayLike | None = None) -> Any:
         """The most probable states (Viterbi): (n, T) with -1 after the end, or (rows,)."""
         chain, data = self._ready(X, lengths)
         return self._laid_out(decode(chain, data), data, -1)
 
-    def score_samples(self, X: Any, lengths: Any = None) -> Array:
+    def score_samples(self, X: Any, lengths: ArrayLike | None = None) -> Array:
         """log p of every sequence."""
         chain, data = self._ready(X, lengths)
         return filtered(chain, data)[2]
 
-    def score(self, X: Any, y: Any = None, lengths: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, lengths: ArrayLike | None = None) -> float:
         """The mean log-likelihood of the sequences."""
         return float(self.score_samples(X, lengths).mean())
 
-    def aic(self, X: Any, lengths: Any = None) -> float:
+    def aic(self, X: Any, lengths: ArrayLike | None = None) -> float:
         """-2 l + 2 p: smaller is better."""
         return -2.0 * float(self.score_samples(X, lengths).sum()) + 2.0 * self.n_parameters_
 
-    def bic(self, X: Any, lengths: Any = None) -> float:
+    def bic(self, X: Any, lengths: ArrayLike | None = None) -> float:
         """-2 l + p log(observations): smaller is better."""
         chain, data = self._ready(X, lengths)
         total = float(filtered(chain, data)[2].sum())

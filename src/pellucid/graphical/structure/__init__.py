@@ -1,1 +1,4 @@
-"""TODO src/pellucid/graphical/structure."""
+"""Learning the graph itself, by scores, by tests or by averaging.
+
+Start with ``score_based.py``, ``constraint_based.py`` (PC) or ``averaging.py``.
+"""

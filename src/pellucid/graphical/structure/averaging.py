@@ -23,7 +23,7 @@ from scipy.special import comb, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -33,13 +33,13 @@ from pellucid.graphical.learning.completion import distinct_columns, posteriors
 from pellucid.graphical.learning.counts import CodedTable, encode_table, family_counts, n_cells
 from pellucid.graphical.learning.learn_tables import learn_table
 from pellucid.graphical.network.factor import Factor
-from pellucid.graphical.network.names import names_of, state_index
+from pellucid.graphical.network.names import Name, Names, names_of, state_index
 from pellucid.graphical.network.network import BayesianNetwork
 from pellucid.graphical.network.tables import CPT
 from pellucid.graphical.structure.consensus import consensus_graph
 from pellucid.graphical.structure.exact_search import all_graphs, bits_to_edges
 from pellucid.graphical.structure.hill_climbing import Climber, search_graph
-from pellucid.graphical.structure.knowledge import Constraints, constraints_of
+from pellucid.graphical.structure.knowledge import Constraints, EdgeKnowledge, constraints_of
 from pellucid.graphical.structure.score_based import parent_limit
 from pellucid.graphical.structure.scores import (
     SCORES,
@@ -74,16 +74,20 @@ class ModelAveragingStructure(StructureLearner):
     candidates : "auto" or list of DAG, default="auto"
         All graphs up to 5 variables, structure MCMC beyond; or these graphs (or edge lists).
     score : {"bdeu", "bic", "aic", "k2", "log_likelihood"}, default="bdeu"
+        Its exponential is the weight of a graph.
     equivalent_sample_size : float or "auto", default=10.0
         Of bdeu, and of the tables whatever the score. "auto": averaged over powers of 2 from 1/8
         to 128 by their posterior probability.
     max_parents : int or None, default=None
+        Most parents of a node.
     n_samples : int, default=1000
         Graphs that the chain keeps.
     knowledge : EdgeKnowledge or None, default=None
+        Edges that are known or impossible.
     structure_prior : {"uniform", "sparse"}, default="uniform"
         Over graphs, or over the number of parents of every node, which leaves out weak edges.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -118,14 +122,14 @@ class ModelAveragingStructure(StructureLearner):
     def __init__(
         self,
         *,
-        candidates: Any = "auto",
+        candidates: str | Sequence[Any] = "auto",
         score: str = "bdeu",
         equivalent_sample_size: Any = 10.0,
         max_parents: int | None = None,
         n_samples: int = 1000,
-        knowledge: Any = None,
+        knowledge: EdgeKnowledge | None = None,
         structure_prior: str = "uniform",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.candidates = candidates
         self.score = score
@@ -262,7 +266,7 @@ class ModelAveragingStructure(StructureLearner):
     def _graph_tables(self, graph: Sequence[int]) -> list[Array]:
         return [self.families_[f"{v}:{int(bits)}"] for v, bits in enumerate(graph)]
 
-    def edge_probability(self, a: Any, b: Any) -> float:
+    def edge_probability(self, a: Names, b: Names) -> float:
         """P(a -> b | D)."""
         check_is_fitted(self)
         (a,), (b,) = names_of(a, self.states_), names_of(b, self.states_)
@@ -322,7 +326,7 @@ class ModelAveragingStructure(StructureLearner):
             total += weights.sum()
         return answer / total
 
-    def _densities(self, codes: Any, card: Any) -> Iterator[tuple[Array, Array]]:
+    def _densities(self, codes: IntArray, card: IntArray) -> Iterator[tuple[Array, Array]]:
         """Weights (g,) and log p (g, n) of complete columns of codes, some graphs at a time."""
         graphs = self.graphs_[: self._kept()]
         logs, which = [], []
@@ -338,13 +342,13 @@ class ModelAveragingStructure(StructureLearner):
                 total = total + table[number[some]]
             yield self.weights_[: len(graphs)][some], total
 
-    def _family_logs(self, v: int, bits: int, codes: Any, card: Any) -> Array:
+    def _family_logs(self, v: int, bits: int, codes: IntArray, card: IntArray) -> Array:
         at = np.zeros(codes.shape[1], np.int64)
         for u in (*_members(bits), v):
             at = at * card[u] + codes[u]
         return np.log(self.families_[f"{v}:{bits}"]).ravel()[at]
 
-    def predict_proba(self, X: ArrayLike, variable: Any = None) -> Array:
+    def predict_proba(self, X: ArrayLike, variable: Name = None) -> Array:
         """P(variable | the other cells) of every row, averaged; None: the last column.
 
         Missing cells are summed out, and so are numbers that the fit never saw, with a warning;
@@ -369,7 +373,7 @@ class ModelAveragingStructure(StructureLearner):
             total += weights.sum()
         return (out / total)[number]
 
-    def _incomplete(self, v: int, codes: Any, card: Any) -> Array:
+    def _incomplete(self, v: int, codes: IntArray, card: IntArray) -> Array:
         out, total = np.zeros((codes.shape[1], int(card[v]))), 0.0
         for weight, graph in zip(self.weights_[: self._kept()], self.graphs_, strict=False):
             parents = [_members(int(bits)) for bits in graph]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.graphical.learning.count_kernels import descendants
 from pellucid.graphical.structure.essential_kernels import class_marks
 from pellucid.graphical.structure.knowledge import Constraints
@@ -29,7 +29,7 @@ class Consensus(NamedTuple):
     distance: float
 
 
-def marks_of(graphs: Any) -> Any:
+def marks_of(graphs: BoolArray) -> Any:
     """The mark of every pair in the class of every graph, (graphs, pairs).
 
     >>> marks_of([[0, 1, 0], [0, 0, 3]])  # x0 -> x1; x0 -> x2 <- x1
@@ -43,7 +43,7 @@ def marks_of(graphs: Any) -> Any:
     return marks
 
 
-def mark_probabilities(graphs: Any, weights: Array) -> Array:
+def mark_probabilities(graphs: BoolArray, weights: Array) -> Array:
     """P(mark of the pair), (4, pairs), of graphs with weights that sum to 1."""
     marks = marks_of(graphs)
     return np.array([weights @ (marks == k) for k in range(4)])
@@ -74,7 +74,7 @@ def consensus_graph(
     return Consensus(best, value)
 
 
-def neighbours(graph: Any, limits: Constraints, max_parents: int) -> Iterator[Any]:
+def neighbours(graph: BoolArray, limits: Constraints, max_parents: int) -> Iterator[Any]:
     """Every legal graph one edge away: removed, reversed or added."""
     d = len(graph)
     E = (np.asarray(graph)[None, :] >> np.arange(d)[:, None] & 1).astype(bool)

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -46,7 +46,7 @@ from pellucid.graphical.structure.independence import (
     number_matrix,
     partial_correlation_test,
 )
-from pellucid.graphical.structure.knowledge import Constraints, constraints_of
+from pellucid.graphical.structure.knowledge import Constraints, EdgeKnowledge, constraints_of
 from pellucid.graphical.structure.scores import parents_of
 from pellucid.graphical.structure.separating_kernels import separate
 from pellucid.graphical.structure.structure import StructureLearner
@@ -62,12 +62,12 @@ class MadeTest(NamedTuple):
     1.0
     """
 
-    a: Any
-    b: Any
-    given: tuple[Any, ...]
-    statistic: float
-    dof: int
-    p_value: float
+    a: Any  # a variable
+    b: Any  # another
+    given: tuple[Any, ...]  # variables conditioned on
+    statistic: float  # of the test
+    dof: int  # degrees of freedom
+    p_value: float  # of independence
 
 
 class Examined(NamedTuple):
@@ -112,7 +112,7 @@ def find_skeleton(
 
         frozen = joined.copy()
 
-        def look(pair: list[int], m: int = m, graph: Any = frozen) -> Examined:
+        def look(pair: list[int], m: int = m, graph: BoolArray = frozen) -> Examined:
             return examine(graph, pair[0], pair[1], m)
 
         results = map_threads(look, pairs) if threads else map(look, pairs)
@@ -135,7 +135,7 @@ def count_examiner(table: CodedTable, method: str, alpha: float) -> Examine:
     """g2 or chi2 tests of codes, all of a pair and a round in one call."""
     codes, card, w = table.codes, table.card, table.w
 
-    def examine(graph: Any, a: int, b: int, m: int) -> Examined:
+    def examine(graph: BoolArray, a: int, b: int, m: int) -> Examined:
         sets, results, separated = separate(
             codes, graph, a, b, m, card, w, method == "g2", alpha, float(MOST_CELLS)
         )
@@ -152,7 +152,7 @@ def count_examiner(table: CodedTable, method: str, alpha: float) -> Examine:
 def number_examiner(C: Correlations, alpha: float) -> Examine:
     """Tests of partial correlations, one set after the other."""
 
-    def examine(graph: Any, a: int, b: int, m: int) -> Examined:
+    def examine(graph: BoolArray, a: int, b: int, m: int) -> Examined:
         made, tried = [], set()
         for centre, other in ((a, b), (b, a)):
             near = [int(u) for u in np.flatnonzero(graph[centre]) if u != other]
@@ -221,7 +221,7 @@ def orient(skeleton: Skeleton, names: Sequence[Any], limits: Constraints) -> Ori
     return Orientation(meek(directed, lines), conflicts)
 
 
-def _leads(arrows: Any, a: int, b: int) -> bool:
+def _leads(arrows: BoolArray, a: int, b: int) -> bool:
     """Whether a directed path leads from a to b."""
     seen, stack = {a}, [a]
     while stack:
@@ -329,6 +329,7 @@ class ConstraintBasedStructure(StructureLearner):
     stable : bool, default=True
         Whether an edge goes only at the end of a round: the order of the columns has no effect.
     knowledge : EdgeKnowledge or None, default=None
+        Edges that are known or impossible.
     colliders : {"clearest", "first"}, default="clearest"
         Which separating set of a pair decides about colliders: the one of largest p among all
         sets of neighbours, or the first that was found.
@@ -365,7 +366,7 @@ class ConstraintBasedStructure(StructureLearner):
         alpha: float = 0.05,
         max_given: int | None = None,
         stable: bool = True,
-        knowledge: Any = None,
+        knowledge: EdgeKnowledge | None = None,
         colliders: str = "clearest",
     ) -> None:
         self.test = test

@@ -1,8 +1,8 @@
 r"""The best graph of all: by dynamic programming over sets, or by looking at every graph.
 
 Exact        Silander & Myllymaki: best parents of every node within every set of candidates, then
-             the best last node of every set (see ``graphical.structure.subset_kernels``). O(d^2 2^d) beyond
-             the counting; at most 20 variables
+             the best last node of every set (see ``subset_kernels``). O(d^2 2^d) beyond the
+             counting; at most 20 variables
 Exhaustive   all 29,281 graphs of five variables (or fewer) from the scores of their families
 
 Both find the optimum; equally good graphs are decided by the order of the variables.
@@ -10,14 +10,16 @@ Both find the optimum; equally good graphs are decided by the order of the varia
 References: Silander & Myllymaki (2006); Koivisto & Sood (2004).
 """
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.graphical.graphs.enumeration import MOST_NODES
+from pellucid.graphical.network.names import Name
 from pellucid.graphical.structure.knowledge import Constraints
 from pellucid.graphical.structure.scores import Score
 from pellucid.graphical.structure.subset_kernels import best_order, best_parents, set_terms, squeeze
@@ -30,7 +32,7 @@ class FoundGraph(NamedTuple):
     score: float
 
 
-def distinct_rows(codes: Any, w: Array) -> tuple[Any, Array]:
+def distinct_rows(codes: IntArray, w: Array) -> tuple[Any, Array]:
     """Distinct columns of codes and their weights."""
     rows, inverse = np.unique(codes.T, axis=0, return_inverse=True)
     weight = np.bincount(inverse.ravel(), w, len(rows)).astype(np.float64)
@@ -73,7 +75,7 @@ def exact_graph(score: Score, limits: Constraints, max_parents: int) -> FoundGra
     return FoundGraph(edges, float(total[-1]))
 
 
-def _mask(flags: Any) -> int:
+def _mask(flags: BoolArray) -> int:
     return int(sum(1 << int(u) for u in np.flatnonzero(flags)))
 
 
@@ -135,7 +137,7 @@ def all_graphs(
     return graphs[legal], values[legal]
 
 
-def bits_to_edges(parents: Any) -> Any:
+def bits_to_edges(parents: Sequence[Name]) -> Any:
     """A graph from the bits of its nodes' parents."""
     d = len(parents)
     return (np.asarray(parents)[None, :] >> np.arange(d)[:, None] & 1).astype(bool)

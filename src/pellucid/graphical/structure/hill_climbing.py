@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, BoolArray, Rng
 from pellucid.core.loops.iterate import FitContext, Iteration, iterate
 from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.learning.count_kernels import ADD, REMOVE, REVERSE, best_move, descendants
@@ -71,7 +71,7 @@ class SearchState(NamedTuple):
         return float(np.trace(self.S))
 
 
-def count_rows(score: Score, edges: Any, S: Array, nodes: Any) -> None:
+def count_rows(score: Score, edges: BoolArray, S: Array, nodes: Any) -> None:
     """Fill the rows of S for these nodes."""
     d = len(edges)
     parts = 2 if score.table.n_rows >= MANY_ROWS else 1
@@ -88,7 +88,7 @@ def count_rows(score: Score, edges: Any, S: Array, nodes: Any) -> None:
         list(map_threads(work, jobs))
 
 
-def apply_move(edges: Any, move: Move) -> tuple[Any, tuple[int, ...]]:
+def apply_move(edges: BoolArray, move: Move) -> tuple[Any, tuple[int, ...]]:
     """The graph after a move, and the nodes that got other parents."""
     new = edges.copy()
     u, v = move.parent, move.child
@@ -99,7 +99,7 @@ def apply_move(edges: Any, move: Move) -> tuple[Any, tuple[int, ...]]:
     return new, (v,)
 
 
-def n_colliders(edges: Any) -> int:
+def n_colliders(edges: BoolArray) -> int:
     """Pairs of parents that are not joined themselves, over all children."""
     parents = edges.astype(float)
     apart = ~(edges | edges.T | np.eye(len(edges), dtype=bool))
@@ -115,7 +115,7 @@ class Climber(NamedTuple):
     downhill: bool
     rows: dict[tuple[int, bytes], Array]  # rows of S, by node and parents
 
-    def tally(self, edges: Any, S: Array, nodes: Any) -> None:
+    def tally(self, edges: BoolArray, S: Array, nodes: Any) -> None:
         """Rows of S, each counted once only."""
         keys = {v: (v, edges[:, v].tobytes()) for v in nodes}
         count_rows(self.score, edges, S, [v for v, key in keys.items() if key not in self.rows])
@@ -135,7 +135,7 @@ class Climber(NamedTuple):
     def patience(self) -> int:
         return 10 + (PATIENT if self.downhill else LEVEL) * len(self.score.card)
 
-    def begin(self, edges: Any) -> SearchState:
+    def begin(self, edges: BoolArray) -> SearchState:
         d = len(edges)
         S = np.empty((d, d))
         self.tally(edges, S, range(d))
@@ -153,7 +153,7 @@ class Climber(NamedTuple):
         )
         return bare._replace(next=self.choose(bare))
 
-    def uphill(self, state: SearchState, closed: Any) -> tuple[Move, float]:
+    def uphill(self, state: SearchState, closed: BoolArray) -> tuple[Move, float]:
         """The best single move, and the gain that counts as none."""
         score = float(np.trace(state.S))
         least = 1e-9 * max(1.0, abs(score))  # less is rounding
@@ -179,7 +179,7 @@ class Climber(NamedTuple):
             return found
         return self.sideways(state, least)
 
-    def rebuild(self, state: SearchState, edges: Any) -> SearchState | None:
+    def rebuild(self, state: SearchState, edges: BoolArray) -> SearchState | None:
         """The state with a compound move ahead, if taking nodes apart leads to a better graph."""
         free, open_ = ~self.limits.required, np.zeros_like(edges)
         single = [(v, v) for v in np.flatnonzero(edges.any(axis=0) | edges.any(axis=1)).tolist()]
@@ -256,7 +256,7 @@ class Climber(NamedTuple):
 
 def search_graph(
     climber: Climber,
-    edges: Any,
+    edges: BoolArray,
     names: tuple[Any, ...],
     *,
     context: FitContext | None = None,
@@ -281,7 +281,7 @@ def search_graph(
     )
 
 
-def shake(edges: Any, limits: Constraints, max_parents: int, moves: int, rng: Rng) -> Any:
+def shake(edges: BoolArray, limits: Constraints, max_parents: int, moves: int, rng: Rng) -> Any:
     """A graph some random legal moves away."""
     edges = edges.copy()
     d = len(edges)

@@ -29,7 +29,7 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.graphical.learning.count_kernels import stratified_test
 from pellucid.graphical.learning.counts import CodedTable, encode_table
-from pellucid.graphical.network.names import Name, names_of
+from pellucid.graphical.network.names import Name, Names, names_of
 
 METHODS = ("g2", "chi2", "fisher_z")
 MOST_CELLS = 1 << 27
@@ -42,12 +42,14 @@ class IndependenceTest(NamedTuple):
     1
     """
 
-    statistic: float
-    dof: int
-    p_value: float
+    statistic: float  # G2, chi2 or z
+    dof: int  # degrees of freedom
+    p_value: float  # small: dependent
 
 
-def table_columns(X: Any, weights: Any = None) -> tuple[list[Any], tuple[Name, ...], Array]:
+def table_columns(
+    X: Any, weights: Array | None = None
+) -> tuple[list[Any], tuple[Name, ...], Array]:
     """Columns, names and weights of a frame or an array, for functions without an estimator."""
     if is_frame(X):
         columns, names = frame_columns(X), tuple(X.columns)
@@ -139,15 +141,17 @@ def number_matrix(columns: Sequence[Any], names: Sequence[Name]) -> Array:
 
 
 def independence_test(
-    X: Any, a: Name, b: Name, given: Any = (), *, method: str = "g2", sample_weight: Any = None
+    X: Any, a: Name, b: Name, given: Names = (), *, method: str = "g2", sample_weight: Any = None
 ) -> IndependenceTest:
     """Test whether ``a`` and ``b`` are independent given other columns.
 
     Parameters
     ----------
-    X : frame or array (columns are then named x0, x1, ...)
+    X : frame or array
+        Columns of an array are named x0, x1, ...
     a, b : names of columns
     given : name or names, default=()
+        Columns conditioned on.
     method : {"g2", "chi2", "fisher_z"}, default="g2"
         The first two for categories, the last for numbers.
     sample_weight : array of shape (n,), default=None

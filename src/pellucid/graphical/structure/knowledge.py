@@ -75,7 +75,7 @@ class EdgeKnowledge(NamedTuple):
         return Constraints(allowed, required)
 
 
-def _place(place: dict[Any, int], name: Any, what: str) -> int:
+def _place(place: dict[Any, int], name: object, what: str) -> int:
     if name not in place:
         raise ValueError(f"{what} names {name!r}, which is no column of the data")
     return place[name]

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import BoolArray, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -27,7 +28,7 @@ from pellucid.graphical.structure.hill_climbing import (
     search_graph,
     shake,
 )
-from pellucid.graphical.structure.knowledge import Constraints, constraints_of
+from pellucid.graphical.structure.knowledge import Constraints, EdgeKnowledge, constraints_of
 from pellucid.graphical.structure.scores import (
     SCORES,
     Score,
@@ -51,6 +52,7 @@ class ScoreBasedStructure(StructureLearner):
     Parameters
     ----------
     score : {"bic", "aic", "log_likelihood", "k2", "bdeu"}, default="bic"
+        What the search maximises.
     search : {"hill_climbing", "tabu", "chow_liu", "exhaustive", "exact"}, default="hill_climbing"
         The last two find the optimum: of at most 5 and 20 variables.
     max_parents : int or None, default=None
@@ -97,10 +99,10 @@ class ScoreBasedStructure(StructureLearner):
         score: str = "bic",
         search: str = "hill_climbing",
         max_parents: int | None = None,
-        equivalent_sample_size: Any = 10.0,
+        equivalent_sample_size: float | str = 10.0,
         n_restarts: int = 0,
-        knowledge: Any = None,
-        random_state: Any = None,
+        knowledge: EdgeKnowledge | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.score = score
         self.search = search
@@ -180,7 +182,7 @@ class ScoreBasedStructure(StructureLearner):
         self.history_, self.n_iter_ = History([row]), 1
         return FoundGraph(found.edges, value)
 
-    def _attributes(self, table: CodedTable, state: Any) -> dict[str, Any]:
+    def _attributes(self, table: CodedTable, state: object) -> dict[str, Any]:
         found = super()._attributes(table, state)
         if not isinstance(state, SearchState):
             return found
@@ -234,7 +236,7 @@ def parent_limit(max_parents: int | None, d: int) -> int:
     return min(int(max_parents), max(d - 1, 1))
 
 
-def refuse_broken(edges: Any, limits: Constraints, names: tuple[Any, ...]) -> None:
+def refuse_broken(edges: BoolArray, limits: Constraints, names: tuple[Any, ...]) -> None:
     """A tree is not shaped by directions: knowledge it breaks is refused."""
     bad = np.argwhere((edges & ~limits.allowed) | (limits.required & ~edges))
     if len(bad):

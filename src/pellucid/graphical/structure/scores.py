@@ -28,6 +28,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.learning.count_kernels import toggle_scores
 from pellucid.graphical.learning.counts import CodedTable, encode_table
+from pellucid.graphical.network.names import Names
 from pellucid.graphical.structure.independence import table_columns
 
 SCORES = ("log_likelihood", "aic", "bic", "k2", "bdeu")
@@ -50,7 +51,7 @@ class Score(NamedTuple):
         self.toggles(v, mask, out, first=v, step=len(mask))
         return float(out[v])
 
-    def toggles(self, v: int, parents: Any, out: Array, first: int = 0, step: int = 1) -> None:
+    def toggles(self, v: int, parents: Names, out: Array, first: int = 0, step: int = 1) -> None:
         """out[u]: score of v with u added to or taken from its parents; out[v]: as it is.
 
         Only u = first, first + step, ...
@@ -105,7 +106,7 @@ def parents_of(dag: DAG, names: Sequence[Any]) -> list[tuple[int, ...]]:
 
 
 def structure_score(
-    dag: Any,
+    dag: DAG,
     X: Any,
     *,
     score: str = "bic",
@@ -118,8 +119,10 @@ def structure_score(
     ----------
     dag : DAG or edge list
         Columns that it does not name stand alone.
-    X : frame or array (columns are then named x0, x1, ...)
+    X : frame or array
+        Columns of an array are named x0, x1, ...
     score : {"bic", "aic", "log_likelihood", "k2", "bdeu"}, default="bic"
+        Which score.
     equivalent_sample_size : float, default=10.0
         Of bdeu, ``> 0``.
     sample_weight : array of shape (n,), default=None

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.graphical.learning.completion import log_densities
@@ -22,7 +22,7 @@ from pellucid.graphical.learning.learn_tables import learn_table
 from pellucid.graphical.structure.scores import complete_table, parents_of
 
 
-def dag_from(edges: Any, names: Sequence[Any]) -> DAG:
+def dag_from(edges: BoolArray, names: Sequence[Any]) -> DAG:
     """A boolean matrix as a graph of names.
 
     >>> dag_from(np.array([[False, True], [False, False]]), ["a", "b"])
@@ -82,7 +82,7 @@ class ScoreParameter:
 
 
 class StructureLearner(Estimator):
-    """Base of the learners: a leaf says how a table of codes becomes a graph."""
+    """Base of the learners: a subclass turns a table of codes into a graph."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,6 +97,7 @@ class StructureLearner(Estimator):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         table = self._open(X, sample_weight)
         context = FitContext(
             self,
@@ -126,7 +127,7 @@ class StructureLearner(Estimator):
     def _tables(self, table: CodedTable) -> list[Array]:
         return smoothed_tables(table, parents_of(self.dag_, table.names))
 
-    def _attributes(self, table: CodedTable, state: Any) -> dict[str, Any]:
+    def _attributes(self, table: CodedTable, state: object) -> dict[str, Any]:
         """The fitted attributes as if the search had stopped here; None: at its end."""
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
@@ -148,6 +149,7 @@ class StructureLearner(Estimator):
         return float(self.score_samples(X).mean())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters by name."""
         found = super().get_params(deep)
         if "score" in found:
             found["score"] = self.__dict__["score"]

@@ -11,11 +11,10 @@ References: Chow & Liu (1968); Friedman, Geiger & Goldszmidt (1997).
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, BoolArray
 
 
 def spanning_forest(weights: Array, least: float = 0.0) -> list[tuple[int, int]]:
@@ -65,7 +64,7 @@ def conditional_information(counts: Sequence[Array], d: int) -> Array:
     return out
 
 
-def chow_liu(S: Array, allowed: Any) -> list[tuple[int, int]]:
+def chow_liu(S: Array, allowed: BoolArray) -> list[tuple[int, int]]:
     """The best forest from S[v, u], the score of v with the one parent u (S[v, v]: none).
 
     Every score but k2 gains the same in both directions; the mean serves where they differ. The

@@ -107,7 +107,7 @@ class BetaBernoulli(Moments, Belief):
         return (0.0,) if a < b else (1.0,)
 
     def predictive(self, n: int = 1) -> Bernoulli | BetaBinomial:
-        """Of the next trial, or of the number of successes in n."""
+        """The distribution of the next trial, or of the number of successes in n."""
         check.whole(n=n)
         return Bernoulli(self._location()) if n == 1 else BetaBinomial(n, self.alpha, self.beta)
 

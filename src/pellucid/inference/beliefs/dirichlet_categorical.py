@@ -119,7 +119,7 @@ class DirichletCategorical(Moments, Belief):
         return f"{self.categories[best]!r} is most probable: mean {self.mean[best]:.4g}."
 
     def predictive(self) -> Categorical:
-        """Of the next label."""
+        """The distribution of the next label."""
         return Categorical(self.mean, self.categories)
 
     def log_evidence(

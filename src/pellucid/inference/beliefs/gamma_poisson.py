@@ -51,7 +51,7 @@ class GammaPoisson(Moments, Belief):
         return GammaPoisson(self.shape + total, self.scale / (1 + seen.n * self.scale))
 
     def predictive(self) -> NegativeBinomial:
-        """Of the next count."""
+        """The distribution of the next count."""
         return NegativeBinomial(self.shape, self.scale)
 
     def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:

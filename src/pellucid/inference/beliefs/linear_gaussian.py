@@ -39,7 +39,7 @@ class VectorBelief(Belief):
 
     @property
     def variance(self) -> Array:
-        """Of every coordinate."""
+        """The variance of every coordinate."""
         return np.diag(self.cov).copy()
 
     def _stored(self) -> None:
@@ -117,7 +117,7 @@ class LinearGaussian(VectorBelief):
         return LinearGaussian(self.noise_variance, found.mean, found.cov)
 
     def predictive(self, A: ArrayLike, b: ArrayLike = 0.0) -> MultivariateNormal:
-        """Of new observations; a 1-D A is one row."""
+        """The distribution of new observations; a 1-D A is one row."""
         return self.posterior.affine(A, b, self.noise_variance)
 
     def log_evidence(
@@ -179,7 +179,7 @@ class MultivariateNormalMean(VectorBelief):
         return rows
 
     def predictive(self) -> MultivariateNormal:
-        """Of the next row."""
+        """The distribution of the next row."""
         return MultivariateNormal(self.mean, self.cov + self.noise_cov)
 
     def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:

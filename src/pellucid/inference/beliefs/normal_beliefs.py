@@ -101,7 +101,7 @@ class NormalMean(Belief):
         return super()._reading() + note
 
     def predictive(self) -> Normal:
-        """Of the next value."""
+        """The distribution of the next value."""
         s2 = self.plug_in if self.approximate else self.noise_variance
         if s2 is None or np.isinf(self.variance):
             raise ValueError("no predictive distribution before data: the belief is improper")
@@ -165,7 +165,7 @@ class NormalVariance(Moments, Belief):
         return NormalVariance(self.center, self.shape + seen.n / 2, self.scale + squares / 2)
 
     def predictive(self) -> StudentT:
-        """Of the next value."""
+        """The distribution of the next value."""
         return StudentT(2 * self.shape, self.center, float(np.sqrt(self.scale / self.shape)))
 
     def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
@@ -252,7 +252,7 @@ class NormalInverseGamma(Belief):
 
     @property
     def mode(self) -> Array:
-        """Of (mean, variance) together."""
+        """The joint distribution of mean and variance."""
         return self.posterior.mode
 
     @property
@@ -276,7 +276,7 @@ class NormalInverseGamma(Belief):
         )
 
     def predictive(self) -> StudentT:
-        """Of the next value."""
+        """The distribution of the next value."""
         square = self.scale * (self.kappa + 1) / (self.shape * self.kappa)
         return StudentT(2 * self.shape, self.mean, float(np.sqrt(square)))
 

@@ -101,7 +101,7 @@ class MultivariateStudentT(Multivariate):
         return self.center + z / np.sqrt(rng.chisquare(self.df, n) / self.df)[:, None]
 
     def marginal(self, index: int) -> StudentT:
-        """Of one coordinate."""
+        """The distribution of one coordinate."""
         spread = float(np.sqrt(self.scale[index, index]))
         return StudentT(self.df, float(self.center[index]), spread)
 
@@ -138,7 +138,7 @@ class MeanAndCovariance(Multivariate):
 
     @property
     def variance(self) -> Array:
-        """Of every coordinate; of Sigma infinite for df <= d + 3."""
+        """Variance of every coordinate; infinite for Sigma where df <= d + 3."""
         d, s = len(self.center), np.diag(self.scale)
         u = self.df - d
         t = self.mean_law.cov
@@ -160,7 +160,7 @@ class MeanAndCovariance(Multivariate):
         return MultivariateStudentT(u, self.center, self.scale / (self.kappa * u))
 
     def marginal(self, index: int) -> StudentT | InverseGamma:
-        """Of a coordinate of mu (t) or of a variance (inverse gamma); covariances have none."""
+        """The law of a coordinate of mu (t) or a variance (inverse gamma), not of a covariance."""
         d = len(self.center)
         rows, columns = np.tril_indices(d)
         index = int(index) % (d + len(rows))
@@ -259,7 +259,7 @@ class NormalInverseWishart(Belief):
 
     @property
     def mode(self) -> Array:
-        """Of (mu, lower triangle of Sigma) together."""
+        """The joint distribution of mu and the lower triangle of Sigma."""
         return self.posterior.mode
 
     @property
@@ -268,7 +268,7 @@ class NormalInverseWishart(Belief):
         return self.posterior.variance
 
     def interval(self, confidence: float = 0.95, kind: str = "equal_tailed") -> Array:
-        """Of the d means, then of the d variances, one row each."""
+        """Intervals of the d means, then of the d variances, one row each."""
         law, d = self.posterior, len(self.mean)
         diagonal = [d + i * (i + 3) // 2 for i in range(d)]
         places = [*range(d), *diagonal]
@@ -293,7 +293,7 @@ class NormalInverseWishart(Belief):
         return rows
 
     def predictive(self) -> MultivariateStudentT:
-        """Of the next row."""
+        """The distribution of the next row."""
         assert self.df is not None
         u = self.df - len(self.mean) + 1
         return MultivariateStudentT(

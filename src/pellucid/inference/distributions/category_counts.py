@@ -39,7 +39,7 @@ NODES = 32  # of a Gauss-Jacobi rule
 
 
 def on_simplex(p: Any, name: str = "p") -> Array:
-    """Probabilities that sum to one, or the sentence why they are none."""
+    """Probabilities that sum to one; raises ValueError otherwise."""
     p = np.array(p, dtype=np.float64, ndmin=1)
     if p.ndim != 1 or not (p >= 0).all() or not abs(p.sum() - 1) <= SIMPLEX:
         raise ValueError(f"{name} must be numbers >= 0 that sum to 1, got {p.tolist()}")

@@ -248,7 +248,7 @@ class Whole(Univariate):
 
 
 class Multivariate(Distribution):
-    """A distribution of a vector; a leaf says the log density of rows."""
+    """A distribution of a vector; a subclass gives the log density of rows."""
 
     cov: Any  # the covariance matrix
 

@@ -112,7 +112,7 @@ def weights_of(n: int, sample_weight: Any) -> Array:
 
 
 def sample_of(x: ArrayLike, sample_weight: Any = None) -> Sample:
-    """Finite numbers and weights above zero, or the sentence why not.
+    """Finite numbers and weights above zero; raises ValueError otherwise.
 
     >>> sample_of([1, 2, 3], [1, 0, 2])
     Sample(x=array([1., 3.]), w=array([1., 2.]))
@@ -143,13 +143,13 @@ def _kept(values: Array, sample_weight: Any) -> Sample:
 
 
 def refuse_outside(x: Array, bad: Any, need: str) -> None:
-    """The sentence for values that a family cannot have produced."""
+    """Raise ValueError for values that a family cannot have produced."""
     if np.any(bad):
         raise ValueError(f"{need}, got {np.ravel(x[bad])[0]:g}")
 
 
 def refuse_constant(spread: float, centre: float, n: float, family: str) -> None:
-    """The sentence for a sample that does not vary: the likelihood has no maximum."""
+    """Raise ValueError for a sample that does not vary: the likelihood has no maximum."""
     if not spread > 1e-15 * max(abs(centre), 1e-300):
         raise ValueError(
             f"x does not vary (n = {n:g}, all values {centre:g}): the {family} likelihood grows "

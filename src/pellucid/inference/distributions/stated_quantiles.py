@@ -1,4 +1,4 @@
-r"""Distributions that have two stated quantiles: how a prior is said in words.
+r"""Distributions with two given quantiles, for priors stated as "90 % below 5".
 
 "With probability 0.05 below 0.1, with 0.95 below 0.6" fixes a family of two parameters:
 
@@ -33,7 +33,7 @@ class TwoQuantiles(NamedTuple):
 
 
 def two_quantiles(low: float, high: float, probability: Any) -> TwoQuantiles:
-    """The two statements; what does not fit is refused.
+    """The two probabilities and their values. Raises ValueError if they do not rise.
 
     >>> two_quantiles(1.0, 3.0, (0.25, 0.5))
     TwoQuantiles(q1=0.25, q2=0.5, x1=1.0, x2=3.0)

@@ -64,17 +64,8 @@ class DistributionChoice:
         return next(i for i, law in enumerate(self.distributions) if law is self.best)
 
     def __str__(self) -> str:
-        rows = list(
-            zip(
-                self.names,
-                self.log_likelihood,
-                self.aic,
-                self.bic,
-                self.weights,
-                self.ks,
-                strict=True,
-            )
-        )
+        columns = self.names, self.log_likelihood, self.aic, self.bic, self.weights, self.ks
+        rows = list(zip(*columns, strict=True))
         table = text_table(("name", "log_likelihood", "aic", "bic", "weight", "ks"), rows)
         i = self._place()
         word = "best, but poor" if self.poor else "best"
@@ -174,16 +165,7 @@ def choose_distribution(
         raise ValueError(f"no candidate can have produced x: {' '.join(n for n in notes if n)}")
     weights = np.exp(-(score - score.min()) / 2)
     ks = np.array([np.inf if law is None else ks_distance(law, sample) for law in laws])
-    return DistributionChoice(
-        laws[int(np.argmin(score))],
-        tuple(name for name, *_ in found),
-        value,
-        aic,
-        bic,
-        weights / weights.sum(),
-        ks,
-        tuple(laws),
-        criterion,
-        sample.n,
-        tuple(note for note in notes if note),
-    )
+    best, names = laws[int(np.argmin(score))], tuple(name for name, *_ in found)
+    columns = value, aic, bic, weights / weights.sum(), ks, tuple(laws)
+    said = tuple(note for note in notes if note)
+    return DistributionChoice(best, names, *columns, criterion, sample.n, said)

@@ -204,14 +204,5 @@ def fit_distribution(
     law, statistics = estimate(find_family(family), x, sample_weight, method)
     errors, reason = standard_errors(law, statistics)
     n, k, value = statistics.n, count_parameters(law), law._given(statistics)
-    return DistributionFit(
-        distribution=law,
-        log_likelihood=value,
-        standard_errors=errors,
-        aic=2 * k - 2 * value,
-        bic=k * float(np.log(n)) - 2 * value,
-        n=n,
-        method=method,
-        reason=reason,
-        free=law.free,
-    )
+    aic, bic = 2 * k - 2 * value, k * float(np.log(n)) - 2 * value
+    return DistributionFit(law, value, errors, aic, bic, n, method, reason, law.free)

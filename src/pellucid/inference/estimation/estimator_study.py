@@ -170,14 +170,8 @@ def study_estimator(
         T = estimates(estimator, distribution, size, repeats, rng)
         bias, gap = float(T.mean()) - truth, T - T.mean()
         variance, fourth = float((gap**2).mean()), float((gap**4).mean())
-        rows.append(
-            (
-                bias,
-                variance,
-                np.sqrt(variance / repeats),
-                np.sqrt(max(fourth - variance**2, 0.0) / repeats),
-            )
-        )
+        errors = np.sqrt(variance / repeats), np.sqrt(max(fourth - variance**2, 0.0) / repeats)
+        rows.append((bias, variance, *errors))
     bias, variance, bias_se, variance_se = np.array(rows).T
     mse = bias**2 + variance
     efficiency = None

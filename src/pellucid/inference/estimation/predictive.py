@@ -33,7 +33,7 @@ class Predictive:
     samples: Array  # (draws, ...)
 
     def quantile(self, q: Any) -> Any:
-        """Of the draws, noise included."""
+        """Quantiles of the draws, noise included."""
         return np.quantile(self.samples, q, axis=0)
 
     def interval(self, confidence: float = 0.95) -> Array:

@@ -151,12 +151,12 @@ def sample_size(x: Array) -> float:
 
 
 def mean_size(x: Array) -> float:
-    """Of the values."""
+    """Effective sample size of the values."""
     return sample_size(split_chains(x))
 
 
 def bulk_size(x: Array) -> float:
-    """Of the normal scores of the ranks."""
+    """Effective sample size of the normal scores of the ranks."""
     return sample_size(normal_ranks(split_chains(x)))
 
 

@@ -25,7 +25,7 @@ def norm(x: ArrayLike, p: float = 2) -> float:
     x : vector
         As (n,), (n, 1) or (1, n).
     p : float in (0, inf], default=2
-        Below 1 the triangle inequality fails (a quasi-norm), which is said in a warning.
+        Below 1 the triangle inequality fails (a quasi-norm), and a warning says so.
 
     Examples
     --------

@@ -1,1 +1,4 @@
-"""TODO src/pellucid/reinforcement/approximation."""
+"""Agents for many states: features, networks and policy gradients.
+
+Start with ``approximator.py`` (linear) or ``deep_q.py`` (networks).
+"""

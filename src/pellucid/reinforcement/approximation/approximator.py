@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 RUNAWAY = 1e6  # values this many times the largest possible utility are on their way to infinity
 
@@ -81,7 +81,7 @@ class LinearApproximator(NamedTuple):
         return np.array(np.broadcast_to(given, shape))
 
 
-def check_approximator(approximator: Any) -> None:
+def check_approximator(approximator: LinearApproximator | None) -> None:
     """Refuse what is no approximator."""
     if approximator is not None and not isinstance(approximator, LinearApproximator):
         raise TypeError(
@@ -89,7 +89,7 @@ def check_approximator(approximator: Any) -> None:
         )
 
 
-def check_initial_value(value: Any, approximator: Any) -> None:
+def check_initial_value(value: Any, approximator: object) -> None:
     """Refuse a first value that is no number, or that features would have to make."""
     if not np.isfinite(value):
         raise ValueError(f"initial_value must be finite, got {value!r}")
@@ -159,7 +159,7 @@ class TileCoding(NamedTuple):
     n_tiles: int = 8
     n_tilings: int = 8
 
-    def __call__(self, observation: Any) -> Array:
+    def __call__(self, observation: ArrayLike) -> Array:
         check.whole(n_tiles=self.n_tiles, n_tilings=self.n_tilings)
         low, high = np.asarray(self.low, float), np.asarray(self.high, float)
         x = np.asarray(observation, dtype=np.float64).ravel()

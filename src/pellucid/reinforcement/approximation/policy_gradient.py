@@ -18,7 +18,6 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.reinforcement.approximation.approximator import (
-    LinearApproximator,
     check_approximator,
 )
 from pellucid.reinforcement.approximation.policy_gradient_kernels import (
@@ -80,7 +79,7 @@ class PolicyGradient(Agent):
         discount: float = 0.99,
         learning_rate: float = 0.01,
         baseline: Literal["mean", "value"] | None = "mean",
-        approximator: LinearApproximator | None = None,
+        approximator: Any = None,
         n_episodes: int = 1000,
         max_steps: int = 1000,
         random_state: Seed = None,
@@ -222,24 +221,11 @@ class PolicyGradient(Agent):
             return self._walk(place)
         n, A = int(self.max_steps), self.n_actions_
         log, room = np.empty((stop - first, 3)), np.empty(n, np.int64)
-        done = run_reinforce(
-            place.world,
-            self.preferences_,
-            self.base_,
-            BASELINES.get(self.baseline or "", NONE),
-            self.random_words_,
-            float(self.discount),
-            float(self.learning_rate),
-            first,
-            stop,
-            n,
-            budget,
-            room,
-            room.copy(),
-            np.empty(n),
-            np.empty((n, A)),
-            log,
-        )
+        rule = BASELINES.get(self.baseline or "", NONE), self.random_words_
+        rates, run = (float(self.discount), float(self.learning_rate)), (first, stop, n, budget)
+        rooms = room, room.copy(), np.empty(n), np.empty((n, A))
+        tables = place.world, self.preferences_, self.base_
+        done = run_reinforce(*tables, *rule, *rates, *run, *rooms, log)
         return log[: done - first]
 
     def _walk(self, place: Any) -> Array:

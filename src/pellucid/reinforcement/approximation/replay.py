@@ -19,6 +19,7 @@ class ReplayBuffer(NamedTuple):
     capacity : int, default=10_000
         The oldest step is forgotten when it is full.
     batch_size : int, default=32
+        Steps replayed at once.
 
     Examples
     --------

@@ -6,6 +6,7 @@ r"""A small network for action values: Q(x, .) = W_L relu(.. relu(W_1 x + b_1) .
 References: Mnih et al. (2015); Kingma & Ba (2015).
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -60,7 +61,7 @@ class ValueNetwork(BaseEstimator):
         self,
         n_inputs: int,
         n_actions: int,
-        hidden: Any = (64,),
+        hidden: Sequence[int] = (64,),
         learning_rate: float = 1e-3,
         random_state: Any = None,
     ) -> None:
@@ -150,7 +151,7 @@ class ValueNetwork(BaseEstimator):
         self.vector_[:] = other.vector_
 
     def _check_state(self) -> None:
-        """Of a network from a file."""
+        """Check a network read from a file."""
         if hasattr(self, "vector_"):
             size = self._network().plan.size
             for name in ("vector_", "mean_", "square_"):

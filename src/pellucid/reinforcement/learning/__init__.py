@@ -1,1 +1,5 @@
-"""TODO src/pellucid/reinforcement/learning."""
+"""Agents that learn tables of values by acting.
+
+Start with ``q_learning.py``; ``agents.py`` holds what all agents share, ``*_kernels.py`` the
+compiled loops.
+"""

@@ -1,8 +1,8 @@
 r"""Agents that learn action values: Q(s, a) as a table or a weighted sum of features.
 
-A leaf says which target it moves to. With a table and a built-in exploration rule the episodes on
-an MDP run in one compiled loop; everything else goes step by step through the same update, with the
-same bits.
+A subclass says which target it moves to. With a table and a built-in exploration rule the episodes
+on an MDP run in one compiled loop; everything else goes step by step through the same update, with
+the same bits.
 """
 
 from abc import abstractmethod
@@ -101,7 +101,7 @@ class ActionValueAgent(Agent):
         state: Any,
         action: int,
         reward: float,
-        next_state: Any,
+        next_state: int,
         *,
         next_action: int | None = None,
         terminated: bool = False,
@@ -130,7 +130,7 @@ class ActionValueAgent(Agent):
         self._fitted()
         return mean_size(self._window().settle(self.waiting_))
 
-    def _see(self, observation: Any) -> Any:
+    def _see(self, observation: object) -> Any:
         """A state's number; with an approximator its features and the actions available."""
         if self.approximator is None:
             return observation
@@ -146,28 +146,13 @@ class ActionValueAgent(Agent):
             return None
         return Control(self._kind, float(self.discount), rate, *settings)
 
-    def _update(self, x: Any, a: int, r: float, x2: Any, a2: int, ended: bool) -> float:
+    def _update(self, x: Any, a: int, r: float, x2: int, a2: int, ended: bool) -> float:
         if self.approximator is not None:
             return self._semi_gradient(x, a, r, x2, a2, ended)
         rate = self._rates.at(self.step_size, int(self.visits_[x, a]) + 1)
         rule = Control(self._kind, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
-        return float(
-            learn(
-                self.q_,
-                self.pair_,
-                self.visits_,
-                self.allowed_,
-                rule,
-                rate,
-                x,
-                a,
-                r,
-                x2,
-                a2,
-                ended,
-                self.random_words_,
-            )
-        )
+        tables, step = (self.q_, self.pair_, self.visits_, self.allowed_), (x, a, r, x2, a2, ended)
+        return float(learn(*tables, rule, rate, *step, self.random_words_))
 
     def _semi_gradient(self, x: Any, a: int, r: float, x2: Any, a2: int, ended: bool) -> float:
         phi, value = x[0], float(self.weights_[a] @ x[0])
@@ -192,11 +177,11 @@ class ActionValueAgent(Agent):
     def _window(self) -> Window:
         return Window(self.n_steps, self.discount, self._value, self._approach)
 
-    def _value(self, pair: Any) -> float:
+    def _value(self, pair: Array) -> float:
         x, a = pair
         return float(self.q_[x, a] if self.approximator is None else self.weights_[a] @ x[0])
 
-    def _approach(self, pair: Any, G: float) -> float:
+    def _approach(self, pair: Array, G: float) -> float:
         """Move the value of a pair towards the return G; the error."""
         x, a = pair
         if self.approximator is None:
@@ -238,42 +223,15 @@ class ActionValueAgent(Agent):
         if not fast or rule is None:
             return self._walk(place, first)
         rate, rates = self._rates.pace(self.step_size, self.visits_, int(self.max_steps))
-        log, rule = np.empty((stop - first, 3)), rule._replace(rate=rate)
+        log, rule, words = np.empty((stop - first, 3)), rule._replace(rate=rate), self.random_words_
+        run = first, stop, int(self.max_steps), budget, log
         if self.n_steps > 1:
-            done = run_windows(
-                place.world,
-                np.zeros((0, 1)),
-                rule,
-                rates,
-                self.q_,
-                self.visits_,
-                self.q_.reshape(-1),
-                self.visits_.reshape(-1),
-                NONE,
-                np.zeros(0, bool),
-                self.random_words_,
-                int(self.n_steps),
-                first,
-                stop,
-                int(self.max_steps),
-                budget,
-                log,
-            )
+            flat = self.q_.reshape(-1), self.visits_.reshape(-1), NONE, np.zeros(0, bool)
+            tables = rule, rates, self.q_, self.visits_, *flat, words
+            done = run_windows(place.world, np.zeros((0, 1)), *tables, int(self.n_steps), *run)
         else:
-            done = run_control(
-                place.world,
-                self.q_,
-                self.pair_,
-                self.visits_,
-                self.random_words_,
-                rule,
-                rates,
-                first,
-                stop,
-                int(self.max_steps),
-                budget,
-                log,
-            )
+            memory = self.q_, self.pair_, self.visits_, words
+            done = run_control(place.world, *memory, rule, rates, *run)
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 
@@ -365,6 +323,7 @@ class ActionValueAgent(Agent):
             )
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         shape = "a table" if self.approximator is None else "weighted sums of features"
         return Card(

@@ -234,20 +234,9 @@ class AdaptiveDynamicProgramming(Agent):
         log, chances = np.empty((stop - first, 3)), np.zeros((0, self.n_actions_))
         if self.policy is not None:
             chances = cumulative_policy(self.policy, place)
-        done = run_planning(
-            place.world,
-            self.model_,
-            self.optimistic_values_,
-            self.random_words_,
-            self._planner(),
-            chances,
-            first,
-            stop,
-            int(self.max_steps),
-            budget,
-            self.clock_,
-            log,
-        )
+        memory = self.model_, self.optimistic_values_, self.random_words_, self._planner(), chances
+        run = first, stop, int(self.max_steps), budget, self.clock_, log
+        done = run_planning(place.world, *memory, *run)
         return log[: done - first]
 
     def _walk(self, place: Any, episode: int) -> Array:

@@ -1,7 +1,7 @@
 r"""What all agents share: episodes under one driver, history, callbacks, going on from a file.
 
-An agent acts, sees (s, a, r, s') and learns. A leaf says how it starts, how it learns from a run
-of episodes and how it acts; the number of episodes done, its tables and the two words of its
+An agent acts, sees (s, a, r, s') and learns. A subclass says how it starts, how it learns from a
+run of episodes and how it acts; the number of episodes done, its tables and the two words of its
 random streams are all there is to a run, so that ``partial_fit`` after ``save`` and ``load`` has
 the same bits as a longer ``fit``.
 """
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext, History, iterate
 from pellucid.reinforcement.learning.step_sizes import RateTable
 from pellucid.reinforcement.worlds.worlds import Place, open_world, random_words
@@ -56,7 +56,7 @@ class Agent(Estimator):
         """Set the attributes of an agent that knows nothing."""
 
     @abstractmethod
-    def _episodes(self, place: Any, first: int, stop: int, budget: int) -> Array:
+    def _episodes(self, place: Place, first: int, stop: int, budget: int) -> Array:
         """Learn from episodes first..stop-1 or fewer; (k, 3) return, length, mean |error|."""
 
     def _diverged(self) -> str:
@@ -67,7 +67,7 @@ class Agent(Estimator):
         """What is computed once, after the last episode."""
 
     @with_callbacks
-    def fit(self, env: Any, y: Any = None) -> Self:
+    def fit(self, env: object, y: Any = None) -> Self:
         """Learn from scratch in an MDP, a Gymnasium environment or the one with this id."""
         self._check_run()
         place = open_world(env)
@@ -75,7 +75,7 @@ class Agent(Estimator):
         return self._learn(place, self.n_episodes)
 
     @with_callbacks
-    def partial_fit(self, env: Any, y: Any = None, *, n_episodes: int | None = None) -> Self:
+    def partial_fit(self, env: object, y: Any = None, *, n_episodes: int | None = None) -> Self:
         """Go on where the last ``fit`` or ``partial_fit`` stopped, also after save and load."""
         self._check_run()
         place = open_world(env)
@@ -108,7 +108,7 @@ class Agent(Estimator):
                 f"and {place.n_actions}"
             )
 
-    def _learn(self, place: Any, n_episodes: int) -> Self:
+    def _learn(self, place: Place, n_episodes: int) -> Self:
         context = FitContext(self, max_steps=n_episodes, attributes=lambda state: self._so_far())
         began, stop = time.perf_counter(), self.n_iter_ + n_episodes
         budget = 1 if context.active else BUDGET
@@ -163,7 +163,7 @@ class Agent(Estimator):
         """The fitted attributes, as if learning had stopped here."""
         return {k: deepcopy(v) for k, v in vars(self).items() if k.endswith("_")}
 
-    def _state_number(self, name: str, value: Any) -> int:
+    def _state_number(self, name: str, value: object) -> int:
         """A checked number of a state: compiled code indexes with it."""
         n = self.n_states_
         if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -174,14 +174,14 @@ class Agent(Estimator):
             )
         return int(value)
 
-    def _action_number(self, name: str, value: Any) -> int:
+    def _action_number(self, name: str, value: object) -> int:
         if not isinstance(value, Integral) or not 0 <= int(value) < self.n_actions_:
             raise ValueError(
                 f"{name} must be an action number from 0 to {self.n_actions_ - 1}, got {value!r}"
             )
         return int(value)
 
-    def _input(self, name: str, observation: Any) -> Any:
+    def _input(self, name: str, observation: ArrayLike) -> Any:
         """A state's number, checked; vectors are left to the features."""
         return observation if self.n_states_ is None else self._state_number(name, observation)
 

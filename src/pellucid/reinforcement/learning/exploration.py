@@ -13,16 +13,13 @@ References: Russell & Norvig, Artificial Intelligence, ch. 22; Singh, Jaakkola, 
 (2000).
 """
 
-from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
-
-ExplorationFunction = Callable[[Array, Array], Any]
+from pellucid.core.arrays.typing import ArrayLike
 
 
 class Greedy(NamedTuple):
@@ -33,6 +30,7 @@ class Greedy(NamedTuple):
     """
 
     def settings(self) -> "Settings":
+        """The numbers the compiled learners need."""
         return Settings(0.0, 1.0, 0.0)
 
 
@@ -46,6 +44,7 @@ class EpsilonGreedy(NamedTuple):
     decay : float in (0, 1], default=1.0
         Factor per episode.
     minimum : float in [0, 1], default=0.0
+        Least value of epsilon.
     half_life : float or None, default=None
         Visits of a state after which its rate is halved, a third after twice as many and so on;
         None: the rate depends on the episode only. With a table.
@@ -74,6 +73,7 @@ class EpsilonGreedy(NamedTuple):
         return max(rate, self.minimum)
 
     def settings(self) -> "Settings":
+        """The numbers the compiled learners need."""
         check.non_negative(epsilon=self.epsilon, minimum=self.minimum)
         check.positive(decay=self.decay)
         for name in ("epsilon", "decay", "minimum"):
@@ -111,6 +111,7 @@ class OptimisticExploration(NamedTuple):
         return found if found.ndim else float(found)
 
     def settings(self) -> "Settings":
+        """The numbers the compiled learners need."""
         check.whole(at_least=0, n_visits=self.n_visits)
         if not isinstance(self.optimistic_reward, Real) or not np.isfinite(self.optimistic_reward):
             raise ValueError(
@@ -135,7 +136,7 @@ class Settings(NamedTuple):
         return self.n_visits > 0 or self.half_life > 0
 
 
-def exploration_settings(exploration: Any) -> Settings | None:
+def exploration_settings(exploration: object) -> Settings | None:
     """The numbers of a rule; None for a function f(u, n), which runs in Python."""
     if isinstance(exploration, Greedy | EpsilonGreedy | OptimisticExploration):
         return exploration.settings()
@@ -147,8 +148,8 @@ def exploration_settings(exploration: Any) -> Settings | None:
     )
 
 
-def describe_exploration(exploration: Any) -> str:
-    """In words, for the card."""
+def describe_exploration(exploration: object) -> str:
+    """Describe the exploration for the card."""
     if isinstance(exploration, Greedy):
         return "always the best action so far"
     if isinstance(exploration, EpsilonGreedy):

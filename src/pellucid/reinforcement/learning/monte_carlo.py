@@ -81,7 +81,7 @@ class MonteCarloLearning(Agent):
 
     def __init__(
         self,
-        policy: object = None,
+        policy: Any = None,
         *,
         discount: float = 0.9,
         visits: str = "first",
@@ -174,25 +174,10 @@ class MonteCarloLearning(Agent):
         log = np.empty((stop - first, 3))
         rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
         seen = np.zeros(len(self.values_) if self.visits == "first" else 0, bool)
-        done = run_windows(
-            place.world,
-            chances,
-            rule,
-            rates,
-            _TABLE,
-            _TRIES,
-            self.values_,
-            self.visits_,
-            self.squares_,
-            seen,
-            self.random_words_,
-            int(self.max_steps) + 1,
-            first,
-            stop,
-            int(self.max_steps),
-            budget,
-            log,
-        )
+        words, most = self.random_words_, int(self.max_steps)
+        tables = _TABLE, _TRIES, self.values_, self.visits_, self.squares_, seen, words
+        run = first, stop, most, budget, log
+        done = run_windows(place.world, chances, rule, rates, *tables, most + 1, *run)
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 
@@ -218,7 +203,7 @@ class MonteCarloLearning(Agent):
 
     @property
     def standard_error_(self) -> Array:
-        """Of each value: the spread of the returns / sqrt(n)."""
+        """Standard error of each value: the spread of the returns / sqrt(n)."""
         self._fitted()
         if self.visits != "first" or self.step_size != "1/n":
             raise AttributeError(

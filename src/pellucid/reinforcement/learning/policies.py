@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 
 
-def policy_probabilities(policy: Any, n_states: int, n_actions: int, allowed: Any = None) -> Array:
+def policy_probabilities(
+    policy: ArrayLike | None, n_states: int, n_actions: int, allowed: BoolArray | None = None
+) -> Array:
     """(S, A) from actions (S,), probabilities (S, A) or None: any available action.
 
     >>> policy_probabilities([1, 0], 2, 2)

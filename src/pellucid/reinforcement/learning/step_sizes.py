@@ -71,7 +71,7 @@ class RateTable:
         top = int(visits.max(initial=0))
         return Pace(-1.0, self._upto(step_size, top + max_steps, 2 * top + max_steps + AHEAD))
 
-    def check(self, step_size: Any, visits: IntArray) -> None:
+    def check(self, step_size: object, visits: IntArray) -> None:
         """Refuse rates that were used and are none."""
         if not callable(step_size):
             return
@@ -102,7 +102,7 @@ def _refuse(n: int, rate: float) -> None:
     raise ValueError(f"step_size({n}) must be a number > 0, got {rate!r}")
 
 
-def check_step_size(step_size: Any, *, tabular: bool) -> None:
+def check_step_size(step_size: object, *, tabular: bool) -> None:
     """Refuse what is no rate; a table's rate is at most 1."""
     if isinstance(step_size, Schedule):
         step_size.validate()
@@ -118,7 +118,7 @@ def check_step_size(step_size: Any, *, tabular: bool) -> None:
         raise ValueError(f"step_size of a table must be at most 1, got {step_size!r}")
 
 
-def step_size_note(step_size: Any) -> tuple[str, ...]:
+def step_size_note(step_size: object) -> tuple[str, ...]:
     """What the card says of a rate that does not fall."""
     if callable(step_size) or isinstance(step_size, str):
         return ()

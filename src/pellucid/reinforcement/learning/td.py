@@ -89,7 +89,7 @@ class TDLearning(Agent):
 
     def __init__(
         self,
-        policy: object = None,
+        policy: Any = None,
         *,
         discount: float = 0.9,
         step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
@@ -253,47 +253,17 @@ class TDLearning(Agent):
         simulated = isinstance(place, Simulation) and self.approximator is None
         if not simulated or chances is None:
             return self._walk(place, chances)
-        log = np.empty((stop - first, 3))
+        log, words = np.empty((stop - first, 3)), self.random_words_
         rate, rates = self._rates.pace(self.step_size, self.visits_, int(self.max_steps))
+        run = first, stop, int(self.max_steps), budget, log
         if self.n_steps > 1:
             rule = Control(SARSA, float(self.discount), rate, 0.0, 1.0, 0.0, 0.0, 0)
-            done = run_windows(
-                place.world,
-                chances,
-                rule,
-                rates,
-                _TABLE,
-                _TRIES,
-                self.values_,
-                self.visits_,
-                _NONE,
-                _UNSEEN,
-                self.random_words_,
-                int(self.n_steps),
-                first,
-                stop,
-                int(self.max_steps),
-                budget,
-                log,
-            )
+            tables = _TABLE, _TRIES, self.values_, self.visits_, _NONE, _UNSEEN, words
+            done = run_windows(place.world, chances, rule, rates, *tables, int(self.n_steps), *run)
         else:
-            done = run_evaluation(
-                place.world,
-                chances,
-                self.values_,
-                self.visits_,
-                self.traces_,
-                self.random_words_,
-                float(self.discount),
-                rate,
-                rates,
-                float(self.trace_decay),
-                first,
-                stop,
-                int(self.max_steps),
-                budget,
-                log,
-            )
+            memory = self.values_, self.visits_, self.traces_, words
+            pace = float(self.discount), rate, rates, float(self.trace_decay)
+            done = run_evaluation(place.world, chances, *memory, *pace, *run)
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 

@@ -1,4 +1,4 @@
-r"""Returns over several steps in Python loops: the twin of ``reinforcement.learning.window_kernels``.
+r"""Returns over several steps in Python loops: the twin of ``window_kernels``.
 
     G_t = r_t + g r_{t+1} + ... + g^{n-1} r_{t+n-1} + g^n V(x_{t+n}),     V(x_t) += a (G_t - V(x_t))
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.reinforcement.learning.window_kernels import window_return
 
 
@@ -37,7 +38,7 @@ class Window(NamedTuple):
     value: Callable[[Any], float]
     approach: Callable[[Any, float], float]
 
-    def step(self, waiting: list[Any], x: Any, reward: float, after: Any) -> list[float]:
+    def step(self, waiting: list[Any], x: ArrayLike, reward: float, after: Any) -> list[float]:
         """Take a step; the errors of what could be learned. ``after`` is None after the end."""
         waiting.append(Waiting(x, float(reward), after))
         if after is None:

@@ -10,7 +10,7 @@ raises. I - g P_pi is an M-matrix, so LU needs no pivoting and keeps the order o
 References: Bertsekas & Tsitsiklis (1991); Puterman (1994), ch. 6 and 7.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
@@ -34,7 +34,7 @@ class Chain(NamedTuple):
     r: Array  # (S,)
 
 
-def policy_table(mdp: "MDP", policy: Any) -> Array:
+def policy_table(mdp: "MDP", policy: ArrayLike | None) -> Array:
     """The policy as probabilities (S, A), checked."""
     S, A = mdp.n_states, mdp.n_actions
     policy = np.asarray(policy)
@@ -63,7 +63,7 @@ def policy_table(mdp: "MDP", policy: Any) -> Array:
     return table
 
 
-def policy_actions(mdp: "MDP", policy: Any) -> IntArray:
+def policy_actions(mdp: "MDP", policy: ArrayLike | None) -> IntArray:
     """The policy as one action per state, checked; terminal states may hold anything."""
     S, A = mdp.n_states, mdp.n_actions
     policy = np.asarray(policy)
@@ -163,7 +163,7 @@ def evaluate_linear(mdp: "MDP", table: Array) -> Array:
 def policy_evaluation(
     mdp: "MDP", policy: ArrayLike, *, method: str = "linear", tol: float = 1e-10
 ) -> Array:
-    """The utility of every state under a policy.
+    """The utility of every state of ``mdp`` under ``policy``.
 
     Parameters
     ----------

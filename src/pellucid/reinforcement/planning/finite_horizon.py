@@ -116,6 +116,7 @@ class FiniteHorizon(Planner):
         return int(self.policy_[steps - 1, state_numbers(state, S)])
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         return Card(
             "a utility and an action per state and time left",
             "the expected sum of g^t r_t over the steps that are left, and the terminal values",

@@ -115,6 +115,7 @@ class LinearProgramming(StationaryPlanner):
         return self
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         return Card(
             "a utility per state; the policy is greedy in it",
             "min sum_s w(s) U(s) subject to U(s) >= r(s,a) + g sum P(s'|s,a) U(s')",

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.reinforcement.planning.evaluation import chain_of_actions, endless
 from pellucid.reinforcement.planning.sweep_kernels import breadth_first, predecessors
 from pellucid.reinforcement.worlds.mdp import MDP
@@ -36,7 +36,7 @@ def look_back(P: csr_array, seeds: IntArray) -> Backwards:
     return Backwards(first, before, order, depth, n)
 
 
-def check_planned(mdp: Any) -> MDP:
+def check_planned(mdp: object) -> MDP:
     """Refuse what is no MDP."""
     if not isinstance(mdp, MDP):
         raise TypeError(
@@ -46,7 +46,7 @@ def check_planned(mdp: Any) -> MDP:
     return mdp
 
 
-def check_mdp(mdp: Any) -> MDP:
+def check_mdp(mdp: object) -> MDP:
     """Refuse what is no MDP, and one whose utilities need not be finite."""
     mdp = check_planned(mdp)
     if mdp.discount < 1:
@@ -118,13 +118,13 @@ class StationaryPlanner(Planner):
         """The best action in the state of that number."""
         return int(self.predict([state])[0])
 
-    def predict(self, states: Any) -> IntArray:
+    def predict(self, states: ArrayLike) -> IntArray:
         """The best action of each of the states, given by number."""
         check_is_fitted(self)
         return self.policy_[state_numbers(states, len(self.policy_))]
 
 
-def state_numbers(states: Any, n: int) -> IntArray:
+def state_numbers(states: ArrayLike, n: int) -> IntArray:
     """Whole numbers from 0 to n - 1, or one sentence."""
     found = np.asarray(states)
     if found.dtype.kind not in "iu" or (found < 0).any() or (found >= n).any():

@@ -8,7 +8,7 @@ Bound        B is a contraction: |B U - B V| <= g |U - V| in the largest coordin
              The same holds for sweeps in place.
 
 States that do the same thing in another place share one small table of probabilities
-(``reinforcement.planning.pattern_kernels``): the sweeps of a grid world hardly read anything but the values.
+(``pattern_kernels``): the sweeps of a grid world hardly read anything but the values.
 
 ``in_place="marked"`` gets to the same kind of point faster: states are renumbered by their
 distance to the reward, so that one sweep carries a value far; an action that may stay is solved
@@ -283,7 +283,7 @@ class ValueIteration(StationaryPlanner):
 
         self._finish(mdp, step, start, table.order)
 
-    def _finish(self, mdp: MDP, step: Any, start: Any, order: IntArray) -> None:
+    def _finish(self, mdp: MDP, step: Any, start: object, order: IntArray) -> None:
         """Run the loop; values go back to the order of the MDP's states."""
         room = KEPT // mdp.n_states
 
@@ -322,6 +322,7 @@ class ValueIteration(StationaryPlanner):
         self.error_bound_ = float(found["error_bound_"])
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         how = {False: "synchronous", True: "in place", "marked": "in place where marked"}
         return Card(
             "a utility per state; the policy is greedy in it",

@@ -13,12 +13,14 @@ objects are text; without "states" they are taken in the order in which they app
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.reinforcement.worlds.grid import grid_world
 from pellucid.reinforcement.worlds.mdp import MDP
 
@@ -36,6 +38,7 @@ def read_mdp(source: str | Path | dict[str, Any], *, discount: float | None = No
     Parameters
     ----------
     source : path or dict
+        The file, or its contents.
     discount : float, optional
         Instead of the one that is written there.
 
@@ -80,7 +83,7 @@ def _load(path: Path) -> dict[str, Any]:
     return record
 
 
-def _from_table(transitions: Any, rest: dict[str, Any]) -> MDP:
+def _from_table(transitions: ArrayLike, rest: dict[str, Any]) -> MDP:
     if "rewards" not in rest:
         raise ValueError("a decision process with 'transitions' needs 'rewards'")
     rewards = rest.pop("rewards")
@@ -96,7 +99,7 @@ def _from_table(transitions: Any, rest: dict[str, Any]) -> MDP:
     return MDP(P, R, states=states, actions=actions, **rest)
 
 
-def _numbers(what: str, values: Any) -> Any:
+def _numbers(what: str, values: object) -> Any:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -112,7 +115,7 @@ def _actions(table: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(a for rows in table.values() for a in rows))
 
 
-def _sparse(what: str, table: dict[str, Any], where: Any) -> csr_array:
+def _sparse(what: str, table: dict[str, Any], where: Sequence[Any]) -> csr_array:
     """{state: {action: {next: number}}} as rows s A + a."""
     states, actions = where
     found: list[tuple[int, int, float]] = []
@@ -126,7 +129,7 @@ def _sparse(what: str, table: dict[str, Any], where: Any) -> csr_array:
     return csr_array((np.array(data, dtype=float), (row, col)), shape=shape)
 
 
-def _rewards(table: dict[str, Any], P: csr_array, where: Any) -> Any:
+def _rewards(table: dict[str, Any], P: csr_array, where: Sequence[Any]) -> Any:
     """Objects nested one, two or three deep."""
     states, actions = where
     inner = next((row for row in table.values() if isinstance(row, dict)), None)
@@ -150,7 +153,7 @@ def _find(what: str, known: dict[str, int], name: str) -> int:
     return known[name]
 
 
-def _number(what: str, value: Any) -> float:
+def _number(what: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{what} must hold numbers, got {value!r}")
     return float(value)

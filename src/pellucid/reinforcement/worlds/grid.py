@@ -33,6 +33,7 @@ def grid_world(
     slip : float in [0, 1]
         Chance to go sideways instead, half to each side.
     discount : float in [0, 1]
+        Weight of a reward one step later.
     exits : dict, default={"+": 1, "-": -1}
         Characters where the walk ends, and R(s) there.
 
@@ -77,7 +78,7 @@ def grid_world(
     )
 
 
-def _check_numbers(step_reward: Any, slip: Any) -> None:
+def _check_numbers(step_reward: object, slip: Any) -> None:
     _number("step_reward", step_reward)
     _number("slip", slip)
     if not 0 <= slip <= 1:

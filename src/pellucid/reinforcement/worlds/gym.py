@@ -4,6 +4,7 @@ A tabular environment has ``P[s][a]``, a list of (probability, next state, rewar
 Two outcomes that lead to one state may pay differently: they stay two outcomes here.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ def gymnasium() -> Any:
     return gymnasium
 
 
-def make_environment(env: Any) -> Any:
+def make_environment(env: object) -> Any:
     """An environment from its id, or as given."""
     if isinstance(env, str):
         return gymnasium().make(env)
@@ -41,7 +42,7 @@ def make_environment(env: Any) -> Any:
     return env
 
 
-def table_of(env: Any) -> GymTable:
+def table_of(env: object) -> GymTable:
     """Read ``P`` of a tabular environment."""
     env = getattr(make_environment(env), "unwrapped", env)
     table = getattr(env, "P", None)
@@ -101,12 +102,14 @@ def table_environment(mdp: "MDP") -> Any:
             self.observation_space = library.spaces.Discrete(mdp.n_states)
             self.action_space = library.spaces.Discrete(mdp.n_actions)
 
-        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict]:
+        def reset(
+            self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+        ) -> tuple[int, dict]:
             super().reset(seed=seed)
             self.s = int(self.np_random.choice(mdp.n_states, p=self.initial_state_distrib))
             return self.s, {}
 
-        def step(self, action: Any) -> tuple[int, float, bool, bool, dict]:
+        def step(self, action: int) -> tuple[int, float, bool, bool, dict]:
             outcomes = self.P[self.s][int(action)]
             u = self.np_random.random()
             for p, state, reward, ended in outcomes:  # noqa: B007  the last one that is reached

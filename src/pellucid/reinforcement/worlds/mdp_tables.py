@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 
 SUM_TOLERANCE = 1e-6  # a row may miss 1 by this much (tables in single precision); it is rescaled
 
@@ -38,7 +38,7 @@ class Outcomes(NamedTuple):
     final: Array  # (S,) value of the terminal states, 0 elsewhere
 
 
-def stack_rows(transitions: Any) -> tuple[csr_array, int]:
+def stack_rows(transitions: ArrayLike) -> tuple[csr_array, int]:
     """The transitions as one CSR matrix (S A, S), and A."""
     if issparse(transitions):
         P = csr_array(transitions, dtype=np.float64, copy=True)
@@ -140,7 +140,7 @@ def spread_rewards(P: csr_array, rewards: Any, A: int) -> tuple[str, Array]:
     )
 
 
-def normal_form(P: csr_array, rewards: Any, terminal: BoolArray, names: Names) -> Outcomes:
+def normal_form(P: csr_array, rewards: ArrayLike, terminal: BoolArray, names: Names) -> Outcomes:
     """Checked rows and rewards: terminal rows are empty, expected rewards include them."""
     S, A = len(names.states), len(names.actions)
     form, R = spread_rewards(P, rewards, A)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.worlds.gym import make_environment
 from pellucid.reinforcement.worlds.mdp import MDP
@@ -26,16 +26,16 @@ class PolicyReturn(NamedTuple):
     1.0
     """
 
-    mean: float
-    standard_error: float
+    mean: float  # of the returns
+    standard_error: float  # of that mean
     interval: tuple[float, float]
     returns: Array  # (n_episodes,)
     lengths: IntArray  # (n_episodes,)
 
 
 def evaluate_policy(
-    env: Any,
-    policy: Any,
+    env: object,
+    policy: ArrayLike | Callable[..., Any],
     *,
     n_episodes: int = 100,
     max_steps: int = 1000,
@@ -47,15 +47,18 @@ def evaluate_policy(
     Parameters
     ----------
     env : MDP, Gymnasium environment or its id
+        Where to walk.
     policy : array, function or model
         (S,) actions, (S, A) probabilities, a function of the observation that returns an action,
         or a planner or agent with ``act``.
     n_episodes : int, at least 2
+        Episodes to learn from.
     max_steps : int
         Most moves of an episode.
     discount : float in [0, 1], default=1.0
         Of the returns.
     random_state : int, Generator or None
+        Seed of the random numbers.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def summarise(returns: Array, lengths: IntArray) -> PolicyReturn:
 
 
 def _walk_mdp(mdp: MDP, policy: Any, n: int, max_steps: int, rng: Rng) -> list[Array]:
-    """In compiled code; a function of the state is asked once for every state."""
+    """Walk in compiled code; a function of the state is called once for every state."""
     if hasattr(policy, "act") or callable(policy):
         act = policy.act if hasattr(policy, "act") else policy
         policy = [0 if mdp.terminal[s] else int(act(s)) for s in range(mdp.n_states)]
@@ -99,7 +102,9 @@ def _walk_mdp(mdp: MDP, policy: Any, n: int, max_steps: int, rng: Rng) -> list[A
     return [walk.rewards for walk in walks]
 
 
-def _walk_env(env: Any, policy: Any, n: int, max_steps: int, rng: Rng) -> list[Array]:
+def _walk_env(
+    env: Any, policy: ArrayLike | Callable[..., Any], n: int, max_steps: int, rng: Rng
+) -> list[Array]:
     act = _chooser(policy, rng)
     found = []
     for _ in range(n):
@@ -114,7 +119,7 @@ def _walk_env(env: Any, policy: Any, n: int, max_steps: int, rng: Rng) -> list[A
     return found
 
 
-def _chooser(policy: Any, rng: Rng) -> Callable[[Any], int]:
+def _chooser(policy: ArrayLike | Callable[..., Any], rng: Rng) -> Callable[[Any], int]:
     """A function from observation to action."""
     if hasattr(policy, "act"):
         return policy.act

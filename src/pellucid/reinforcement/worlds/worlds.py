@@ -1,8 +1,8 @@
 """What agents act in: an MDP simulated in compiled code, or a Gymnasium environment.
 
 Both are reset and stepped in the same way. An episode's randomness comes from the second of the
-agent's two stored words (``reinforcement.learning.agent_kernels``): an environment of Gymnasium is seeded from it at
-every reset, so that a run can be continued from a file with the same bits.
+agent's two stored words (``learning.agent_kernels``): an environment of Gymnasium is seeded from it
+at every reset, so that a run can be continued from a file with the same bits.
 
 Termination (the process ends: nothing comes after) and truncation (we stop looking: the next state
 still has its value) are kept apart.
@@ -70,11 +70,11 @@ class Simulation:
             np.cumsum(mdp.start[start]),
         )
 
-    def reset(self, words: Any) -> int:
+    def reset(self, words: Array) -> int:
         self.state = int(begin(self.world, words))
         return self.state
 
-    def step(self, action: int, words: Any) -> Step:
+    def step(self, action: int, words: Array) -> Step:
         e = move(self.world, self.state, action, words)
         self.state = int(self.world.after[e])
         return Step(self.state, float(self.world.reward[e]), bool(self.world.ends[e]), False)
@@ -108,11 +108,11 @@ class Watched:
         self.n_inputs, self.allowed = self.place.n_inputs, self.place.allowed
         self.walks: list[list[Move]] = []
 
-    def reset(self, words: Any) -> int:
+    def reset(self, words: Array) -> int:
         self.walks.append([])
         return self.place.reset(words)
 
-    def step(self, action: int, words: Any) -> Step:
+    def step(self, action: int, words: Array) -> Step:
         state, seen = self.place.state, None if self.look is None else self.look()
         step = self.place.step(action, words)
         move = Move(state, int(action), step.reward, step.observation, step.terminated, seen)
@@ -125,7 +125,7 @@ class Surroundings:
 
     allowed: Any = None
 
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: object) -> None:
         self.env = make_environment(env)
         seen: Any = getattr(self.env, "observation_space", None)
         acted: Any = getattr(self.env, "action_space", None)
@@ -151,11 +151,11 @@ class Surroundings:
             code = code * int(n) + int(value) - int(low)
         return code
 
-    def reset(self, words: Any) -> Any:
+    def reset(self, words: Array) -> Any:
         observation, _ = self.env.reset(seed=int(uniform(words, 1) * 2**31))
         return self._see(observation)
 
-    def step(self, action: int, words: Any) -> Step:
+    def step(self, action: int, words: Array) -> Step:
         seen, reward, terminated, truncated, _ = self.env.step(int(action) + self.first_action)
         return Step(self._see(seen), float(reward), bool(terminated), bool(truncated))
 
@@ -173,7 +173,7 @@ def _sizes(space: Any) -> Any:
     return None
 
 
-def open_world(env: Any) -> Any:
+def open_world(env: object) -> Any:
     """A place to act in from an MDP (or one that is watched), a Gymnasium environment or its id."""
     if isinstance(env, MDP):
         return Simulation(env)
