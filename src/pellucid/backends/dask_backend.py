@@ -45,6 +45,7 @@ class Dask:
         self.client = client
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Apply ``function`` to every item on the cluster; results in order."""
         return _ordered_results(self.client or _current_client(), function, list(items))
 
     def __repr__(self) -> str:

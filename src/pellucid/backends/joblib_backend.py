@@ -29,6 +29,7 @@ class Joblib:
         self.n_jobs = n_jobs
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Apply ``function`` to every item with joblib; results in order."""
         from joblib import Parallel, delayed
 
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")

@@ -12,6 +12,7 @@ class Serial:
     """
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Apply ``function`` to one item after the other."""
         return map(function, items)
 
     def __repr__(self) -> str:
