@@ -1,5 +1,6 @@
 """A page of the lab: what can be set, what can be drawn, what is asked, and how it is run."""
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -44,6 +45,36 @@ class Question(NamedTuple):
     options: tuple[str, ...]
     answer: int
     why: str
+
+
+def read_presets(text: str, *made: tuple[dict[str, Any], Any]) -> tuple[Preset, ...]:
+    """Presets from lines "name | words" (after "! ": the method fails), further lines indented.
+
+    ``made`` has the settings and the data of each.
+
+    >>> read_presets("One | a line\\n    and more\\n! Two | fails", ({}, None), ({"k": 1}, None))[1]
+    Preset(name='Two', words='fails', params={'k': 1}, data=None, broken=True)
+    """
+    found = []
+    for block, (params, data) in zip(re.split(r"\n(?! )", text.strip()), made, strict=True):
+        name, words = " ".join(block.split()).removeprefix("! ").split(" | ", 1)
+        found.append(Preset(name, words, params, data, block.startswith("! ")))
+    return tuple(found)
+
+
+def read_questions(text: str) -> tuple[Question, ...]:
+    """Questions from lines "? question", "(_) wrong (x) right", "= why"; lines may be folded.
+
+    >>> read_questions("? 1 + 1\\n(_) 1 (x) 2\\n= Count.")
+    (Question(text='1 + 1', options=('1', '2'), answer=1, why='Count.'),)
+    """
+    found = []
+    for block in re.split(r"^\? ", text, flags=re.MULTILINE)[1:]:
+        asked, why = re.split(r"^= ", block, flags=re.MULTILINE)
+        asked, *options = re.split(r"\s*\(([_x])\) ", " ".join(asked.split()))
+        words = " ".join(why.split())
+        found.append(Question(asked, tuple(options[1::2]), options[::2].index("x"), words))
+    return tuple(found)
 
 
 class LabData(NamedTuple):

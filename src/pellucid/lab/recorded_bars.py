@@ -52,11 +52,5 @@ def bar_panel(found: Bars, names: tuple[str, ...], span: tuple[float, float]) ->
     if found.x == "column" and p <= 10 and len(names) >= p:
         where = np.full(p, low - air)
         marks.append(text(np.arange(p), where, list(names[:p]), colour="quiet"))
-    return plane(
-        "bars",
-        marks,
-        title=found.title,
-        x=found.x,
-        box=(-0.7, p - 0.3, low - 1.6 * air, high + air),
-        alt=f"{found.title}, {p} bars",
-    )
+    box, alt = (-0.7, p - 0.3, low - 1.6 * air, high + air), f"{found.title}, {p} bars"
+    return plane("bars", marks, title=found.title, x=found.x, box=box, alt=alt)

@@ -178,17 +178,9 @@ def still(stage: Stage) -> list[Panel]:
         air = 0.15 * (high - low or 1.0)
         ends = [low - air, high + air]
         diagonal = line(ends, ends, colour="quiet", dashed=True, width=1.0, label="equal")
-        return [
-            plane(
-                "rows",
-                [diagonal],
-                title="Predicted against actual",
-                x="actual",
-                y="predicted",
-                box=(*ends, *ends),
-                alt="Predictions of the rows against their true values",
-            )
-        ]
+        title, box = "Predicted against actual", (*ends, *ends)
+        alt = "Predictions of the rows against their true values"
+        return [plane("rows", [diagonal], title=title, x="actual", y="predicted", box=box, alt=alt)]
     if stage.view is None:
         return []
     at = flat_places(stage.view, stage.y, stage.task)
@@ -196,17 +188,8 @@ def still(stage: Stage) -> list[Panel]:
     wide = stage.view.at.shape[1] == 2
     up = stage.view.names[1] if wide else {"classes": "class", "values": "y"}.get(stage.task, "")
     marks = [points(at[:, 0], at[:, 1], group=group, data=True, size=0.8)]
-    return [
-        plane(
-            "rows",
-            marks,
-            title="Rows",
-            x=stage.view.names[0],
-            y=up,
-            box=stage.box,
-            alt=f"{len(at)} rows. {stage.note}".strip(),
-        )
-    ]
+    alt = f"{len(at)} rows. {stage.note}".strip()
+    return [plane("rows", marks, title="Rows", x=stage.view.names[0], y=up, box=stage.box, alt=alt)]
 
 
 def moving(stage: Stage, model: Any) -> list[Panel]:
@@ -305,17 +288,10 @@ def axis_marks(stage: Stage, model: Any) -> list[Mark]:
     k = min(2, len(axes))
     tips = stage.view.place(mean + 2.0 * np.sqrt(spread[:k])[:, None] * axes[:k])
     start = np.repeat(stage.view.place(mean[None]), k, axis=0)
+    x0, y0, x1 = start[:, 0], start[:, 1], tips[:, 0]
+    y1 = tips[:, 1]
     return [
-        segments(
-            start[:, 0],
-            start[:, 1],
-            tips[:, 0],
-            tips[:, 1],
-            colour="accent",
-            width=2.5,
-            arrow=True,
-            label="principal axes",
-        )
+        segments(x0, y0, x1, y1, colour="accent", width=2.5, arrow=True, label="principal axes")
     ]
 
 
@@ -354,16 +330,10 @@ def after_panel(stage: Stage, model: Any) -> list[Panel]:
         return []
     made = made[stage.few]
     up = made[:, 1] if made.shape[1] > 1 else np.zeros(len(made))
-    return [
-        plane(
-            "after",
-            [points(made[:, 0], up, size=0.8)],
-            title="After the transformation",
-            x="first output",
-            y="second output" if made.shape[1] > 1 else "",
-            alt="The rows after the transformation",
-        )
-    ]
+    marks = [points(made[:, 0], up, size=0.8)]
+    y = "second output" if made.shape[1] > 1 else ""
+    alt = "The rows after the transformation"
+    return [plane("after", marks, title="After the transformation", x="first output", y=y, alt=alt)]
 
 
 def len_rows(stage: Stage) -> int:

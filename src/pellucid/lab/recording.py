@@ -125,12 +125,12 @@ def learned_arrays(model: Any) -> dict[str, Any]:
 def record(estimator: Any, X: Any, y: Any = None, *, max_frames: int = 500) -> Trace:
     """Fit a clone of an estimator and keep every step, for the lab to replay.
 
+    ``X`` is an array, a frame or, for planners and agents, a decision process; ``y`` its target.
+
     Parameters
     ----------
     estimator : estimator
         Any of pellucid; it is not touched.
-    X : array, frame or, for planners and agents, a decision process
-    y : array, optional
     max_frames : int, default=500
         More steps are thinned evenly; the first and the last are kept.
 
@@ -156,17 +156,10 @@ def record(estimator: Any, X: Any, y: Any = None, *, max_frames: int = 500) -> T
     stage = make_stage(seen.model, X, y, len(moments))
     frames = frames_of(moments, stage, len_of(X))
     name = type(seen.model).__name__
-    return Trace(
-        algorithm=name,
-        params=plain(seen.model.get_params(deep=False)),
-        data=data_of(stage, X, y),
-        card=card.to_dict(),
-        frames=frames,
-        title=about(stage, X),
-        objective=objective_name(moments[-1][1]),
-        verdict=verdict(name, seen, frames, stage),
-        code=code_for(seen.model, X, y),
-    )
+    params, data = plain(seen.model.get_params(deep=False)), data_of(stage, X, y)
+    title, objective = about(stage, X), objective_name(moments[-1][1])
+    shown_verdict, code = verdict(name, seen, frames, stage), code_for(seen.model, X, y)
+    return Trace(name, params, data, card.to_dict(), frames, title, objective, shown_verdict, code)
 
 
 def moments_of(seen: Watched, card: Card) -> list[tuple[int, Moment]]:
@@ -230,16 +223,8 @@ def frames_of(moments: list[tuple[int, Moment]], stage: Stage, n: int) -> tuple[
             rows = [[name, value] for name, value in numbers(m.row).items()]
             panels.append(table("numbers", ["what", "value"], rows, title="Numbers of this step"))
         state = {"parameters": parameters(m, n, MOST_PARAMETERS // len(moments)), "panels": panels}
-        frames.append(
-            Frame(
-                step,
-                m.value("objective"),
-                m.value("gap"),
-                formula_of(m),
-                numbers(m.row) or {"rows": n},
-                state,
-            )
-        )
+        gap, shown_numbers = m.value("gap"), numbers(m.row) or {"rows": n}
+        frames.append(Frame(step, m.value("objective"), gap, formula_of(m), shown_numbers, state))
     return tuple(frames)
 
 

@@ -227,13 +227,9 @@ def bars(
 
 def text(x: Any, y: Any, label: Any, *, colour: Any = None, anchor: str = "middle") -> Mark:
     """Words at places: one label, or one per place; ``anchor`` start, middle or end."""
+    said = np.atleast_1d(label)
     return mark(
-        "text",
-        x=np.atleast_1d(x),
-        y=np.atleast_1d(y),
-        label=np.atleast_1d(label),
-        colour=colour,
-        anchor=anchor,
+        "text", x=np.atleast_1d(x), y=np.atleast_1d(y), label=said, colour=colour, anchor=anchor
     )
 
 

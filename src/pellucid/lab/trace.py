@@ -29,11 +29,12 @@ class Frame(NamedTuple):
 class Trace(NamedTuple):
     """A run of one algorithm, frame by frame.
 
-    ``data`` holds the rows (``kind``, ``X``, ``y``, ``names``, ``held_out``) and ``panels``, the
-    part of the scene that stays the same, and perhaps ``curves``, the names of the objective's two
-    curves where they are not training and held-out rows; ``card`` the model's own words; ``code``
-    the Python that gives the same numbers; ``objective`` the name of what the curve shows;
-    ``verdict`` a sentence for the end.
+    ``algorithm`` is the class, ``params`` its settings, ``frames`` the steps, ``title`` the
+    heading, ``schema`` the version of the format. ``data`` holds the rows (``kind``, ``X``, ``y``,
+    ``names``, ``held_out``) and ``panels``, the part of the scene that stays the same, and perhaps
+    ``curves``, the names of the objective's two curves where they are not training and held-out
+    rows; ``card`` the model's own words; ``code`` the Python that gives the same numbers;
+    ``objective`` the name of what the curve shows; ``verdict`` a sentence for the end.
 
     >>> from pellucid.lab import Trace
     >>> frame = Frame(0, 1.0, None, "w = 0", {"w": 0.0}, {"panels": []})

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/bayes."""
+"""The page on naive Bayes, conjugate posteriors and Metropolis walks. Read ``page.py`` first."""

@@ -43,13 +43,8 @@ def conjugate(rows: Rows, params: dict[str, Any]) -> Story:
         "p = np.where(y == 1, result.mean, 1 - result.mean)\n"
         "objective = float(-np.log(p).mean())  # mean log loss of the next row\n"
     )
-    prior = line(
-        x,
-        np.asarray(start.posterior.density(x)).round(4),
-        colour="quiet",
-        dashed=True,
-        label="prior",
-    )
+    y = np.asarray(start.posterior.density(x)).round(4)
+    prior = line(x, y, colour="quiet", dashed=True, label="prior")
     panels = [still(rows, "Rows that have been seen (rings)"), beta_panel([prior], 1.0)]
     return Story(
         "BetaBernoulli", card, panels, frames, "mean log loss of the predictive p", verdict, code
@@ -61,15 +56,9 @@ def bernoulli_loss(p: float, y: Any) -> float:
 
 
 def beta_panel(marks: list[Any], high: float) -> Any:
-    return plane(
-        "belief",
-        marks,
-        title="Belief about the share p of class 1",
-        x="p",
-        y="density",
-        box=(0, 1, 0, max(4.0, 1.1 * high)),
-        alt="Prior, last and present density of p.",
-    )
+    title, box = "Belief about the share p of class 1", (0, 1, 0, max(4.0, 1.1 * high))
+    alt = "Prior, last and present density of p."
+    return plane("belief", marks, title=title, x="p", y="density", box=box, alt=alt)
 
 
 def beta_frame(
@@ -98,13 +87,9 @@ def beta_frame(
         rule(x=p, colour="accent", label="mean"),
     ]
     seen, history = rows.X[:m], np.array(past)
+    box, alt = rows.box, f"{m} rows have been seen."
     scene = [
-        plane(
-            "data",
-            [points(*seen.T, group=rows.y[:m], ring=np.ones(m, bool))],
-            box=rows.box,
-            alt=f"{m} rows have been seen.",
-        ),
+        plane("data", [points(*seen.T, group=rows.y[:m], ring=np.ones(m, bool))], box=box, alt=alt),
         beta_panel(marks, float(curves[1].max())),
         plane(
             "interval",
@@ -119,12 +104,5 @@ def beta_frame(
             alt="Mean and interval against the rows seen.",
         ),
     ]
-    return Frame(
-        step,
-        bernoulli_loss(p, rows.y),
-        None,
-        formula,
-        numbers,
-        {"panels": scene},
-        bernoulli_loss(p, rows.y_test),
-    )
+    objective, held_out = bernoulli_loss(p, rows.y), bernoulli_loss(p, rows.y_test)
+    return Frame(step, objective, None, formula, numbers, {"panels": scene}, held_out)

@@ -51,16 +51,10 @@ def counted(rows: Rows, params: dict[str, Any]) -> Story:
         f"model = CategoricalNB(alpha={alpha}, min_categories={bins}).fit(X, y)\n"
         "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
     )
-    return Story(
-        "CategoricalNB",
-        models[2].card().to_dict(),
-        [still(rows, "Rows in ranges, and the cell of the query")],
-        frames,
-        "share of training rows that are wrong",
-        verdict,
-        code,
-        between,
-    )
+    card = models[2].card().to_dict()
+    panels = [still(rows, "Rows in ranges, and the cell of the query")]
+    objective = "share of training rows that are wrong"
+    return Story("CategoricalNB", card, panels, frames, objective, verdict, code, between)
 
 
 def posterior_of(prior: Any, like: Any) -> tuple[Any, str]:
@@ -137,15 +131,8 @@ def count_frame(
         ),
         belief_panel(prior, posterior),
     ]
-    return Frame(
-        k,
-        train,
-        None,
-        count_words(prior, like, posterior, lost, k),
-        numbers,
-        {"panels": scene},
-        test,
-    )
+    formula = count_words(prior, like, posterior, lost, k)
+    return Frame(k, train, None, formula, numbers, {"panels": scene}, test)
 
 
 def truth_frame(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import rows_code, told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.bayes import walks
 from pellucid.lab.pages.bayes.conjugate import conjugate
 from pellucid.lab.pages.bayes.counts import counted
@@ -43,16 +43,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         story = walks.laplace(rows, params)
     else:
         story = walks.metropolis(rows, params, seed)
+    shown_data, card, frames = told(data, "classes", story.panels), story.card, tuple(story.frames)
+    verdict, code = story.verdict, rows_code(data, story.between) + story.code
     return Trace(
-        algorithm=story.algorithm,
-        params=params,
-        data=told(data, "classes", story.panels),
-        card=story.card,
-        frames=tuple(story.frames),
-        title=method,
-        objective=story.objective,
-        verdict=story.verdict,
-        code=rows_code(data, story.between) + story.code,
+        story.algorithm, params, shown_data, card, frames, method, story.objective, verdict, code
     )
 
 
@@ -86,6 +80,9 @@ def far_off(rng: Any) -> LabData:
     return labelled(np.column_stack([x, z]), z > 2.0 + 0.6 * x)
 
 
+FOR_QUERY_X = {"method": NAIVE}
+FOR_ALPHA = {"method": (METHODS[1],)}
+FOR_STEP = {"method": (METHODS[4],)}
 CONTROLS = (
     Control("method", "Method", "choice", METHODS[0], options=METHODS),
     Control(
@@ -96,7 +93,7 @@ CONTROLS = (
         0.0,
         1.0,
         0.01,
-        only={"method": NAIVE},
+        only=FOR_QUERY_X,
     ),
     Control(
         "query_y",
@@ -106,7 +103,7 @@ CONTROLS = (
         0.0,
         1.0,
         0.01,
-        only={"method": NAIVE},
+        only=FOR_QUERY_X,
     ),
     Control(
         "ranges", "Ranges of each column", "integer", 4, 2, 8, 1, only={"method": (METHODS[1],)}
@@ -119,7 +116,7 @@ CONTROLS = (
         0.0,
         5.0,
         0.25,
-        only={"method": (METHODS[1],)},
+        only=FOR_ALPHA,
     ),
     Control("prior_a", "Prior a", "number", 1.0, 0.5, 30.0, 0.5, only={"method": (METHODS[2],)}),
     Control("prior_b", "Prior b", "number", 1.0, 0.5, 30.0, 0.5, only={"method": (METHODS[2],)}),
@@ -134,80 +131,51 @@ CONTROLS = (
         0.02,
         5.0,
         log=True,
-        only={"method": (METHODS[4],)},
+        only=FOR_STEP,
     ),
     Control("draws", "Moves", "integer", 400, 20, 2000, 20, only={"method": (METHODS[4],)}),
 )
-PRESETS = (
-    Preset(
-        "Gaussian naive Bayes",
-        "Each class has a normal density for each column; their "
-        "product with the prior is the posterior.",
-        {},
-        blobs,
-    ),
-    Preset(
-        "Bayes' rule",
-        "Columns in ranges: the prior, then one piece of evidence after the "
-        "other. α = 1 is Laplace's smoothing.",
-        {"method": METHODS[1]},
-        blobs,
-    ),
-    Preset(
-        "Conjugate updates",
-        "The share of class 1: a Beta belief that narrows with every row.",
-        {"method": METHODS[2], "prior_a": 2.0, "prior_b": 6.0},
-        blobs,
-    ),
-    Preset(
-        "Laplace's approximation",
-        "Newton climbs to the peak of the posterior of a "
-        "boundary; the curvature there gives a normal density.",
-        {"method": METHODS[3]},
-        near,
-    ),
-    Preset(
-        "Metropolis and boundaries",
-        "A walk over the posterior; every draw is a boundary, "
-        "and together they show how sure it is.",
-        {"method": METHODS[4]},
-        near,
-    ),
-    Preset(
-        "Zero count",
-        "Class 1 was never seen with x1 this small. Without pseudo-counts one "
-        "empty cell makes its posterior 0, although x2 speaks clearly for it. α = 1 "
-        "keeps it in play.",
-        {"method": METHODS[1], "alpha": 0.0, "query_x": 0.17, "query_y": 0.85},
-        gap,
-        broken=True,
-    ),
-    Preset(
-        "Bimodal: Laplace",
-        "Exchanging the two means changes nothing, so the posterior has "
-        "two peaks. The normal density sits on one of them and does not know of the other.",
-        {"method": METHODS[3], "target": "two means"},
-        two_groups,
-        broken=True,
-    ),
-    Preset(
-        "Bimodal: Metropolis",
-        "Small steps never cross the valley between the two peaks: "
-        "the chain looks settled and has seen half of the posterior.",
-        {"method": METHODS[4], "target": "two means", "step": 0.35},
-        two_groups,
-        broken=True,
-    ),
-    Preset(
-        "Correlated target",
-        "x1 is far from 0, so intercept and slope can hardly be told "
-        "apart: the posterior is a thin ridge. Round steps either leave it and are refused "
-        "or creep along it.",
-        {"method": METHODS[4], "target": "line"},
-        far_off,
-        broken=True,
-    ),
+PRESETS = read_presets(
+    """
+Gaussian naive Bayes | Each class has a normal density for each column; their product with the prior
+    is the posterior.
+Bayes' rule | Columns in ranges: the prior, then one piece of evidence after the other. α = 1 is
+    Laplace's smoothing.
+Conjugate updates | The share of class 1: a Beta belief that narrows with every row.
+Laplace's approximation | Newton climbs to the peak of the posterior of a boundary; the curvature
+    there gives a normal density.
+Metropolis and boundaries | A walk over the posterior; every draw is a boundary, and together they
+    show how sure it is.
+! Zero count | Class 1 was never seen with x1 this small. Without pseudo-counts one empty cell makes
+    its posterior 0, although x2 speaks clearly for it. α = 1 keeps it in play.
+! Bimodal: Laplace | Exchanging the two means changes nothing, so the posterior has two peaks. The
+    normal density sits on one of them and does not know of the other.
+! Bimodal: Metropolis | Small steps never cross the valley between the two peaks: the chain looks
+    settled and has seen half of the posterior.
+! Correlated target | x1 is far from 0, so intercept and slope can hardly be told apart: the
+    posterior is a thin ridge. Round steps either leave it and are refused or creep along it.
+""",
+    ({}, blobs),
+    ({"method": METHODS[1]}, blobs),
+    ({"method": METHODS[2], "prior_a": 2.0, "prior_b": 6.0}, blobs),
+    ({"method": METHODS[3]}, near),
+    ({"method": METHODS[4]}, near),
+    ({"method": METHODS[1], "alpha": 0.0, "query_x": 0.17, "query_y": 0.85}, gap),
+    ({"method": METHODS[3], "target": "two means"}, two_groups),
+    ({"method": METHODS[4], "target": "two means", "step": 0.35}, two_groups),
+    ({"method": METHODS[4], "target": "line"}, far_off),
 )
+QUESTIONS = """
+? One range was never seen with class 1 in training. Without smoothing, what is the posterior of
+class 1 there?
+(_) small, but other evidence can raise it (x) 0, whatever the other evidence (_) ½
+= The likelihoods are multiplied and one of them is 0. A pseudo-count α > 0 keeps every factor above
+0.
+? A Metropolis chain accepts nearly every move. Are its steps about right?
+(_) yes (x) no, too small (_) no, too large
+= Tiny steps hardly change the density, so they are accepted, and the chain creeps. About a quarter
+to a half of the moves accepted is a good sign in few dimensions.
+"""
 PAGE = Page(
     name="bayes",
     title="Naive Bayes, Bayes' rule, posteriors, Metropolis",
@@ -216,22 +184,6 @@ PAGE = Page(
     kind="classes",
     controls=CONTROLS,
     presets=PRESETS,
-    questions=(
-        Question(
-            "One range was never seen with class 1 in training. Without smoothing, what is the "
-            "posterior of class 1 there?",
-            ("small, but other evidence can raise it", "0, whatever the other evidence", "½"),
-            1,
-            "The likelihoods are multiplied and one of them is 0. A pseudo-count α > 0 keeps every "
-            "factor above 0.",
-        ),
-        Question(
-            "A Metropolis chain accepts nearly every move. Are its steps about right?",
-            ("yes", "no, too small", "no, too large"),
-            1,
-            "Tiny steps hardly change the density, so they are accepted, and the chain creeps. "
-            "About a quarter to a half of the moves accepted is a good sign in few dimensions.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -61,15 +61,8 @@ def make_rows(data: LabData, params: dict[str, Any]) -> Rows:
 
 def still(rows: Rows, title: str) -> Any:
     names = rows.data.names
-    return plane(
-        "data",
-        [row_points(rows.data)],
-        title=title,
-        x=names[0],
-        y=names[1],
-        box=rows.box,
-        alt="Rows of the table by class.",
-    )
+    marks, alt = [row_points(rows.data)], "Rows of the table by class."
+    return plane("data", marks, title=title, x=names[0], y=names[1], box=rows.box, alt=alt)
 
 
 def asked(rows: Rows) -> Any:
@@ -83,15 +76,9 @@ def belief_panel(prior: Any, posterior: Any) -> Any:
         bars(k - 0.18, prior, colour="quiet", width=0.32, label="prior"),
         bars(k + 0.18, posterior, colour=k.tolist(), width=0.32, label="posterior of the query"),
     ]
-    return plane(
-        "belief",
-        marks,
-        title="Prior and posterior at the query",
-        x="class",
-        y="probability",
-        box=(-0.6, len(prior) - 0.4, 0, 1.05),
-        alt="Prior and posterior probability of every class at the query.",
-    )
+    title, box = "Prior and posterior at the query", (-0.6, len(prior) - 0.4, 0, 1.05)
+    alt = "Prior and posterior probability of every class at the query."
+    return plane("belief", marks, title=title, x="class", y="probability", box=box, alt=alt)
 
 
 def gaussian(rows: Rows) -> Story:
@@ -117,15 +104,8 @@ def gaussian(rows: Rows) -> Story:
         "p = model.predict_proba(X)[np.arange(len(y)), y]\n"
         "objective = float(-np.log(np.maximum(p, 1e-12)).mean())  # mean log loss\n"
     )
-    return Story(
-        "GaussianNB",
-        model.card().to_dict(),
-        [still(rows, "Rows, regions, densities")],
-        frames,
-        "mean log loss",
-        verdict,
-        code,
-    )
+    card, panels = model.card().to_dict(), [still(rows, "Rows, regions, densities")]
+    return Story("GaussianNB", card, panels, frames, "mean log loss", verdict, code)
 
 
 def gaussian_frame(rows: Rows, model: Any, step: int, m: int) -> Frame:

@@ -149,27 +149,14 @@ def slope(rows: Rows) -> Target:
 
     def draw(T: Any) -> list[Mark]:
         ends = np.full(len(T), rows.box[0]), np.full(len(T), rows.box[1])
+        y1 = T[:, 0] + T[:, 1] * ends[1]
         return [
-            segments(
-                ends[0],
-                T[:, 0] + T[:, 1] * ends[0],
-                ends[1],
-                T[:, 0] + T[:, 1] * ends[1],
-                colour="accent",
-                width=1.0,
-            )
+            segments(ends[0], T[:, 0] + T[:, 1] * ends[0], ends[1], y1, colour="accent", width=1.0)
         ]
 
     start = mode + np.array([-2.5, 2.5]) * size
-    return Target(
-        log_density,
-        held_out,
-        start,
-        box_of(mode, size, 4.0),
-        ("intercept", "slope"),
-        draw,
-        LINE.format(spread=spread),
-    )
+    box, code = box_of(mode, size, 4.0), LINE.format(spread=spread)
+    return Target(log_density, held_out, start, box, ("intercept", "slope"), draw, code)
 
 
 def landscape(target: Target) -> tuple[list[Mark], Any, Any]:

@@ -25,15 +25,8 @@ TITLE = {
 
 
 def parameter_plane(target: Target, marks: list[Any], alt: str) -> Any:
-    return plane(
-        "parameters",
-        marks,
-        title="Posterior of the parameters",
-        x=target.names[0],
-        y=target.names[1],
-        box=target.box,
-        alt=alt,
-    )
+    title, y = "Posterior of the parameters", target.names[1]
+    return plane("parameters", marks, title=title, x=target.names[0], y=y, box=target.box, alt=alt)
 
 
 # Laplace ----------------------------------------------------------------------------------------
@@ -70,15 +63,8 @@ def laplace(rows: Rows, params: dict[str, Any]) -> Story:
         "optimisation": f"Newton's method with halved steps, {result.n_iter} steps",
     }
     panels = [still(rows, TITLE[params["target"]]), parameter_plane(target, ground, "Density.")]
-    return Story(
-        "laplace_approximation",
-        card,
-        panels,
-        drawn(frames, target, rows, path),
-        "−log g(θ)",
-        verdict,
-        code,
-    )
+    shown_frames = drawn(frames, target, rows, path)
+    return Story("laplace_approximation", card, panels, shown_frames, "−log g(θ)", verdict, code)
 
 
 def drawn(frames: list[Frame], target: Target, rows: Rows, path: Any) -> list[Frame]:
@@ -127,17 +113,11 @@ def climb_frame(
         target.names[1]: float(at[1]),
         "curved down everywhere": "yes" if peaked else "no",
     }
+    title, box = f"Density of {target.names[0]}", (target.box[0], target.box[1], 0, 1.1 * top)
+    alt = "True marginal density and the normal one."
     scene = [
         parameter_plane(target, marks, f"The climb after {i} steps."),
-        plane(
-            "marginal",
-            curves,
-            title=f"Density of {target.names[0]}",
-            x=target.names[0],
-            y="density",
-            box=(target.box[0], target.box[1], 0, 1.1 * top),
-            alt="True marginal density and the normal one.",
-        ),
+        plane("marginal", curves, title=title, x=target.names[0], y="density", box=box, alt=alt),
     ]
     return Frame(i, -float(value), None, formula, numbers, {"panels": scene}, target.held_out(at))
 
@@ -187,15 +167,8 @@ def metropolis(rows: Rows, params: dict[str, Any], seed: int) -> Story:
         "min(1, g(θ′)/g(θ))",
     }
     panels = [still(rows, TITLE[params["target"]]), parameter_plane(target, ground, "Density.")]
-    return Story(
-        "metropolis_hastings",
-        card,
-        panels,
-        frames,
-        "−log g(θ) of the present draw",
-        verdict(target, chains),
-        code,
-    )
+    algorithm, objective = "metropolis_hastings", "−log g(θ) of the present draw"
+    return Story(algorithm, card, panels, frames, objective, verdict(target, chains), code)
 
 
 def chosen(n: int) -> list[int]:
@@ -260,38 +233,22 @@ def walk_frame(rows: Rows, target: Target, chains: Any, t: int, step: int) -> Fr
         f"mean {target.names[0]}": float(draws[:, 0].mean()),
         f"mean {target.names[1]}": float(draws[:, 1].mean()),
     }
+    alt = "The rows and the last draws of the parameters."
     scene = [
-        plane(
-            "data",
-            target.draw(draws[-LINES:]),
-            box=rows.box,
-            alt="The rows and the last draws of the parameters.",
-        ),
+        plane("data", target.draw(draws[-LINES:]), box=rows.box, alt=alt),
         parameter_plane(target, marks, f"The walk after {t} moves."),
         trace_panel(target, draws, chains.draws.shape[1]),
     ]
-    return Frame(
-        step,
-        -float(chains.log_density[0, t - 1]),
-        None,
-        formula,
-        numbers,
-        {"panels": scene},
-        target.held_out(draws[-1]),
-    )
+    objective, held_out = -float(chains.log_density[0, t - 1]), target.held_out(draws[-1])
+    return Frame(step, objective, None, formula, numbers, {"panels": scene}, held_out)
 
 
 def trace_panel(target: Target, draws: Any, n: int) -> Any:
     kept = np.unique(np.linspace(0, len(draws) - 1, 300).round().astype(int))
-    return plane(
-        "trace",
-        [line(kept + 1, draws[kept, 0], width=1.0)],
-        title=f"{target.names[0]}, move by move",
-        x="move",
-        y=target.names[0],
-        box=(0, n, target.box[0], target.box[1]),
-        alt="The first parameter against the number of moves.",
-    )
+    marks, title = [line(kept + 1, draws[kept, 0], width=1.0)], f"{target.names[0]}, move by move"
+    box = (0, n, target.box[0], target.box[1])
+    alt = "The first parameter against the number of moves."
+    return plane("trace", marks, title=title, x="move", y=target.names[0], box=box, alt=alt)
 
 
 def verdict(target: Target, chains: Any) -> str:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/bayesian_networks."""
+"""The page on Bayesian networks: asking and learning them. Read ``page.py`` first."""

@@ -31,20 +31,18 @@ def evidence_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
         told[name] = state
     last = beliefs(network, told)[case.query]
     return Trace(
-        algorithm="BayesianNetwork",
-        params=params,
-        data={"kind": "none", "panels": []},
-        card=network.card().to_dict(),
-        frames=tuple(frames),
-        title=f"Evidence in the network {case.name}",
-        objective="log-probability of the evidence",
-        verdict=f"P({case.query} = {case.yes(case.query)}) was {number(prior[case.query])} before "
+        "BayesianNetwork",
+        params,
+        {"kind": "none", "panels": []},
+        network.card().to_dict(),
+        tuple(frames),
+        f"Evidence in the network {case.name}",
+        "log-probability of the evidence",
+        f"P({case.query} = {case.yes(case.query)}) was {number(prior[case.query])} before "
         f"any evidence and is {number(last)} now.",
-        code=(
-            f"import numpy as np\n\n{case.code}model = network\nevidence = {told!r}\n"
-            f"answer = model.query({case.query!r}, evidence)\n"
-            "objective = float(np.log(model.probability(evidence)))\n"
-        ),
+        f"import numpy as np\n\n{case.code}model = network\nevidence = {told!r}\n"
+        f"answer = model.query({case.query!r}, evidence)\n"
+        "objective = float(np.log(model.probability(evidence)))\n",
     )
 
 
@@ -63,14 +61,9 @@ def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
             f"P({name} = {yes}) = Σ P({name} | {', '.join(parents)}) P({', '.join(parents)}) = "
             f"{' + '.join(terms)} = {number(prior[name])}"
         )
+    title = "Prior, from causes to effects"
     panels = [
-        net_panel(
-            case,
-            {n: shown.get(n, 0.0) for n in prior},
-            {},
-            path=(name,),
-            title="Prior, from causes to effects",
-        ),
+        net_panel(case, {n: shown.get(n, 0.0) for n in prior}, {}, path=(name,), title=title),
         cpt_panel(case, name, {}),
         belief_panel(case, prior, prior),
     ]
@@ -131,25 +124,23 @@ def separation_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     free = case.network.dag_.d_separated(a, b, list(told))
     given = f" given {', '.join(told)}" if told else ""
     return Trace(
-        algorithm="DAG",
-        params=params,
-        data={"kind": "none", "panels": []},
-        card={
+        "DAG",
+        params,
+        {"kind": "none", "panels": []},
+        {
             "representation": "a directed acyclic graph",
             "evaluation": "a path is open unless a node on it blocks it",
             "optimisation": "reachability over (node, direction of arrival)",
         },
-        frames=tuple(frames),
-        title=f"d-separation of {a} and {b}",
-        objective=f"how much P({b}) depends on {a}",
-        verdict=f"{a} and {b} are {'d-separated: independent' if free else 'd-connected'}{given}.",
-        code=(
-            f"{case.code}result = network.dag_.d_separated({a!r}, {b!r}, {list(told)!r})\n"
-            f"evidence = {told!r}\n"
-            f"p = [network.query({b!r}, {{**evidence, {a!r}: s}}).values[0] "
-            f"for s in network.states_[{a!r}]]\n"
-            "objective = float(abs(p[0] - p[1]))\n"
-        ),
+        tuple(frames),
+        f"d-separation of {a} and {b}",
+        f"how much P({b}) depends on {a}",
+        f"{a} and {b} are {'d-separated: independent' if free else 'd-connected'}{given}.",
+        f"{case.code}result = network.dag_.d_separated({a!r}, {b!r}, {list(told)!r})\n"
+        f"evidence = {told!r}\n"
+        f"p = [network.query({b!r}, {{**evidence, {a!r}: s}}).values[0] "
+        f"for s in network.states_[{a!r}]]\n"
+        "objective = float(abs(p[0] - p[1]))\n",
     )
 
 
@@ -233,16 +224,11 @@ def _judged(case: Case, a: str, b: str, paths: Any, told: dict[str, Any], i: int
         [" – ".join(p), "blocked" if any(x[2] for x in _blocks(dag, p, told)) else "open"]
         for p in paths
     ]
+    lit_rows = [j for j, row in enumerate(rows) if row[1] == "open"]
+    alt = "Every path between the two variables, open or blocked."
     panels = [
         net_panel(case, None, told, path=path or (), title=f"Given {', '.join(told) or 'nothing'}"),
-        table(
-            "table",
-            ["path", "state"],
-            rows,
-            title="All paths",
-            lit_rows=[j for j, row in enumerate(rows) if row[1] == "open"],
-            alt="Every path between the two variables, open or blocked.",
-        ),
+        table("table", ["path", "state"], rows, title="All paths", lit_rows=lit_rows, alt=alt),
     ]
     numbers = {
         "observed": len(told),

@@ -38,23 +38,21 @@ def counts_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     )
     last = models[-1]
     return Trace(
-        algorithm="BayesianNetwork",
-        params=params,
-        data={"kind": "none", "panels": _static(case)},
-        card=last.card().to_dict(),
-        frames=frames,
-        title=f"Tables of {case.name} from counts",
-        objective="log-likelihood per row",
-        verdict=_counts_verdict(last, test, frames[-1]),
-        code=(
-            f"import warnings\n\n{case.code}from pellucid.graphical import BayesianNetwork, "
-            f"DirichletPrior\n\nrows = network.sample({params['rows']}, random_state={seed})\n"
-            f"prior = {_prior_code(params)}\n"
-            "model = BayesianNetwork(network.dag_, states=network.states_, prior=prior)\n"
-            "with warnings.catch_warnings():  # parents never seen together are warned of\n"
-            '    warnings.simplefilter("ignore")\n    model.fit(rows)\n'
-            "objective = model.score(rows)\n"
-        ),
+        "BayesianNetwork",
+        params,
+        {"kind": "none", "panels": _static(case)},
+        last.card().to_dict(),
+        frames,
+        f"Tables of {case.name} from counts",
+        "log-likelihood per row",
+        _counts_verdict(last, test, frames[-1]),
+        f"import warnings\n\n{case.code}from pellucid.graphical import BayesianNetwork, "
+        f"DirichletPrior\n\nrows = network.sample({params['rows']}, random_state={seed})\n"
+        f"prior = {_prior_code(params)}\n"
+        "model = BayesianNetwork(network.dag_, states=network.states_, prior=prior)\n"
+        "with warnings.catch_warnings():  # parents never seen together are warned of\n"
+        '    warnings.simplefilter("ignore")\n    model.fit(rows)\n'
+        "objective = model.score(rows)\n",
     )
 
 
@@ -143,15 +141,10 @@ def _static(case: Case) -> list[Panel]:
 
 
 def _truth_panel() -> Panel:
-    return plane(
-        "truth",
-        [line([0.0, 1.0], [0.0, 1.0], colour="quiet", dashed=True, width=1.0)],
-        title="Cells of all tables: learned against true",
-        x="true probability",
-        y="learned",
-        box=(-0.04, 1.04, -0.04, 1.04),
-        alt="One point per cell of the tables; on the line it is right.",
-    )
+    marks = [line([0.0, 1.0], [0.0, 1.0], colour="quiet", dashed=True, width=1.0)]
+    title, box = "Cells of all tables: learned against true", (-0.04, 1.04, -0.04, 1.04)
+    alt = "One point per cell of the tables; on the line it is right."
+    return plane("truth", marks, title=title, x="true probability", y="learned", box=box, alt=alt)
 
 
 def _cells(case: Case, model: Any) -> Panel:
@@ -183,16 +176,12 @@ def em_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     shown = np.unique(np.linspace(0, len(models) - 1, MOST_FRAMES).round().astype(int))
     frames = [_em_start(case, values, rows, params)]
     frames += [_em_round(case, models, values, test, rows, int(i), params["alpha"]) for i in shown]
+    data, card = {"kind": "none", "panels": _static(case)}, fitted.card().to_dict()
+    title = f"EM for the tables of {case.name}"
+    objective = "log-likelihood per row" if prior is None else "log-posterior per row"
+    verdict, code = _em_verdict(fitted, values, hidden), _em_code(case, params, seed, prior)
     return Trace(
-        algorithm="BayesianNetwork",
-        params=params,
-        data={"kind": "none", "panels": _static(case)},
-        card=fitted.card().to_dict(),
-        frames=tuple(frames),
-        title=f"EM for the tables of {case.name}",
-        objective="log-likelihood per row" if prior is None else "log-posterior per row",
-        verdict=_em_verdict(fitted, values, hidden),
-        code=_em_code(case, params, seed, prior),
+        "BayesianNetwork", params, data, card, tuple(frames), title, objective, verdict, code
     )
 
 

@@ -135,13 +135,8 @@ def net_panel(
         {"source": names.index(a), "target": names.index(b), "lit": frozenset((a, b)) in steps}
         for a, b in case.network.dag_.sorted_edges
     ]
-    return graph(
-        "graph",
-        nodes,
-        edges,
-        title=title,
-        alt="The network: a box for every variable, arrows from causes to effects.",
-    )
+    alt = "The network: a box for every variable, arrows from causes to effects."
+    return graph("graph", nodes, edges, title=title, alt=alt)
 
 
 def _shade(name: str, known: dict[str, float] | None, evidence: Any) -> float:
@@ -161,14 +156,9 @@ def cpt_panel(case: Case, variable: str, evidence: dict[str, Any], network: Any 
             lit.append(i)
     columns = [*cpt.parents, *(f"= {s}" for s in cpt.states)]
     given = f" | {', '.join(cpt.parents)}" if cpt.parents else ""
-    return table(
-        "table",
-        columns,
-        rows,
-        title=f"P({variable}{given})",
-        lit_rows=lit if len(lit) < len(rows) else [],
-        alt=f"The conditional probabilities of {variable}.",
-    )
+    lit_rows = lit if len(lit) < len(rows) else []
+    alt = f"The conditional probabilities of {variable}."
+    return table("table", columns, rows, title=f"P({variable}{given})", lit_rows=lit_rows, alt=alt)
 
 
 def belief_panel(case: Case, before: dict[str, float], now: dict[str, float]) -> Panel:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/clusters."""
+"""The page on clustering: k-means, mixtures, trees, density, graphs. Read ``page.py`` first."""

@@ -29,40 +29,30 @@ def density_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     reach = k_distances(X, min(enough - 1, len(X) - 1)) if enough > 1 else np.zeros(len(X))
     last = models[-1]
     found, noise = int(last.labels_.max()) + 1, int((last.labels_ < 0).sum())
+    said = "Rows coloured by cluster with the circle of one core row."
+    marks = [line(np.arange(1, len(X) + 1), reach, colour="quiet")]
+    title = f"Distance to neighbour number {enough - 1}, sorted"
+    alt = "Sorted distances; where they bend up rows stop being dense."
     return Trace(
-        algorithm="DBSCAN",
-        params=params,
-        data=told(
+        "DBSCAN",
+        params,
+        told(
             data,
             "points",
             [
-                rows_panel(
-                    data,
-                    "Core rows (joined), borders, noise (grey)",
-                    held=False,
-                    alt="Rows coloured by cluster with the circle of one core row.",
-                ),
-                plane(
-                    "reach",
-                    [line(np.arange(1, len(X) + 1), reach, colour="quiet")],
-                    title=f"Distance to neighbour number {enough - 1}, sorted",
-                    x="rows",
-                    y="distance",
-                    alt="Sorted distances; where they bend up rows stop being dense.",
-                ),
+                rows_panel(data, "Core rows (joined), borders, noise (grey)", held=False, alt=said),
+                plane("reach", marks, title=title, x="rows", y="distance", alt=alt),
             ],
         ),
-        card=last.card().to_dict(),
-        frames=frames,
-        title="DBSCAN",
-        objective="share of rows that are noise",
-        verdict=f"Dense regions: {found}, rows of noise: {noise}, at ε = {number(params['eps'])}; "
+        last.card().to_dict(),
+        frames,
+        "DBSCAN",
+        "share of rows that are noise",
+        f"Dense regions: {found}, rows of noise: {noise}, at ε = {number(params['eps'])}; "
         "no number of clusters was asked for.",
-        code=(
-            f"import numpy as np\n\nfrom pellucid import DBSCAN\n\nX = {literal(X)}\n"
-            f"model = DBSCAN({params['eps']!r}, min_samples={enough}).fit(X)\n"
-            "objective = float((model.labels_ == -1).mean())\n"
-        ),
+        f"import numpy as np\n\nfrom pellucid import DBSCAN\n\nX = {literal(X)}\n"
+        f"model = DBSCAN({params['eps']!r}, min_samples={enough}).fit(X)\n"
+        "objective = float((model.labels_ == -1).mean())\n",
     )
 
 
@@ -114,14 +104,8 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     inner = KMeans(k, n_init=10, stop="labels", random_state=generator(seed)).fit(H)
     W = np.triu(np.asarray(model.affinity_matrix_.todense()), 1)
     link = np.argwhere(W > 0)
-    edges = segments(
-        X[link[:, 0], 0],
-        X[link[:, 0], 1],
-        X[link[:, 1], 0],
-        X[link[:, 1], 1],
-        width=0.8,
-        label="edges of the graph",
-    )
+    x1, y1, label = X[link[:, 1], 0], X[link[:, 1], 1], "edges of the graph"
+    edges = segments(X[link[:, 0], 0], X[link[:, 0], 1], x1, y1, width=0.8, label=label)
     cost = _cost(H, model.labels_)
     frames = _stages(data, model, W, edges)
     for row in inner.history_:
@@ -132,27 +116,20 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         frames.append(_placed(data, model, edges, {"labels": model.labels_}, len(frames)))
     said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     values = model.eigenvalues_
+    seen = "Rows, edges between near neighbours, colours of the clusters."
+    marks = [points(*_two(H), group="quiet", size=0.8)]
+    title = "Embedding: rows of the first eigenvectors"
+    y = "u2" if H.shape[1] > 1 else ""
+    alt = "Each row of the table in the embedding."
     return Trace(
-        algorithm="SpectralClustering",
-        params=params,
-        data=told(
+        "SpectralClustering",
+        params,
+        told(
             data,
             "points",
             [
-                rows_panel(
-                    data,
-                    "Rows and graph",
-                    held=False,
-                    alt="Rows, edges between near neighbours, colours of the clusters.",
-                ),
-                plane(
-                    "embedding",
-                    [points(*_two(H), group="quiet", size=0.8)],
-                    title="Embedding: rows of the first eigenvectors",
-                    x="u1",
-                    y="u2" if H.shape[1] > 1 else "",
-                    alt="Each row of the table in the embedding.",
-                ),
+                rows_panel(data, "Rows and graph", held=False, alt=seen),
+                plane("embedding", marks, title=title, x="u1", y=y, alt=alt),
                 plane(
                     "spectrum",
                     [
@@ -166,17 +143,15 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
                 ),
             ],
         ),
-        card=model.card().to_dict(),
-        frames=tuple(frames),
-        title="Spectral clustering",
-        objective="squared distance to the centres in the embedding, per row",
-        verdict=_cut_words(model),
-        code=(
-            f"import numpy as np\n\nfrom pellucid import SpectralClustering\n\nX = {literal(X)}\n"
-            f"model = SpectralClustering({k}, {said}).fit(X)\nH = model.embedding_\n"
-            "groups = [H[model.labels_ == j] for j in np.unique(model.labels_)]\n"
-            "objective = float(sum(((g - g.mean(axis=0)) ** 2).sum() for g in groups) / len(H))\n"
-        ),
+        model.card().to_dict(),
+        tuple(frames),
+        "Spectral clustering",
+        "squared distance to the centres in the embedding, per row",
+        _cut_words(model),
+        f"import numpy as np\n\nfrom pellucid import SpectralClustering\n\nX = {literal(X)}\n"
+        f"model = SpectralClustering({k}, {said}).fit(X)\nH = model.embedding_\n"
+        "groups = [H[model.labels_ == j] for j in np.unique(model.labels_)]\n"
+        "objective = float(sum(((g - g.mean(axis=0)) ** 2).sum() for g in groups) / len(H))\n",
     )
 
 
@@ -208,17 +183,12 @@ def _stages(data: LabData, model: Any, W: Any, edges: Mark) -> list[Frame]:
     H, values = model.embedding_, model.eigenvalues_
     shown = ", ".join(number(v) for v in values[:4])
     base = {"edges": int((W > 0).sum()), "parts": int(model.n_parts_)}
-    first = Frame(
-        0,
-        None,
-        None,
-        (
-            f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i + 1} has degree "
-            f"d = Σ_j W_ij = {number(degree[i])}, the least"
-        ),
-        base | {"least degree": float(degree[i])},
-        {"panels": [plane("rows", [edges])]},
+    degrees = (
+        f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i + 1} has degree "
+        f"d = Σ_j W_ij = {number(degree[i])}, the least"
     )
+    scene = {"panels": [plane("rows", [edges])]}
+    first = Frame(0, None, None, degrees, base | {"least degree": float(degree[i])}, scene)
     second = Frame(
         1,
         None,

@@ -39,27 +39,18 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     values = np.array([m.score(X) for m in models])
     bound = [b.evidence_lower_bound(X, a.predict_proba(X)) / len(X) for a, b in pairwise(models)]
     frames = tuple(_round(data, models, values, bound, i) for i in range(len(models)))
+    said = "Rows coloured by the likeliest component, components as ellipses."
+    title = "Log-likelihood and the bound that M lifts"
+    alt = "Log-likelihood per row and the bound after each M step."
     return Trace(
-        algorithm="GaussianMixture",
-        params=params,
-        data=told(
+        "GaussianMixture",
+        params,
+        told(
             data,
             "points",
             [
-                rows_panel(
-                    data,
-                    "Rows and components (1 and 2 deviations)",
-                    held=True,
-                    alt="Rows coloured by the likeliest component, components as ellipses.",
-                ),
-                plane(
-                    "bound",
-                    [],
-                    title="Log-likelihood and the bound that M lifts",
-                    x="round",
-                    y="per row",
-                    alt="Log-likelihood per row and the bound after each M step.",
-                ),
+                rows_panel(data, "Rows and components (1 and 2 deviations)", held=True, alt=said),
+                plane("bound", [], title=title, x="round", y="per row", alt=alt),
                 table(
                     "components",
                     ["component", "weight π", "N = Σ r", "mean μ"],
@@ -68,17 +59,15 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
                 ),
             ],
         ),
-        card=fitted.card().to_dict(),
-        frames=frames,
-        title="Gaussian mixture by EM",
-        objective="log-likelihood per row",
-        verdict=_climb(values),
-        code=(
-            f"{'' if fitted.converged_ else 'import warnings' + chr(10)}import numpy as np\n\n"
-            f"from pellucid import GaussianMixture\n\nX = {literal(X)}\n"
-            f"{fit if fitted.converged_ else quietly(fit, 'EM is not done')}"
-            "objective = model.score(X)\n"
-        ),
+        fitted.card().to_dict(),
+        frames,
+        "Gaussian mixture by EM",
+        "log-likelihood per row",
+        _climb(values),
+        f"{'' if fitted.converged_ else 'import warnings' + chr(10)}import numpy as np\n\n"
+        f"from pellucid import GaussianMixture\n\nX = {literal(X)}\n"
+        f"{fit if fitted.converged_ else quietly(fit, 'EM is not done')}"
+        "objective = model.score(X)\n",
     )
 
 
@@ -114,15 +103,8 @@ def _round(data: LabData, models: Any, values: Any, bound: Any, i: int) -> Frame
     ]
     for j, mean in enumerate(model.means_):
         marks += ellipse(mean, _covariance(model, j), colour=j)
-    marks.append(
-        points(
-            model.means_[:, 0],
-            model.means_[:, 1],
-            group=np.arange(R.shape[1]),
-            size=1.8,
-            ring=np.ones(R.shape[1], bool),
-        )
-    )
+    y, ring = model.means_[:, 1], np.ones(R.shape[1], bool)
+    marks.append(points(model.means_[:, 0], y, group=np.arange(R.shape[1]), size=1.8, ring=ring))
     N = R.sum(axis=0)
     rows = [
         [j + 1, number(model.weights_[j]), number(N[j]), vector(model.means_[j])]

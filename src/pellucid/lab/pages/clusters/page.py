@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.generators import make_moons, make_rings
-from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.clusters.graphs import density_trace, spectral_trace
 from pellucid.lab.pages.clusters.mixture import mixture_trace
 from pellucid.lab.pages.clusters.parts import kmeans_trace
@@ -73,6 +73,38 @@ def unequal(rng: Any) -> LabData:
 
 STARTED = {"method": ("k-means", "mixture")}
 
+QUESTIONS = """
+? k-means stops because no row changes its cluster and no centre moves. Has it found the least
+possible sum of squares?
+(_) yes, always (_) only with k-means++ (x) not necessarily
+= Every half-step lowers J, so it ends, but in a local optimum that depends on the start. k-means++
+makes bad ones unlikely, not impossible.
+? Two rings around the same centre: which method tells them apart?
+(_) k-means (_) a mixture of two Gaussians (x) spectral clustering
+= Rings are connected chains of near neighbours. A graph sees that; centres and ellipses do not.
+"""
+PRESETS = """
+k-means | Three round groups of one size: what k-means is made for.
+Mixture by EM | Two long groups that touch: rows have shares in both, and every round lifts the
+    log-likelihood.
+Hierarchy | The nearest two clusters merge, again and again; the cut comes last.
+Splitting | One cluster is split at its widest, then the widest of the parts.
+Density | Core rows within ε of each other belong together; rows in thin places are noise.
+Spectral | Two rings: near in the graph, not near a centre.
+! Break it: bad start | All centres start in one corner. Two of them share the group there, one is
+    left with the two others, and no row or centre wants to move: a local optimum. Several starts,
+    or k-means++, avoid it.
+! Break it: rings | k-means can only part the plane by straight lines between centres. Rings have
+    the same centre, so it cuts both in half.
+! Break it: unequal sizes | A wide group of 48 rows beside a small one of 7: cutting the wide one in
+    two saves more squared distance than keeping the small one apart. A mixture lets groups have
+    sizes and widths.
+"""
+FOR_K = {"method": ("k-means", "mixture", "agglomerative", "divisive", "spectral")}
+FOR_COVARIANCE = {"method": ("mixture",)}
+FOR_LINKAGE = {"method": ("agglomerative",)}
+FOR_EPS = {"method": ("density",)}
+FOR_NEIGHBOURS = {"method": ("spectral",)}
 PAGE = Page(
     name="clusters",
     title="k-means, mixtures, hierarchies, density, spectra",
@@ -91,7 +123,7 @@ PAGE = Page(
             low=1,
             high=8,
             step=1,
-            only={"method": ("k-means", "mixture", "agglomerative", "divisive", "spectral")},
+            only=FOR_K,
         ),
         Control(
             "start",
@@ -107,7 +139,7 @@ PAGE = Page(
             "choice",
             "full",
             options=("full", "tied", "spherical"),
-            only={"method": ("mixture",)},
+            only=FOR_COVARIANCE,
         ),
         Control(
             "linkage",
@@ -115,7 +147,7 @@ PAGE = Page(
             "choice",
             "average",
             options=("single", "average", "complete", "ward"),
-            only={"method": ("agglomerative",)},
+            only=FOR_LINKAGE,
         ),
         Control(
             "eps",
@@ -126,7 +158,7 @@ PAGE = Page(
             high=10.0,
             step=0.01,
             log=True,
-            only={"method": ("density",)},
+            only=FOR_EPS,
         ),
         Control(
             "min_rows",
@@ -136,7 +168,7 @@ PAGE = Page(
             low=1,
             high=20,
             step=1,
-            only={"method": ("density",)},
+            only=FOR_EPS,
         ),
         Control(
             "neighbours",
@@ -146,85 +178,21 @@ PAGE = Page(
             low=2,
             high=30,
             step=1,
-            only={"method": ("spectral",)},
+            only=FOR_NEIGHBOURS,
         ),
     ),
-    presets=(
-        Preset("k-means", "Three round groups of one size: what k-means is made for.", {}, blobs),
-        Preset(
-            "Mixture by EM",
-            "Two long groups that touch: rows have shares in both, and every "
-            "round lifts the log-likelihood.",
-            {"method": "mixture", "k": 2},
-            ellipses,
-        ),
-        Preset(
-            "Hierarchy",
-            "The nearest two clusters merge, again and again; the cut comes last.",
-            {"method": "agglomerative"},
-            blobs,
-        ),
-        Preset(
-            "Splitting",
-            "One cluster is split at its widest, then the widest of the parts.",
-            {"method": "divisive", "k": 5},
-            blobs,
-        ),
-        Preset(
-            "Density",
-            "Core rows within ε of each other belong together; rows in thin places are noise.",
-            {"method": "density", "eps": 0.31},
-            moons,
-        ),
-        Preset(
-            "Spectral",
-            "Two rings: near in the graph, not near a centre.",
-            {"method": "spectral", "k": 2},
-            rings,
-        ),
-        Preset(
-            "Break it: bad start",
-            "All centres start in one corner. Two of them share the "
-            "group there, one is left with the two others, and no row or centre wants to move: "
-            "a local optimum. Several starts, or k-means++, avoid it.",
-            {"start": "one corner"},
-            far_blobs,
-            broken=True,
-        ),
-        Preset(
-            "Break it: rings",
-            "k-means can only part the plane by straight lines between "
-            "centres. Rings have the same centre, so it cuts both in half.",
-            {"k": 2},
-            rings,
-            broken=True,
-        ),
-        Preset(
-            "Break it: unequal sizes",
-            "A wide group of 48 rows beside a small one of 7: "
-            "cutting the wide one in two saves more squared distance than keeping the small "
-            "one apart. A mixture lets groups have sizes and widths.",
-            {"k": 2},
-            unequal,
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({}, blobs),
+        ({"method": "mixture", "k": 2}, ellipses),
+        ({"method": "agglomerative"}, blobs),
+        ({"method": "divisive", "k": 5}, blobs),
+        ({"method": "density", "eps": 0.31}, moons),
+        ({"method": "spectral", "k": 2}, rings),
+        ({"start": "one corner"}, far_blobs),
+        ({"k": 2}, rings),
+        ({"k": 2}, unequal),
     ),
-    questions=(
-        Question(
-            "k-means stops because no row changes its cluster and no centre moves. Has it found "
-            "the least possible sum of squares?",
-            ("yes, always", "only with k-means++", "not necessarily"),
-            2,
-            "Every half-step lowers J, so it ends, but in a local optimum that depends on the "
-            "start. k-means++ makes bad ones unlikely, not impossible.",
-        ),
-        Question(
-            "Two rings around the same centre: which method tells them apart?",
-            ("k-means", "a mixture of two Gaussians", "spectral clustering"),
-            2,
-            "Rings are connected chains of near neighbours. A graph sees that; centres and "
-            "ellipses do not.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

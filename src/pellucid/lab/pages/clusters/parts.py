@@ -24,16 +24,9 @@ def rows_panel(data: LabData, title: str, *, held: bool, alt: str) -> Panel:
     label = "rows (open: held out)" if held and data.held_out is not None else "rows"
     box = around(X, 0.15)
     spans = box[1] - box[0], box[3] - box[2]
-    return plane(
-        "rows",
-        [points(X[:, 0], X[:, 1], group="quiet", faint=faint, data=True, label=label)],
-        title=title,
-        x=data.names[0],
-        y=data.names[1],
-        box=box,
-        equal=max(spans) < 6 * min(spans),
-        alt=alt,
-    )
+    marks = [points(X[:, 0], X[:, 1], group="quiet", faint=faint, data=True, label=label)]
+    y, equal = data.names[1], max(spans) < 6 * min(spans)
+    return plane("rows", marks, title=title, x=data.names[0], y=y, box=box, equal=equal, alt=alt)
 
 
 def enough_rows(X: Any, k: int) -> None:
@@ -70,19 +63,15 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     found = float(fitted.inertia_ / len(X))
     best = min(KMeans(k, n_init=10, random_state=0).fit(X).inertia_ / len(X), found)
     fit = f"model = KMeans({k}, init=start, n_init=1, max_iter={ROUNDS}, tol=0.0).fit(X)\n"
+    alt = "Rows coloured by cluster, centres, and the cell of each centre."
     return Trace(
-        algorithm="KMeans",
-        params=params,
-        data=told(
+        "KMeans",
+        params,
+        told(
             data,
             "points",
             [
-                rows_panel(
-                    data,
-                    "Rows, centres and their cells",
-                    held=True,
-                    alt="Rows coloured by cluster, centres, and the cell of each centre.",
-                ),
+                rows_panel(data, "Rows, centres and their cells", held=True, alt=alt),
                 table("clusters", _COLUMNS, [], title="Clusters"),
                 plane(
                     "elbow",
@@ -98,17 +87,15 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
                 ),
             ],
         ),
-        card=fitted.card().to_dict(),
-        frames=tuple(frames),
-        title="k-means",
-        objective="J per row: mean squared distance to the nearest centre",
-        verdict=_kmeans_verdict(fitted.n_iter_, moving, found, best),
-        code=(
-            f"{'import warnings' + chr(10) if moving else ''}import numpy as np\n\n"
-            f"from pellucid import KMeans\n\nX = {literal(X)}\nstart = {literal(start)}\n"
-            f"{quietly(fit, 'the centres still move') if moving else fit}"
-            "objective = float(model.inertia_ / len(X))\n"
-        ),
+        fitted.card().to_dict(),
+        tuple(frames),
+        "k-means",
+        "J per row: mean squared distance to the nearest centre",
+        _kmeans_verdict(fitted.n_iter_, moving, found, best),
+        f"{'import warnings' + chr(10) if moving else ''}import numpy as np\n\n"
+        f"from pellucid import KMeans\n\nX = {literal(X)}\nstart = {literal(start)}\n"
+        f"{quietly(fit, 'the centres still move') if moving else fit}"
+        "objective = float(model.inertia_ / len(X))\n",
     )
 
 
@@ -157,27 +144,11 @@ def _half(
         marks.append(segments(X[:, 0], X[:, 1], C[labels, 0], C[labels, 1], width=0.7))
         marks.append(points(X[:, 0], X[:, 1], group=labels))
     if step and step % 2 == 0:
-        moved = segments(
-            before[:, 0],
-            before[:, 1],
-            C[:, 0],
-            C[:, 1],
-            colour=None,
-            width=2.0,
-            arrow=True,
-            label="way of a centre",
-        )
+        x0, y0, label = before[:, 0], before[:, 1], "way of a centre"
+        moved = segments(x0, y0, C[:, 0], C[:, 1], colour=None, width=2.0, arrow=True, label=label)
         marks.append(moved)
-    marks.append(
-        points(
-            C[:, 0],
-            C[:, 1],
-            group=np.arange(len(C)),
-            size=2.0,
-            ring=np.ones(len(C), bool),
-            label="centres",
-        )
-    )
+    y, ring = C[:, 1], np.ones(len(C), bool)
+    marks.append(points(C[:, 0], y, group=np.arange(len(C)), size=2.0, ring=ring, label="centres"))
     panels = [
         plane("rows", marks),
         _cluster_table(X, C, labels),

@@ -38,33 +38,27 @@ def tree_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     frames = tuple(_frame(data, params, model, picture, links, m, i) for i, m in enumerate(counts))
     name = type(model).__name__
     call = f"{k}, linkage={params['linkage']!r}" if merging else f"{k}"
+    alt = "Rows coloured by cluster; rows that are alone are grey."
     return Trace(
-        algorithm=name,
-        params=params,
-        data=told(
+        name,
+        params,
+        told(
             data,
             "points",
             [
-                rows_panel(
-                    data,
-                    "Rows and clusters so far",
-                    held=False,
-                    alt="Rows coloured by cluster; rows that are alone are grey.",
-                ),
+                rows_panel(data, "Rows and clusters so far", held=False, alt=alt),
                 _tree(picture),
             ],
         ),
-        card=model.card().to_dict(),
-        frames=frames,
-        title=f"Agglomerative, {params['linkage']} linkage" if merging else "Divisive (DIANA)",
-        objective="height of the last merge" if merging else "largest diameter left",
-        verdict=_verdict(model, merging),
-        code=(
-            f"import numpy as np\n\nfrom pellucid import {name}\n\nX = {literal(X)}\n"
-            f"model = {name}({call}).fit(X)\n"
-            f"objective = float(model.distances_[len(X) - {k} - 1])"
-            f"{'' if merging else '  # the widest cluster that was not split'}\n"
-        ),
+        model.card().to_dict(),
+        frames,
+        f"Agglomerative, {params['linkage']} linkage" if merging else "Divisive (DIANA)",
+        "height of the last merge" if merging else "largest diameter left",
+        _verdict(model, merging),
+        f"import numpy as np\n\nfrom pellucid import {name}\n\nX = {literal(X)}\n"
+        f"model = {name}({call}).fit(X)\n"
+        f"objective = float(model.distances_[len(X) - {k} - 1])"
+        f"{'' if merging else '  # the widest cluster that was not split'}\n",
     )
 
 
@@ -87,13 +81,10 @@ def _verdict(model: Any, merging: bool) -> str:
 def _tree(picture: Any) -> Panel:
     """All brackets, pale."""
     x, y = _brackets(picture, np.ones(len(picture.x), bool))
+    marks, title = [line(x, y, colour="quiet", width=1.0)], "Tree of clusters"
+    alt = "The tree of merges; a bracket stands at its height."
     return plane(
-        "tree",
-        [line(x, y, colour="quiet", width=1.0)],
-        title="Tree of clusters",
-        x="rows, in the order of the tree",
-        y=picture.ylabel,
-        alt="The tree of merges; a bracket stands at its height.",
+        "tree", marks, title=title, x="rows, in the order of the tree", y=picture.ylabel, alt=alt
     )
 
 
@@ -131,17 +122,8 @@ def _frame(
     formula, numbers = _words(model, X, m, params)
     if (merging and m < n) or (not merging and m > 1):
         one, other = X[links[n - m - 1 if merging else n - m]]
-        marks.append(
-            segments(
-                [one[0]],
-                [one[1]],
-                [other[0]],
-                [other[1]],
-                colour="accent",
-                width=3.0,
-                label="this step",
-            )
-        )
+        y0, x1, y1 = [one[1]], [other[0]], [other[1]]
+        marks.append(segments([one[0]], y0, x1, y1, colour="accent", width=3.0, label="this step"))
     below = _brackets(picture, done)
     tree = plane("tree", [line(*below, colour=None, width=1.5), rule(y=at, colour="accent")])
     numbers = {

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/control."""
+"""The page on Markov decisions: planning and learning. Read ``page.py`` first."""

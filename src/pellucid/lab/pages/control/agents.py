@@ -58,9 +58,9 @@ def agent_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     frames += [_frame(world, params, run, ends, k, limit) for k in shown]
     name = "U(s)" if params["method"] == "TD" else "max Q(s, a)"
     return Trace(
-        algorithm=type(run.agent).__name__,
-        params=params,
-        data={
+        type(run.agent).__name__,
+        params,
+        {
             "kind": "none",
             "panels": [
                 values_frame(world),
@@ -68,12 +68,12 @@ def agent_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
                 table("table", ["state", *_columns(run)], [], title="What the agent knows"),
             ],
         },
-        card=run.agent.card().to_dict(),
-        frames=tuple(frames),
-        title=params["method"],
-        objective="distance to the true utilities (root mean square)",
-        verdict=_verdict(world, run, frames[-1]),
-        code=_code(world, params, run, seed),
+        run.agent.card().to_dict(),
+        tuple(frames),
+        params["method"],
+        "distance to the true utilities (root mean square)",
+        _verdict(world, run, frames[-1]),
+        _code(world, params, run, seed),
     )
 
 
@@ -216,17 +216,11 @@ def _panels(
     else:
         cells = [[world.name(t), number(tables[t]), number(run.truth[t])] for t in rows]
         lit = [(rows.index(s), 1)] if s >= 0 else []
+    title, alt = "What the agent knows", "The agent's table for states on the way of this episode."
     return [
         values_panel(world, U, limit, policy=policy, walk=path or None, focus=s),
         truth_marks(run.truth[open_], U[open_], seen[open_]),
-        table(
-            "table",
-            ["state", *_columns(run)],
-            cells,
-            title="What the agent knows",
-            lit=lit,
-            alt="The agent's table for states on the way of this episode.",
-        ),
+        table("table", ["state", *_columns(run)], cells, title=title, lit=lit, alt=alt),
     ]
 
 

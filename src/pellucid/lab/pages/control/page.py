@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.control.agents import AGENTS, agent_trace
 from pellucid.lab.pages.control.parts import LAYOUTS, make_world
 from pellucid.lab.pages.control.plans import plan_trace
@@ -25,6 +25,35 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
 
 LEARNS = {"method": tuple(AGENTS)}
 
+QUESTIONS = """
+? In the first sweep of value iteration from U = 0, which cells change by more than the reward of a
+step?
+(_) all of them (x) only the exits (_) the exits and the cells beside them
+= Every other cell sees only zeros around it, so it becomes the reward of a step. The worth of an
+exit moves one cell farther with each sweep.
+? With γ = 1 and a small positive reward for every step, what do the values do?
+(_) they converge, only more slowly (x) they grow for ever (_) they all become 1
+= The Bellman operator shrinks distances by γ. At γ = 1 it shrinks nothing, and a walk that never
+ends collects without limit.
+"""
+PRESETS = """
+Value iteration | The 4 x 3 world. Each sweep carries the worth of the exits one cell farther.
+Policy iteration | Solve for the values of a policy, turn every arrow that can do better, repeat.
+TD: value of a policy | The best policy is followed; its values are learned from what happens,
+    without knowing the world.
+Q-learning, step by step | The first steps of an agent that knows nothing: one cell of its table
+    changes at a time.
+SARSA at the cliff | SARSA learns what its own random moves cost and stays away from the edge;
+    switch the method to Q-learning and it walks along it.
+! Break it: γ = 1 | Every step pays a little and nothing is discounted: staying for ever is worth
+    more than any exit, the values grow with every sweep and never settle. A discount below 1, or
+    steps that cost, makes them finite.
+! Break it: no exploration | The first reward that a greedy agent finds is the small exit beside the
+    start. From then on it takes nothing else, and never learns of the exit worth 1. Give ε = 0.5
+    and it does.
+"""
+FOR_EPSILON = {"method": ("SARSA", "Q-learning")}
+FOR_POLICY = {"method": ("TD",)}
 PAGE = Page(
     name="control",
     title="Markov decisions: planning and learning",
@@ -50,7 +79,7 @@ PAGE = Page(
             low=0.0,
             high=1.0,
             step=0.05,
-            only={"method": ("SARSA", "Q-learning")},
+            only=FOR_EPSILON,
         ),
         Control(
             "policy",
@@ -58,42 +87,18 @@ PAGE = Page(
             "choice",
             "best",
             options=("best", "random"),
-            only={"method": ("TD",)},
+            only=FOR_POLICY,
         ),
         Control("episodes", "Episodes", "integer", 200, low=1, high=400, step=1, only=LEARNS),
         Control("show", "Show", "choice", "episodes", options=("episodes", "steps"), only=LEARNS),
     ),
-    presets=(
-        Preset(
-            "Value iteration",
-            "The 4 x 3 world. Each sweep carries the worth of the exits one cell farther.",
-            {},
-            None,
-        ),
-        Preset(
-            "Policy iteration",
-            "Solve for the values of a policy, turn every arrow that can do better, repeat.",
-            {"method": "policy iteration"},
-            None,
-        ),
-        Preset(
-            "TD: value of a policy",
-            "The best policy is followed; its values are learned from "
-            "what happens, without knowing the world.",
-            {"method": "TD", "step_size": 0.1, "episodes": 300},
-            None,
-        ),
-        Preset(
-            "Q-learning, step by step",
-            "The first steps of an agent that knows nothing: one "
-            "cell of its table changes at a time.",
-            {"method": "Q-learning", "show": "steps"},
-            None,
-        ),
-        Preset(
-            "SARSA at the cliff",
-            "SARSA learns what its own random moves cost and stays away "
-            "from the edge; switch the method to Q-learning and it walks along it.",
+    presets=read_presets(
+        PRESETS,
+        ({}, None),
+        ({"method": "policy iteration"}, None),
+        ({"method": "TD", "step_size": 0.1, "episodes": 300}, None),
+        ({"method": "Q-learning", "show": "steps"}, None),
+        (
             {
                 "method": "SARSA",
                 "world": "cliff",
@@ -104,20 +109,8 @@ PAGE = Page(
             },
             None,
         ),
-        Preset(
-            "Break it: γ = 1",
-            "Every step pays a little and nothing is discounted: staying "
-            "for ever is worth more than any exit, the values grow with every sweep and never "
-            "settle. A discount below 1, or steps that cost, makes them finite.",
-            {"discount": 1.0, "step_reward": 0.04},
-            None,
-            broken=True,
-        ),
-        Preset(
-            "Break it: no exploration",
-            "The first reward that a greedy agent finds is the "
-            "small exit beside the start. From then on it takes nothing else, and never learns "
-            "of the exit worth 1. Give ε = 0.5 and it does.",
+        ({"discount": 1.0, "step_reward": 0.04}, None),
+        (
             {
                 "method": "Q-learning",
                 "world": "two exits",
@@ -126,25 +119,8 @@ PAGE = Page(
                 "slip": 0.0,
             },
             None,
-            broken=True,
         ),
     ),
-    questions=(
-        Question(
-            "In the first sweep of value iteration from U = 0, which cells change by more than "
-            "the reward of a step?",
-            ("all of them", "only the exits", "the exits and the cells beside them"),
-            1,
-            "Every other cell sees only zeros around it, so it becomes the reward of a step. The "
-            "worth of an exit moves one cell farther with each sweep.",
-        ),
-        Question(
-            "With γ = 1 and a small positive reward for every step, what do the values do?",
-            ("they converge, only more slowly", "they grow for ever", "they all become 1"),
-            1,
-            "The Bellman operator shrinks distances by γ. At γ = 1 it shrinks nothing, and a walk "
-            "that never ends collects without limit.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -83,16 +83,8 @@ def values_panel(
         go = ~mdp.terminal & (policy >= 0)  # -1: nothing is known that could choose
         dx, dy = (np.array([TURNS[a][i] for a in policy[go]]) for i in (0, 1))
         x0, y0 = x[go] - 0.17 * dx, y[go] + 0.14 - 0.17 * dy
-        turn = segments(
-            x0,
-            y0,
-            x0 + 0.34 * dx,
-            y0 + 0.34 * dy,
-            colour=None,
-            width=1.5,
-            arrow=True,
-            label="policy",
-        )
+        x1, y1 = x0 + 0.34 * dx, y0 + 0.34 * dy
+        turn = segments(x0, y0, x1, y1, colour=None, width=1.5, arrow=True, label="policy")
         marks.append(turn)
     start = np.flatnonzero(mdp.start == 1)
     marks.append(text(x[start] - 0.32, y[start] + 0.3, ["S"] * len(start), colour="quiet"))
@@ -114,16 +106,9 @@ def values_in_words(world: World, values: Any, policy: Any) -> str:
 
 def values_frame(world: World) -> Panel:
     """The panel that the frames draw into."""
-    return plane(
-        "world",
-        [],
-        title="Values U(s) and policy",
-        x="column",
-        y="row",
-        box=world.box,
-        equal=True,
-        alt="A grid world; every cell shows its value, arrows show the policy.",
-    )
+    title = "Values U(s) and policy"
+    alt = "A grid world; every cell shows its value, arrows show the policy."
+    return plane("world", [], title=title, x="column", y="row", box=world.box, equal=True, alt=alt)
 
 
 def curves_panel(title: str, curves: Any, ideal: Any, x: str) -> Panel:
@@ -138,14 +123,9 @@ def curves_panel(title: str, curves: Any, ideal: Any, x: str) -> Panel:
 
 def truth_panel(name: str) -> Panel:
     """Learned values against the true ones: static part."""
-    return plane(
-        "truth",
-        [],
-        title="Learned against true values",
-        x="true utility",
-        y=name,
-        alt="One point per state; on the line the learned value is right.",
-    )
+    title = "Learned against true values"
+    alt = "One point per state; on the line the learned value is right."
+    return plane("truth", [], title=title, x="true utility", y=name, alt=alt)
 
 
 def truth_marks(truth: Any, learned: Any, seen: Any) -> Panel:

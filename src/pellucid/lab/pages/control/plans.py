@@ -43,9 +43,9 @@ def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     frames = tuple(tell(world, stages, k, limit) for k in range(len(stages)))
     what = "sweep" if by_values else "improvement"
     return Trace(
-        algorithm=type(fitted).__name__,
-        params=params,
-        data={
+        type(fitted).__name__,
+        params,
+        {
             "kind": "none",
             "panels": [
                 values_frame(world),
@@ -53,12 +53,12 @@ def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
                 curves_panel("Every state's value", curves, None, what),
             ],
         },
-        card=fitted.card().to_dict(),
-        frames=frames,
-        title="Value iteration" if by_values else "Policy iteration",
-        objective="Bellman residual max |B U − U|",
-        verdict=_verdict(world, fitted, frames[-1]),
-        code=_code(world, fitted, by_values, seed),
+        fitted.card().to_dict(),
+        frames,
+        "Value iteration" if by_values else "Policy iteration",
+        "Bellman residual max |B U − U|",
+        _verdict(world, fitted, frames[-1]),
+        _code(world, fitted, by_values, seed),
     )
 
 
@@ -76,13 +76,10 @@ def _backup(world: World, U: Any, s: int, chosen: int) -> Panel:
     Q = mdp.q_values(U)[s]
     rows = [[name, number(a), number(q)] for name, a, q in zip(mdp.actions, ahead, Q, strict=True)]
     rows = [["exit", "0", number(Q[0])]] if mdp.terminal[s] else rows
+    title = f"Backup of the state {world.name(s)}"
+    alt = f"What can be done in the state {world.name(s)}."
     return table(
-        "backup",
-        ["action", "Σ P U(s')", "Q(s, a)"],
-        rows,
-        title=f"Backup of the state {world.name(s)}",
-        lit_rows=[chosen],
-        alt=f"What can be done in the state {world.name(s)}.",
+        "backup", ["action", "Σ P U(s')", "Q(s, a)"], rows, title=title, lit_rows=[chosen], alt=alt
     )
 
 

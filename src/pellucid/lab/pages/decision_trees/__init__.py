@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/decision_trees."""
+"""The page on decision trees. Read ``page.py`` first."""

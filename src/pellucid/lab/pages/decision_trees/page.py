@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.decision_trees import parts
 from pellucid.lab.pages.decision_trees.table import FILL, LOST, METHODS, grow
 from pellucid.lab.pages.samples import labelled, moons
@@ -39,15 +39,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     code += PRUNE_CODE[params["pruning"]].format(alpha=params["alpha"])
     code += "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
     return Trace(
-        algorithm=type(model).__name__,
-        params=params,
-        data=told(data, "classes", [parts.still(grown)]),
-        card=model.card().to_dict(),
-        frames=tuple(teller.frames),
-        title=f"A tree by {params['method']}",
-        objective="share of training rows that are wrong",
-        verdict=verdict(teller, before, params),
-        code=code,
+        type(model).__name__,
+        params,
+        told(data, "classes", [parts.still(grown)]),
+        model.card().to_dict(),
+        tuple(teller.frames),
+        f"A tree by {params['method']}",
+        "share of training rows that are wrong",
+        verdict(teller, before, params),
+        code,
     )
 
 
@@ -88,6 +88,9 @@ def clear(rng: Any) -> LabData:
     return labelled(X, X[:, 0] + 0.3 * rng.normal(size=100) > 5)
 
 
+FOR_CRITERION = {"method": ("CART",)}
+FOR_ALPHA = {"pruning": ("cost complexity",)}
+FOR_FILL = {"method": ("ID3", "C4.5")}
 CONTROLS = (
     Control("method", "Tree", "choice", "CART", options=tuple(METHODS)),
     Control(
@@ -96,7 +99,7 @@ CONTROLS = (
         "choice",
         "gini",
         options=("gini", "entropy", "misclassification"),
-        only={"method": ("CART",)},
+        only=FOR_CRITERION,
     ),
     Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1, only={"method": ("ID3",)}),
     Control("depth", "Depth at most", "integer", 5, 1, 8, 1),
@@ -115,7 +118,7 @@ CONTROLS = (
         0.0,
         0.2,
         0.005,
-        only={"pruning": ("cost complexity",)},
+        only=FOR_ALPHA,
     ),
     Control("row_number", "Row number as an attribute", "switch", False),
     Control("missing", "Share of x1 that is not known", "number", 0.0, 0.0, 1.0, 0.05),
@@ -126,56 +129,42 @@ CONTROLS = (
         "choice",
         "fractions",
         options=tuple(FILL),
-        only={"method": ("ID3", "C4.5")},
+        only=FOR_FILL,
     ),
 )
-PRESETS = (
-    Preset(
-        "CART grows",
-        "Every split is the best of all thresholds of both columns.",
-        {"depth": 4},
-        steps,
-    ),
-    Preset(
-        "ID3 on ranges",
-        "Columns cut into ranges, one branch for each; the attribute of "
-        "largest information gain comes first.",
-        {"method": "ID3"},
-        steps,
-    ),
-    Preset(
-        "C4.5 and its pruning",
-        "Thresholds by gain ratio, then cuts where a leaf would promise no more errors.",
-        {"method": "C4.5", "pruning": "pessimistic"},
-        steps,
-    ),
-    Preset(
-        "Pruning on validation rows",
-        "A deep tree learns the noise by heart; cuts that do "
-        "not hurt on held-out rows take it back.",
-        {"depth": 8, "pruning": "validation"},
-        noisy_moons,
-    ),
-    Preset(
-        "ID attribute",
-        "The row number divides the training rows perfectly, so its "
-        "information gain is as large as can be: ID3 asks for it first and knows nothing of "
-        "any new row. C4.5's gain ratio does not take the bait.",
-        {"method": "ID3", "row_number": True},
-        clear,
-        broken=True,
-    ),
-    Preset(
-        "Missing values",
-        "Nine of ten training rows of class 1 have lost x1. Whether x1 "
-        "is known then tells the classes apart better than any value, so the tree asks "
-        "that: few training rows are wrong, and new rows, whose x1 is known, are mostly "
-        "called class 0. Cells lost by chance do less harm.",
-        {"missing": 0.9, "lost": LOST[1], "depth": 3},
-        steps,
-        broken=True,
-    ),
+PRESETS = read_presets(
+    """
+CART grows | Every split is the best of all thresholds of both columns.
+ID3 on ranges | Columns cut into ranges, one branch for each; the attribute of largest information
+    gain comes first.
+C4.5 and its pruning | Thresholds by gain ratio, then cuts where a leaf would promise no more
+    errors.
+Pruning on validation rows | A deep tree learns the noise by heart; cuts that do not hurt on
+    held-out rows take it back.
+! ID attribute | The row number divides the training rows perfectly, so its information gain is as
+    large as can be: ID3 asks for it first and knows nothing of any new row. C4.5's gain ratio does
+    not take the bait.
+! Missing values | Nine of ten training rows of class 1 have lost x1. Whether x1 is known then tells
+    the classes apart better than any value, so the tree asks that: few training rows are wrong, and
+    new rows, whose x1 is known, are mostly called class 0. Cells lost by chance do less harm.
+""",
+    ({"depth": 4}, steps),
+    ({"method": "ID3"}, steps),
+    ({"method": "C4.5", "pruning": "pessimistic"}, steps),
+    ({"depth": 8, "pruning": "validation"}, noisy_moons),
+    ({"method": "ID3", "row_number": True}, clear),
+    ({"missing": 0.9, "lost": LOST[1], "depth": 3}, steps),
 )
+QUESTIONS = """
+? An attribute has another value in every row. What is its information gain?
+(_) 0 (x) the whole entropy of the labels (_) half of it
+= Every branch holds one row, so every branch is pure and nothing is left of H(S). The gain is
+greatest and the question useless; the gain ratio divides by log₂ n.
+? A tree is grown until every leaf is pure. What happens to the held-out error on noisy rows?
+(_) it falls to the end (x) it falls and then rises (_) it stays the same
+= The first questions find the shape, the last ones single out wrong labels. Pruning takes those
+back.
+"""
 PAGE = Page(
     name="decision_trees",
     title="Trees: ID3, C4.5, CART",
@@ -184,22 +173,6 @@ PAGE = Page(
     kind="classes",
     controls=CONTROLS,
     presets=PRESETS,
-    questions=(
-        Question(
-            "An attribute has another value in every row. What is its information gain?",
-            ("0", "the whole entropy of the labels", "half of it"),
-            1,
-            "Every branch holds one row, so every branch is pure and nothing is left of H(S). "
-            "The gain is greatest and the question useless; the gain ratio divides by log₂ n.",
-        ),
-        Question(
-            "A tree is grown until every leaf is pure. What happens to the held-out error on noisy "
-            "rows?",
-            ("it falls to the end", "it falls and then rises", "it stays the same"),
-            1,
-            "The first questions find the shape, the last ones single out wrong labels. Pruning "
-            "takes those back.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -59,15 +59,8 @@ def still(grown: Grown) -> Any:
     title = "Rows and regions (rings: rows of this node)"
     if grown.erased.any():
         title = f"Rows and regions; {int(grown.erased.sum())} rows have no {names[0]}"
-    return plane(
-        "data",
-        [row_points(grown.data)],
-        title=title,
-        x=names[0],
-        y=names[1],
-        box=around(grown.data.X),
-        alt="Rows of the table by class.",
-    )
+    marks, box, alt = [row_points(grown.data)], around(grown.data.X), "Rows of the table by class."
+    return plane("data", marks, title=title, x=names[0], y=names[1], box=box, alt=alt)
 
 
 def counts(grown: Grown, node: int) -> Any:
@@ -132,13 +125,8 @@ def tree_panel(grown: Grown, state: State, lit: int) -> Any:
                     "arrow": False,
                 }
             )
-    return graph(
-        "tree",
-        nodes,
-        edges,
-        title="The tree (counts of the classes)",
-        alt=f"A tree of {len(state.opened)} questions.",
-    )
+    alt = f"A tree of {len(state.opened)} questions."
+    return graph("tree", nodes, edges, title="The tree (counts of the classes)", alt=alt)
 
 
 def start_words(grown: Grown, cart: bool) -> str:

@@ -91,15 +91,10 @@ def curves(grown: Grown, node: int) -> Any:
                 k = int(np.argmin(left))
                 marks.append(points([place[k]], [left[k]], group="accent", size=1.8, label="best"))
     fall = max(before - least, 1e-9)
-    return plane(
-        "splits",
-        marks,
-        title="Impurity after every possible split",
-        x="threshold, as share of the column's range",
-        y="impurity of the two sides",
-        box=(0, 1, max(0.0, least - 0.4 * fall), before + 0.15 * fall),
-        alt="Weighted impurity of the two sides for every threshold of every column.",
-    )
+    title, x = "Impurity after every possible split", "threshold, as share of the column's range"
+    box = (0, 1, max(0.0, least - 0.4 * fall), before + 0.15 * fall)
+    alt = "Weighted impurity of the two sides for every threshold of every column."
+    return plane("splits", marks, title=title, x=x, y="impurity of the two sides", box=box, alt=alt)
 
 
 def merits(grown: Grown, node: int, method: str) -> Any:
@@ -119,12 +114,6 @@ def merits(grown: Grown, node: int, method: str) -> Any:
     column = 3 if ratio else 1
     lit = [(chosen, column)] if chosen >= 0 else []
     title = f"{method} takes the largest {columns[column]}"
-    return table(
-        "splits",
-        columns,
-        rows,
-        title=title,
-        lit=lit,
-        lit_rows=[chosen] if chosen >= 0 else [],
-        alt="Gain, split information H_A and gain ratio of every attribute.",
-    )
+    lit_rows = [chosen] if chosen >= 0 else []
+    alt = "Gain, split information H_A and gain ratio of every attribute."
+    return table("splits", columns, rows, title=title, lit=lit, lit_rows=lit_rows, alt=alt)

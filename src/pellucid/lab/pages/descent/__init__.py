@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/descent."""
+"""The page on gradient descent and its relatives. Read ``page.py`` first."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.descent.parts import (
     METHODS,
     Problem,
@@ -49,15 +49,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     box = parameter_box(problem, rows)
     frames = tuple(frame_of(problem, params, rows, i, box) for i in range(len(rows)))
     return Trace(
-        algorithm=type(solver).__name__,
-        params=params,
-        data=told(data, "values", [data_panel(data), level_panel(problem, box), *other]),
-        card=card_of(params, problem, result),
-        frames=frames,
-        title="Gradient descent, SGD, Newton",
-        objective="½ mean squared error",
-        verdict=verdict(params, problem, rows, result.reason),
-        code=code_of(problem, params, text, len(rows) - 1, warned),
+        type(solver).__name__,
+        params,
+        told(data, "values", [data_panel(data), level_panel(problem, box), *other]),
+        card_of(params, problem, result),
+        frames,
+        "Gradient descent, SGD, Newton",
+        "½ mean squared error",
+        verdict(params, problem, rows, result.reason),
+        code_of(problem, params, text, len(rows) - 1, warned),
     )
 
 
@@ -74,31 +74,15 @@ def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, 
     space = [data_marks(problem, theta, used_rows(problem, params, i))]
     if i:
         ahead = path[-2:]
-        drawn.append(
-            segments(
-                ahead[:1, 0],
-                ahead[:1, 1],
-                ahead[1:, 0],
-                ahead[1:, 1],
-                colour="warn",
-                width=2.0,
-                arrow=True,
-            )
-        )
+        y0, x1, y1 = ahead[:1, 1], ahead[1:, 0], ahead[1:, 1]
+        drawn.append(segments(ahead[:1, 0], y0, x1, y1, colour="warn", width=2.0, arrow=True))
     numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
     if method != "Newton":
         limit, words = critical(problem, params)
         numbers |= {"rate η": float(rows[i]["learning_rate"]), f"limit {words}": limit}
     state = {"panels": [space[0], plane("parameters", drawn)]}
-    return Frame(
-        step=i,
-        objective=float(rows[i]["value"]),
-        gap=norm,
-        formula=formula_of(problem, params, rows, i),
-        numbers=numbers,
-        state=state,
-        held_out=problem.held_out(theta),
-    )
+    formula = formula_of(problem, params, rows, i)
+    return Frame(i, float(rows[i]["value"]), norm, formula, numbers, state, problem.held_out(theta))
 
 
 def data_marks(problem: Problem, theta: Any, used: Any) -> Any:
@@ -226,6 +210,33 @@ SHORT = noisy_line(0.0, 2.0, 1.5, 1.0, 0.35)
 SIZES = noisy_line(40.0, 120.0, 0.03, 1.0, 0.4)
 ASIDE = {"b0": -1.0, "w0": 1.0}  # a start off the valley
 
+PRESETS = """
+A rate below the limit | Across the valley the cost is steep and two steps are enough; along it the
+    slope is small, and so are the steps.
+One row at a time | Each row points somewhere else, so the path trembles; a falling rate lets it
+    settle.
+Momentum | Old steps are remembered: along the valley they add up, across it they cancel.
+Newton's method | The step is made for the curvature; on a parabola one step is enough.
+Standardised inputs | With mean 0 and variance 1 the level lines are circles, and the gradient
+    points at the minimum.
+! Rate too large | Above 2/λmax every step overshoots by more than it gained: the path swings across
+    the valley and away.
+! Unscaled inputs | x is near 80, so the cost is thousands of times steeper in the slope than in the
+    intercept. A rate that the slope bears leaves the intercept where it was.
+"""
+QUESTIONS = """
+? The largest curvature of the cost is λmax. Above which constant rate does gradient descent run
+away?
+(_) 1/λmax (x) 2/λmax (_) λmax/2 (_) There is no such rate
+= Along the steepest direction the error is multiplied by 1 − η λmax at every step. It shrinks while
+|1 − η λmax| < 1, that is while η < 2/λmax.
+? How many steps does Newton's method need on the squared error of a line?
+(x) 1 (_) As many as gradient descent (_) It never ends
+= The cost is exactly a parabola, and the Newton step goes to the lowest point of the parabola that
+fits the cost at the current place.
+"""
+FOR_RATE = {"method": tuple(m for m in METHODS if m != "Newton")}
+FOR_SCHEDULE = {"method": ("stochastic", "mini-batch")}
 PAGE = Page(
     name="descent",
     title="Gradient descent, SGD, Newton",
@@ -242,7 +253,7 @@ PAGE = Page(
             1e-5,
             3.0,
             log=True,
-            only={"method": tuple(m for m in METHODS if m != "Newton")},
+            only=FOR_RATE,
         ),
         Control(
             "schedule",
@@ -250,7 +261,7 @@ PAGE = Page(
             "choice",
             "constant",
             options=("constant", "falling"),
-            only={"method": ("stochastic", "mini-batch")},
+            only=FOR_SCHEDULE,
         ),
         Control(
             "beta", "Momentum β", "number", 0.8, 0.0, 0.99, 0.01, only={"method": ("momentum",)}
@@ -264,73 +275,19 @@ PAGE = Page(
         Control("w0", "Start w", "number", 0.0, -5.0, 5.0, 0.1),
         Control("scaled", "Standardise x", "switch", False),
     ),
-    presets=(
-        Preset(
-            "A rate below the limit",
-            "Across the valley the cost is steep and two steps are "
-            "enough; along it the slope is small, and so are the steps.",
-            {"rate": 0.4, "steps": 40, **ASIDE},
-            SHORT,
-        ),
-        Preset(
-            "One row at a time",
-            "Each row points somewhere else, so the path trembles; a falling rate lets it settle.",
+    presets=read_presets(
+        PRESETS,
+        ({"rate": 0.4, "steps": 40, **ASIDE}, SHORT),
+        (
             {"method": "stochastic", "rate": 0.4, "schedule": "falling", "steps": 100, **ASIDE},
             SHORT,
         ),
-        Preset(
-            "Momentum",
-            "Old steps are remembered: along the valley they add up, across it they cancel.",
-            {"method": "momentum", "rate": 0.1, "beta": 0.8, "steps": 40, **ASIDE},
-            SHORT,
-        ),
-        Preset(
-            "Newton's method",
-            "The step is made for the curvature; on a parabola one step is enough.",
-            {"method": "Newton", **ASIDE},
-            SHORT,
-        ),
-        Preset(
-            "Standardised inputs",
-            "With mean 0 and variance 1 the level lines are circles, and "
-            "the gradient points at the minimum.",
-            {"rate": 0.4, "steps": 20, "scaled": True},
-            SIZES,
-        ),
-        Preset(
-            "Rate too large",
-            "Above 2/λmax every step overshoots by more than it gained: the "
-            "path swings across the valley and away.",
-            {"rate": 0.95, "steps": 25, **ASIDE},
-            SHORT,
-            broken=True,
-        ),
-        Preset(
-            "Unscaled inputs",
-            "x is near 80, so the cost is thousands of times steeper in the "
-            "slope than in the intercept. A rate that the slope bears leaves the intercept "
-            "where it was.",
-            {"rate": 2.5e-4, "steps": 60},
-            SIZES,
-            broken=True,
-        ),
+        ({"method": "momentum", "rate": 0.1, "beta": 0.8, "steps": 40, **ASIDE}, SHORT),
+        ({"method": "Newton", **ASIDE}, SHORT),
+        ({"rate": 0.4, "steps": 20, "scaled": True}, SIZES),
+        ({"rate": 0.95, "steps": 25, **ASIDE}, SHORT),
+        ({"rate": 2.5e-4, "steps": 60}, SIZES),
     ),
-    questions=(
-        Question(
-            "The largest curvature of the cost is λmax. Above which constant rate does "
-            "gradient descent run away?",
-            ("1/λmax", "2/λmax", "λmax/2", "There is no such rate"),
-            1,
-            "Along the steepest direction the error is multiplied by 1 − η λmax at every "
-            "step. It shrinks while |1 − η λmax| < 1, that is while η < 2/λmax.",
-        ),
-        Question(
-            "How many steps does Newton's method need on the squared error of a line?",
-            ("1", "As many as gradient descent", "It never ends"),
-            0,
-            "The cost is exactly a parabola, and the Newton step goes to the lowest point of "
-            "the parabola that fits the cost at the current place.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -63,17 +63,9 @@ def make_problem(data: LabData, scaled: bool) -> Problem:
     best = np.r_[found.intercept_, found.coef_]
     X_test, y_test = data.test
     test = _cost((X_test[:, 0] - shift) / width, y_test) if len(X_test) else None
+    x_test = f.hessian(best)
     return Problem(
-        f,
-        x,
-        y,
-        shift,
-        width,
-        best,
-        f.hessian(best),
-        rates.maximum,
-        min(rates.condition, 1e15),
-        test,
+        f, x, y, shift, width, best, x_test, rates.maximum, min(rates.condition, 1e15), test
     )
 
 
@@ -125,30 +117,19 @@ def rate_panel(problem: Problem, params: dict[str, Any]) -> Any:
     found = [cost_after(problem, params, float(rate)) for rate in rates]
     most = 10 * first
     now = min(cost_after(problem, params, params["rate"]), most)
+    x = [np.clip(params["rate"], rates[0], rates[-1])]
     marks = [
         line(rates, np.minimum(found, most), label="cost after all steps"),
         rule(x=limit, colour="warn", label=words),
         rule(y=first, label="cost at the start"),
-        points(
-            [np.clip(params["rate"], rates[0], rates[-1])],
-            [now],
-            group=1,
-            size=1.3,
-            label="this rate",
-        ),
+        points(x, [now], group=1, size=1.3, label="this rate"),
     ]
     least = max(float(problem.f.value(problem.best)), 1e-9 * first, 1e-12)
     box = (rates[0], rates[-1], 0.7 * least, 1.3 * most)
+    title = f"Cost after {params['steps']} updates, by rate"
+    alt = f"Cost at the end against the rate; beyond {words} it shoots up."
     return plane(
-        "rates",
-        marks,
-        title=f"Cost after {params['steps']} updates, by rate",
-        x="rate η",
-        y="cost",
-        log_x=True,
-        log_y=True,
-        box=box,
-        alt=f"Cost at the end against the rate; beyond {words} it shoots up.",
+        "rates", marks, title=title, x="rate η", y="cost", log_x=True, log_y=True, box=box, alt=alt
     )
 
 
@@ -188,15 +169,8 @@ def data_panel(data: LabData) -> Any:
     grown = 0.08 * (np.ptp(x) or 1.0), 0.15 * (np.ptp(y) or 1.0)
     marks = [points(x, y, faint=data.held_out, data=True, label="rows (pale: held out)")]
     box = (x.min() - grown[0], x.max() + grown[0], y.min() - grown[1], y.max() + grown[1])
-    return plane(
-        "data",
-        marks,
-        title="Data space",
-        x=data.names[0],
-        y="y",
-        box=box,
-        alt="The rows and the line of this step.",
-    )
+    alt = "The rows and the line of this step."
+    return plane("data", marks, title="Data space", x=data.names[0], y="y", box=box, alt=alt)
 
 
 def level_panel(problem: Problem, box: Any) -> Any:
@@ -210,15 +184,9 @@ def level_panel(problem: Problem, box: Any) -> Any:
         contours(b, w, cost, levels),
         points([problem.best[0]], [problem.best[1]], group="quiet", size=1.4, label="minimum"),
     ]
-    return plane(
-        "parameters",
-        marks,
-        title="Parameters and level lines of the cost",
-        x="intercept b",
-        y="slope w",
-        box=box,
-        alt="Level lines of the cost over intercept and slope, and the path so far.",
-    )
+    title = "Parameters and level lines of the cost"
+    alt = "Level lines of the cost over intercept and slope, and the path so far."
+    return plane("parameters", marks, title=title, x="intercept b", y="slope w", box=box, alt=alt)
 
 
 def clipped(path: Any, box: Any) -> Any:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/ensembles."""
+"""The page on forests, bagging and boosting. Read ``page.py`` first."""

@@ -77,17 +77,8 @@ def adaptive(where: Plane, model: Any) -> list[Frame]:
             ),
         ]
         words = ada_words(row, K, model.learning_rate)
-        frames.append(
-            Frame(
-                m + 1,
-                row["objective"],
-                None,
-                words,
-                numbers,
-                {"panels": scene},
-                exponential(votes["test"], where.y_test, total, K),
-            )
-        )
+        state, held_out = {"panels": scene}, exponential(votes["test"], where.y_test, total, K)
+        frames.append(Frame(m + 1, row["objective"], None, words, numbers, state, held_out))
     return frames
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.ensembles import parts
 from pellucid.lab.pages.ensembles.boosting import adaptive, gradual
 from pellucid.lab.pages.samples import flipped, moons, xor
@@ -45,15 +45,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     parts.fitted(model, where)
     frames = TELL[params["method"]](where, model)
     return Trace(
-        algorithm=type(model).__name__,
-        params=params,
-        data=told(data, "classes", [parts.still(where)]),
-        card=model.card().to_dict(),
-        frames=tuple(frames),
-        title=f"A committee by {params['method']}",
-        objective=OBJECTIVE[params["method"]],
-        verdict=verdict(frames, params),
-        code=rows_code(data) + made + CODE[params["method"]],
+        type(model).__name__,
+        params,
+        told(data, "classes", [parts.still(where)]),
+        model.card().to_dict(),
+        tuple(frames),
+        f"A committee by {params['method']}",
+        OBJECTIVE[params["method"]],
+        verdict(frames, params),
+        rows_code(data) + made + CODE[params["method"]],
     )
 
 
@@ -85,6 +85,7 @@ def noisy(rng: Any) -> LabData:
     return flipped(moons(rng, 110, 0.18), 0.2, rng)
 
 
+FOR_RATE = {"method": ("AdaBoost", "gradient boosting")}
 CONTROLS = (
     Control("method", "Committee", "choice", "random forest", options=METHODS),
     Control("rounds", "Members", "integer", 25, 1, 60, 1),
@@ -97,54 +98,38 @@ CONTROLS = (
         0.05,
         1.0,
         0.05,
-        only={"method": ("AdaBoost", "gradient boosting")},
+        only=FOR_RATE,
     ),
 )
-PRESETS = (
-    Preset(
-        "Random forest",
-        "Each tree draws its rows and, at every node, one of the columns; "
-        "the mean of rough members is smooth.",
-        {},
-        moons,
-    ),
-    Preset(
-        "Bagging",
-        "The same without drawing columns: members are more alike.",
-        {"method": "bagging", "depth": 8},
-        moons,
-    ),
-    Preset(
-        "AdaBoost",
-        "Stumps, each for the rows that those before it got wrong.",
-        {"method": "AdaBoost", "depth": 1, "rounds": 30},
-        moons,
-    ),
-    Preset(
-        "Gradient boosting",
-        "Each tree fits what is left, y − p, and a share ν of it is added.",
-        {"method": "gradient boosting", "depth": 2, "rate": 0.3, "rounds": 30},
-        moons,
-    ),
-    Preset(
-        "Label noise",
-        "A fifth of the training labels are wrong. AdaBoost gives these rows "
-        "more and more weight until its members chase them: the held-out loss rises while "
-        "the training loss falls.",
-        {"method": "AdaBoost", "depth": 2, "rounds": 40},
-        noisy,
-        broken=True,
-    ),
-    Preset(
-        "Stumps only",
-        "Opposite corners have one class. A stump asks about one column "
-        "alone, and no sum of such questions says 'this and that': more rounds do not help, "
-        "depth 2 does.",
-        {"method": "gradient boosting", "depth": 1, "rate": 0.3, "rounds": 30},
-        xor,
-        broken=True,
-    ),
+PRESETS = read_presets(
+    """
+Random forest | Each tree draws its rows and, at every node, one of the columns; the mean of rough
+    members is smooth.
+Bagging | The same without drawing columns: members are more alike.
+AdaBoost | Stumps, each for the rows that those before it got wrong.
+Gradient boosting | Each tree fits what is left, y − p, and a share ν of it is added.
+! Label noise | A fifth of the training labels are wrong. AdaBoost gives these rows more and more
+    weight until its members chase them: the held-out loss rises while the training loss falls.
+! Stumps only | Opposite corners have one class. A stump asks about one column alone, and no sum of
+    such questions says 'this and that': more rounds do not help, depth 2 does.
+""",
+    ({}, moons),
+    ({"method": "bagging", "depth": 8}, moons),
+    ({"method": "AdaBoost", "depth": 1, "rounds": 30}, moons),
+    ({"method": "gradient boosting", "depth": 2, "rate": 0.3, "rounds": 30}, moons),
+    ({"method": "AdaBoost", "depth": 2, "rounds": 40}, noisy),
+    ({"method": "gradient boosting", "depth": 1, "rate": 0.3, "rounds": 30}, xor),
 )
+QUESTIONS = """
+? A bootstrap sample draws n rows with replacement. What share of the rows is in it, about?
+(_) half (x) 63 percent (_) 90 percent
+= A row is missed with probability (1 − 1/n)ⁿ ≈ 1/e = 0.37. Those out-of-bag rows test the member
+without a held-out set.
+? A row has the wrong label. What does AdaBoost do with its weight, round after round?
+(x) raises it (_) lowers it (_) leaves it
+= The members are right about the place and so wrong about the label; every mistake multiplies the
+weight by exp(2α) beside the others.
+"""
 PAGE = Page(
     name="ensembles",
     title="Forests, bagging, AdaBoost, gradient boosting",
@@ -153,22 +138,6 @@ PAGE = Page(
     kind="classes",
     controls=CONTROLS,
     presets=PRESETS,
-    questions=(
-        Question(
-            "A bootstrap sample draws n rows with replacement. What share of the rows is in it, "
-            "about?",
-            ("half", "63 percent", "90 percent"),
-            1,
-            "A row is missed with probability (1 − 1/n)ⁿ ≈ 1/e = 0.37. Those out-of-bag rows test "
-            "the member without a held-out set.",
-        ),
-        Question(
-            "A row has the wrong label. What does AdaBoost do with its weight, round after round?",
-            ("raises it", "lowers it", "leaves it"),
-            0,
-            "The members are right about the place and so wrong about the label; every mistake "
-            "multiplies the weight by exp(2α) beside the others.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

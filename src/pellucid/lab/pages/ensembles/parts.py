@@ -101,15 +101,9 @@ def wide(p: Any, classes: Any, K: int) -> Any:
 
 def still(where: Plane) -> Any:
     names = where.data.names
-    return plane(
-        "data",
-        [row_points(where.data)],
-        title="Rows and the vote so far",
-        x=names[0],
-        y=names[1],
-        box=where.box,
-        alt="Rows of the table by class.",
-    )
+    marks, title = [row_points(where.data)], "Rows and the vote so far"
+    alt = "Rows of the table by class."
+    return plane("data", marks, title=title, x=names[0], y=names[1], box=where.box, alt=alt)
 
 
 def vote_panel(where: Plane, codes: Any, m: int) -> Any:
@@ -143,15 +137,8 @@ def curve_panel(curves: dict[str, list[float]], last: int, title: str, top: floa
         points([len(values) - 1], values[-1:], group=colours[name])
         for name, values in curves.items()
     ]
-    return plane(
-        "errors",
-        marks,
-        title=title,
-        x="members",
-        y="error",
-        box=(0, last, 0, top),
-        alt=f"{title}: {', '.join(curves)}.",
-    )
+    box, alt = (0, last, 0, top), f"{title}: {', '.join(curves)}."
+    return plane("errors", marks, title=title, x="members", y="error", box=box, alt=alt)
 
 
 def wrong(codes: Any, y: Any) -> float:

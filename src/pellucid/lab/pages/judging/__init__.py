@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/judging."""
+"""The page on evaluation: thresholds, folds, tests, bounds. Read ``page.py`` first."""

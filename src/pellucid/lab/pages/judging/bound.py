@@ -35,24 +35,16 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         exact = proportion_interval(test * n, n, method="wilson")
         where = X[rows.test]
         wrong = model.predict(where) != y[rows.test]
+        label = "held-out error + Hoeffding"
         marks = [
-            line(
-                SIZES[: i + 1],
-                np.minimum(bound[: i + 1], 1.5),
-                colour=0,
-                label="held-out error + Hoeffding",
-            ),
+            line(SIZES[: i + 1], np.minimum(bound[: i + 1], 1.5), colour=0, label=label),
             points([n], [min(bound[i], 1.5)], group=0, size=1.2),
         ]
         if growth is not None:
+            label = "training error + VC, lines"
             marks.insert(
                 1,
-                line(
-                    SIZES[: i + 1],
-                    np.minimum(growth[: i + 1], 1.5),
-                    colour=1,
-                    label="training error + VC, lines",
-                ),
+                line(SIZES[: i + 1], np.minimum(growth[: i + 1], 1.5), colour=1, label=label),
             )
         panels = [
             plane(
@@ -99,14 +91,8 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"{number(validation_bound(test, len(rows.test), n_models=count, delta=DELTA).value)}; "
         f"about {enough} rows bring the gap below 0.05. Four times the rows halve the gap."
     )
-    return Judged(
-        tuple(frames),
-        panels_of,
-        model,
-        "bound on the error",
-        verdict,
-        code_of(rows, learner, count, warned),
-    )
+    code = code_of(rows, learner, count, warned)
+    return Judged(tuple(frames), panels_of, model, "bound on the error", verdict, code)
 
 
 def code_of(rows: Rows, learner: str, count: int, warned: str) -> str:

@@ -31,25 +31,14 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     ratio = size / (n - size)
     fair = np.array([corrected_t_test(a, b, test_ratio=ratio).p_value for _, a, b in found])
     frames = tuple(frame_of(rows, found, naive, fair, ratio, i) for i in range(EXPERIMENTS))
+    marks, wide = [rule(y=LEVEL, colour="warn", label="0.05")], (0, EXPERIMENTS + 1, -0.03, 1.03)
+    title = "p-values, nothing being different"
+    said = "One p-value per experiment and test; those below the line are false alarms."
+    y, box = "share of false alarms", (0.3, 3.7, 0.0, 1.0)
+    alt = "Share of false alarms of three procedures."
     panels = [
-        plane(
-            "p",
-            [rule(y=LEVEL, colour="warn", label="0.05")],
-            x="experiment",
-            y="p-value",
-            box=(0, EXPERIMENTS + 1, -0.03, 1.03),
-            title="p-values, nothing being different",
-            alt="One p-value per experiment and test; those below the line are false alarms.",
-        ),
-        plane(
-            "alarms",
-            [],
-            x="",
-            y="share of false alarms",
-            box=(0.3, 3.7, 0.0, 1.0),
-            title="False alarms so far",
-            alt="Share of false alarms of three procedures.",
-        ),
+        plane("p", marks, x="experiment", y="p-value", box=wide, title=title, alt=said),
+        plane("alarms", [], x="", y=y, box=box, title="False alarms so far", alt=alt),
     ]
     alarms, honest = int((naive < LEVEL).sum()), int((fair < LEVEL).sum())
     verdict = (
@@ -94,15 +83,9 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
     shares = [float((p[: i + 1] < LEVEL).mean()) for p in (naive, fair)]
     held = adjust_p_values(naive[: i + 1], "holm")
     shares.append(float((held < LEVEL).mean()))
+    label = "paired t (ringed: alarm)"
     marks = [
-        points(
-            at,
-            naive[: i + 1],
-            group=1,
-            size=0.9,
-            ring=naive[: i + 1] < LEVEL,
-            label="paired t (ringed: alarm)",
-        ),
+        points(at, naive[: i + 1], group=1, size=0.9, ring=naive[: i + 1] < LEVEL, label=label),
         points(at, fair[: i + 1], group=0, size=0.8, label="corrected t"),
         line([i + 1, i + 1], sorted([naive[i], fair[i]]), colour="quiet", width=1.0),
     ]

@@ -41,6 +41,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     summary = cv_summary(test, test_ratio=1 / (k - 1))
     frames.append(end(rows, k, train, test, summary))
     box = (0.3, k + 0.7, 0.0, max(0.55, 1.15 * max(test)))
+    marks, title = [rule(y=guess, label="always the larger class")], "Error on the fold held out"
     panels = [
         plane(
             "wheel",
@@ -51,15 +52,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
             bare=True,
             alt="A wheel with one piece per fold; the piece held out now is strong.",
         ),
-        plane(
-            "errors",
-            [rule(y=guess, label="always the larger class")],
-            x="fold",
-            y="error",
-            box=box,
-            title="Error on the fold held out",
-            alt="One bar per fold.",
-        ),
+        plane("errors", marks, x="fold", y="error", box=box, title=title, alt="One bar per fold."),
     ]
     verdict = (
         f"The error is {number(summary.mean)} with 95 % interval {number(max(summary.low, 0.0))} "
@@ -92,20 +85,14 @@ def one_fold(
     X, y = rows.X, rows.y
     inside, outside = cut
     wrong = model.predict(X[outside]) != y[outside]
+    x, label = X[outside, 0], "this fold (ringed: wrong)"
     panels = [
         plane(
             "data",
             [
                 area_of(model, rows),
                 points(X[inside, 0], X[inside, 1], group=y[inside], size=0.6),
-                points(
-                    X[outside, 0],
-                    X[outside, 1],
-                    group=y[outside],
-                    size=1.3,
-                    ring=wrong,
-                    label="this fold (ringed: wrong)",
-                ),
+                points(x, X[outside, 1], group=y[outside], size=1.3, ring=wrong, label=label),
             ],
         ),
         plane("wheel", wheel(k, i, scores)),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.judging import bound as _bound_steps
 from pellucid.lab.pages.judging import chance as _chance_steps
 from pellucid.lab.pages.judging import fold_wheel as _fold_steps
@@ -57,17 +57,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         box=rows.box,
         alt="The rows of two classes, and what is judged in this step.",
     )
-    return Trace(
-        algorithm=params["method"],
-        params=params,
-        data={**told(data, "classes", [panel, *found.panels]), "curves": list(found.curves)},
-        card=card,
-        frames=found.frames,
-        title="Evaluation: thresholds, folds, tests, bounds",
-        objective=found.objective,
-        verdict=found.verdict,
-        code=found.code,
-    )
+    shown_data = {**told(data, "classes", [panel, *found.panels]), "curves": list(found.curves)}
+    frames, head = found.frames, "Evaluation: thresholds, folds, tests, bounds"
+    objective, verdict, code = found.objective, found.verdict, found.code
+    return Trace(params["method"], params, shown_data, card, frames, head, objective, verdict, code)
 
 
 def clouds(n: int, distance: float, share: float = 0.5, every: int = 2) -> Any:
@@ -85,6 +78,37 @@ def clouds(n: int, distance: float, share: float = 0.5, every: int = 2) -> Any:
     return make
 
 
+PRESETS = """
+Move the threshold | From strict to lenient: every step down finds more of class 1 and raises more
+    false alarms.
+Fold wheel | Every row is held out once; the folds differ, and their spread says how sure the mean
+    is.
+t-tests under H0 | The labels are coin flips, so no learner is better. The paired t-test on splits
+    that share rows still finds differences.
+Bound against n | What can be promised of the true error shrinks with the root of the number of
+    rows.
+! Tune on test | The classes are the same, so every rule errs with one half. k, the columns and the
+    weights are chosen on the test rows, and the same rows report the error: the number is too good,
+    as fresh rows show.
+! 1000 candidates | The classes are the same, nothing can be learned. The best of 1000 random lines
+    still looks clever on the rows that chose it.
+"""
+QUESTIONS = """
+? Two learners are equally good. A test at level 0.05 is made in 20 experiments. How many false
+alarms are expected?
+(_) 0 (x) 1 (_) 5 (_) 20
+= 20 · 0.05 = 1, and the chance of at least one is 1 − 0.95²⁰ = 0.64. If the splits share training
+rows, the plain t-test raises more than that.
+? 1000 lines are drawn at random and the best on 15 test rows is kept. Its true error is 0.5. What
+will the test rows say?
+(_) About 0.5 (x) Much less than 0.5 (_) More than 0.5
+= Among many candidates some are right by luck on these rows. The least of many noisy numbers is no
+estimate of anything; fresh rows are needed.
+"""
+FOR_COST = {"method": ("threshold",)}
+FOR_LEARNER = {"method": ("folds", "bound")}
+FOR_MODELS = {"method": ("bound",)}
+FOR_CANDIDATES = {"method": ("random lines",)}
 PAGE = Page(
     name="judging",
     title="Evaluation: thresholds, folds, tests, bounds",
@@ -101,7 +125,7 @@ PAGE = Page(
             0.5,
             20.0,
             0.5,
-            only={"method": ("threshold",)},
+            only=FOR_COST,
         ),
         Control("folds", "Folds", "integer", 6, 2, 12, 1, only={"method": ("folds",)}),
         Control(
@@ -110,7 +134,7 @@ PAGE = Page(
             "choice",
             "logistic regression",
             options=tuple(LEARNERS),
-            only={"method": ("folds", "bound")},
+            only=FOR_LEARNER,
         ),
         Control(
             "models",
@@ -121,7 +145,7 @@ PAGE = Page(
             1000,
             1,
             log=True,
-            only={"method": ("bound",)},
+            only=FOR_MODELS,
         ),
         Control(
             "candidates",
@@ -132,72 +156,18 @@ PAGE = Page(
             1000,
             1,
             log=True,
-            only={"method": ("random lines",)},
+            only=FOR_CANDIDATES,
         ),
     ),
-    presets=(
-        Preset(
-            "Move the threshold",
-            "From strict to lenient: every step down finds more of class "
-            "1 and raises more false alarms.",
-            {"method": "threshold"},
-            clouds(60, 1.6, 0.4),
-        ),
-        Preset(
-            "Fold wheel",
-            "Every row is held out once; the folds differ, and their spread says "
-            "how sure the mean is.",
-            {"method": "folds"},
-            clouds(60, 1.6),
-        ),
-        Preset(
-            "t-tests under H0",
-            "The labels are coin flips, so no learner is better. The "
-            "paired t-test on splits that share rows still finds differences.",
-            {"method": "t-tests"},
-            clouds(50, 1.2),
-        ),
-        Preset(
-            "Bound against n",
-            "What can be promised of the true error shrinks with the root of the number of rows.",
-            {"method": "bound"},
-            clouds(60, 2.0),
-        ),
-        Preset(
-            "Tune on test",
-            "The classes are the same, so every rule errs with one half. k, the "
-            "columns and the weights are chosen on the test rows, and the same rows report the "
-            "error: the number is too good, as fresh rows show.",
-            {"method": "tune on the test rows"},
-            clouds(48, 0.0, every=3),
-            broken=True,
-        ),
-        Preset(
-            "1000 candidates",
-            "The classes are the same, nothing can be learned. The best of "
-            "1000 random lines still looks clever on the rows that chose it.",
-            {"method": "random lines", "candidates": 1000},
-            clouds(60, 0.0),
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({"method": "threshold"}, clouds(60, 1.6, 0.4)),
+        ({"method": "folds"}, clouds(60, 1.6)),
+        ({"method": "t-tests"}, clouds(50, 1.2)),
+        ({"method": "bound"}, clouds(60, 2.0)),
+        ({"method": "tune on the test rows"}, clouds(48, 0.0, every=3)),
+        ({"method": "random lines", "candidates": 1000}, clouds(60, 0.0)),
     ),
-    questions=(
-        Question(
-            "Two learners are equally good. A test at level 0.05 is made in 20 experiments. "
-            "How many false alarms are expected?",
-            ("0", "1", "5", "20"),
-            1,
-            "20 · 0.05 = 1, and the chance of at least one is 1 − 0.95²⁰ = 0.64. If the "
-            "splits share training rows, the plain t-test raises more than that.",
-        ),
-        Question(
-            "1000 lines are drawn at random and the best on 15 test rows is kept. Its true "
-            "error is 0.5. What will the test rows say?",
-            ("About 0.5", "Much less than 0.5", "More than 0.5"),
-            1,
-            "Among many candidates some are right by luck on these rows. The least of many "
-            "noisy numbers is no estimate of anything; fresh rows are needed.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -39,19 +39,14 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         spot = (fp / max(fp + tn, 1), tp / max(tp + fn, 1))
         where = rows.X[rows.test]
         wrong = called != (y_test == 1)
+        label = "held out (ringed: wrong)"
         panels = [
             plane(
                 "data",
                 [
                     class_shades(grid, rows.box),
                     contours(x, up, grid, [t], colour=None, width=2.0),
-                    points(
-                        where[:, 0],
-                        where[:, 1],
-                        group=y_test,
-                        ring=wrong,
-                        label="held out (ringed: wrong)",
-                    ),
+                    points(where[:, 0], where[:, 1], group=y_test, ring=wrong, label=label),
                 ],
             ),
             plane("scores", [rule(x=t, colour="warn", dashed=False, label=f"t = {t:g}")]),
@@ -78,14 +73,8 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"the area under the ROC curve is {number(curve.roc_auc)} and does not depend on t. With "
         f"these costs the threshold of theory is 1/(1 + {number(cost)}) = {number(1 / (1 + cost))}."
     )
-    return Judged(
-        tuple(frames),
-        panels_of(p_test, y_test, curve),
-        model,
-        "mean cost",
-        verdict,
-        code_of(rows, cost, warned),
-    )
+    shown_panels, code = panels_of(p_test, y_test, curve), code_of(rows, cost, warned)
+    return Judged(tuple(frames), shown_panels, model, "mean cost", verdict, code)
 
 
 def safe(value: float) -> Any:
@@ -100,15 +89,10 @@ def mean_cost(y: Any, p: Any, t: float, cost: float) -> float:
 def panels_of(p: Any, y: Any, curve: Any) -> list[Any]:
     """The scores held out, by class, and the ROC curve."""
     spread = np.random.default_rng(0).uniform(-0.25, 0.25, len(p))
-    scores = plane(
-        "scores",
-        [points(p, y + spread, group=y, size=0.9)],
-        x="P(class 1 | x)",
-        y="class",
-        box=(-0.03, 1.03, -0.6, 1.6),
-        title="Scores of the rows held out",
-        alt="Scores by class; the vertical line is the threshold.",
-    )
+    marks, box = [points(p, y + spread, group=y, size=0.9)], (-0.03, 1.03, -0.6, 1.6)
+    title = "Scores of the rows held out"
+    alt = "Scores by class; the vertical line is the threshold."
+    scores = plane("scores", marks, x="P(class 1 | x)", y="class", box=box, title=title, alt=alt)
     fpr = np.r_[0.0, 1 - curve.specificity]
     roc = plane(
         "roc",

@@ -50,15 +50,8 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"{number(truth.mean())} there. With {m} candidates the bound adds {number(limit.gap)}."
     )
     code = neighbour_code(rows) if tuning else line_code(rows, m)
-    return Judged(
-        frames,
-        panels_of(m),
-        models[last],
-        "error of the chosen one",
-        verdict,
-        code,
-        ("rows that choose", "fresh rows"),
-    )
+    objective, curves = "error of the chosen one", ("rows that choose", "fresh rows")
+    return Judged(frames, panels_of(m), models[last], objective, verdict, code, curves)
 
 
 def tried(most: int) -> list[int]:
@@ -112,18 +105,13 @@ def frame_of(
     size = len(chooser)
     tally = np.bincount((found[:m] * size).round().astype(int), minlength=size + 1)
     colours = ["warn" if j == round(found[w] * size) else "accent" for j in range(size + 1)]
+    label = "rows that choose"
     panels = [
         plane(
             "data",
             [
                 regions(grid[w].reshape(CELLS, CELLS), rows.box),
-                points(
-                    place[:, 0],
-                    place[:, 1],
-                    group=rows.y[chooser],
-                    size=1.3,
-                    label="rows that choose",
-                ),
+                points(place[:, 0], place[:, 1], group=rows.y[chooser], size=1.3, label=label),
             ],
         ),
         plane("errors", curve),
@@ -153,6 +141,8 @@ def frame_of(
 
 def panels_of(most: int) -> list[Any]:
     many = most > 60
+    x, y, box = "error on the rows that choose", "share of candidates", (-0.05, 1.05, 0.0, 0.5)
+    alt = "How many candidates have which error."
     return [
         plane(
             "errors",
@@ -164,15 +154,7 @@ def panels_of(most: int) -> list[Any]:
             title="Error of the chosen one",
             alt="The error that chose it falls with the candidates, the fresh error does not.",
         ),
-        plane(
-            "tally",
-            [],
-            x="error on the rows that choose",
-            y="share of candidates",
-            box=(-0.05, 1.05, 0.0, 0.5),
-            title="All candidates so far",
-            alt="How many candidates have which error.",
-        ),
+        plane("tally", [], x=x, y=y, box=box, title="All candidates so far", alt=alt),
     ]
 
 

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/least_squares."""
+"""The page on least squares, ridge and the lasso. Read ``page.py`` first."""

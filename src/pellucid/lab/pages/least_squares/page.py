@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
-from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.least_squares.parts import (
     COLUMNS,
     MODELS,
@@ -49,15 +49,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         path_panel(problem, method, at, thetas),
     ]
     return Trace(
-        algorithm=type(models[-1]).__name__,
-        params=params,
-        data=told(data, "values", static),
-        card=models[-1].card().to_dict(),
-        frames=frames,
-        title="Least squares, ridge, lasso",
-        objective="mean squared error",
-        verdict=verdict(problem, method, frames, thetas[-1]),
-        code=code_of(problem, method, alpha),
+        type(models[-1]).__name__,
+        params,
+        told(data, "values", static),
+        models[-1].card().to_dict(),
+        frames,
+        "Least squares, ridge, lasso",
+        "mean squared error",
+        verdict(problem, method, frames, thetas[-1]),
+        code_of(problem, method, alpha),
     )
 
 
@@ -76,15 +76,9 @@ def data_panel(data: LabData, box: Any) -> Any:
     marks = [
         points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (pale: held out)")
     ]
-    return plane(
-        "data",
-        marks,
-        title="Data space: the squares of the residuals",
-        x=data.names[0],
-        y="y",
-        box=box,
-        alt="The rows, the fitted curve and a square for every residual.",
-    )
+    title = "Data space: the squares of the residuals"
+    alt = "The rows, the fitted curve and a square for every residual."
+    return plane("data", marks, title=title, x=data.names[0], y="y", box=box, alt=alt)
 
 
 def frame_of(
@@ -99,15 +93,8 @@ def frame_of(
     seen = [*squares(problem, model, m, boxes[0]), line(grid, curve, label="fit")]
     if rows:
         new = slice(int(at[i - 1]) if i else 0, m)
-        seen.append(
-            points(
-                problem.x[new],
-                problem.y[new],
-                group="warn",
-                ring=np.ones(m - new.start, bool),
-                label="new",
-            )
-        )
+        ring = np.ones(m - new.start, bool)
+        seen.append(points(problem.x[new], problem.y[new], group="warn", ring=ring, label="new"))
     walk = thetas[: i + 1]
     inside = np.clip(walk, [boxes[1][0], boxes[1][2]], [boxes[1][1], boxes[1][3]])
     drawn = [
@@ -125,15 +112,9 @@ def frame_of(
             "size of w": float(np.linalg.norm(model.coef_, 2 if method == "ridge" else 1)),
             "zeros": zero,
         }
-    return Frame(
-        step=i,
-        objective=problem.error(model),
-        gap=None,
-        formula=formula_of(problem, method, float(at[i]), model),
-        numbers=numbers,
-        state={"panels": [plane("data", seen), plane("parameters", drawn), plane("path", now)]},
-        held_out=problem.held_out(model),
-    )
+    formula = formula_of(problem, method, float(at[i]), model)
+    state = {"panels": [plane("data", seen), plane("parameters", drawn), plane("path", now)]}
+    return Frame(i, problem.error(model), None, formula, numbers, state, problem.held_out(model))
 
 
 def verdict(problem: Problem, method: str, frames: Any, theta: Any) -> str:
@@ -193,6 +174,28 @@ def with_outlier(rng: Any) -> LabData:
     return LabData(X, y, np.append(good.held_out, False), ("x",))
 
 
+PRESETS = """
+A line | One row more in every frame: each new row pulls the line by its residual.
+Ridge | As the penalty falls, the ball grows until it touches the level line of the solution.
+Lasso | The ball has corners on the axes: the level lines often touch it there, and a coefficient is
+    exactly 0.
+! Collinear columns | The second column is almost a copy of the first. Only their sum is known: the
+    valley is flat, and two coefficients of opposite sign grow with every accident of the noise.
+Collinear columns with ridge | A little penalty makes the flat valley a bowl: the two columns share
+    the weight.
+! An outlier | The last row is far above the others. Its square is larger than all the others
+    together, so the line bends to it and the held-out rows pay.
+"""
+QUESTIONS = """
+? Two columns matter little. Which method can set a coefficient to exactly 0?
+(_) Least squares (_) Ridge (x) The lasso
+= The ball |w₁| + |w₂| ≤ t has corners on the axes, and the level lines of the error can touch it
+first there. The round ball of ridge has no corners: its coefficients get small, not 0.
+? A row lies 20 above the line, the others about 0.5. How much does it count in the sum of squares?
+(_) 40 times as much as another row (x) 1600 times as much (_) As much as another
+= Residuals are squared: (20 / 0.5)² = 1600. One such row can move the whole line.
+"""
+FOR_ALPHA = {"method": ("ridge", "lasso")}
 PAGE = Page(
     name="least_squares",
     title="Least squares, ridge, lasso",
@@ -210,69 +213,18 @@ PAGE = Page(
             1e-4,
             100.0,
             log=True,
-            only={"method": ("ridge", "lasso")},
+            only=FOR_ALPHA,
         ),
     ),
-    presets=(
-        Preset(
-            "A line",
-            "One row more in every frame: each new row pulls the line by its residual.",
-            {"method": "least squares"},
-            straight,
-        ),
-        Preset(
-            "Ridge",
-            "As the penalty falls, the ball grows until it touches the level line of the solution.",
-            {"method": "ridge", "columns": "x and x²", "alpha": 1.0},
-            bent,
-        ),
-        Preset(
-            "Lasso",
-            "The ball has corners on the axes: the level lines often touch it there, "
-            "and a coefficient is exactly 0.",
-            {"method": "lasso", "columns": "x and x²", "alpha": 0.1},
-            bent,
-        ),
-        Preset(
-            "Collinear columns",
-            "The second column is almost a copy of the first. Only their "
-            "sum is known: the valley is flat, and two coefficients of opposite sign grow with "
-            "every accident of the noise.",
-            {"method": "least squares", "columns": "x and almost x"},
-            straight,
-            broken=True,
-        ),
-        Preset(
-            "Collinear columns with ridge",
-            "A little penalty makes the flat valley a bowl: the two columns share the weight.",
-            {"method": "ridge", "columns": "x and almost x", "alpha": 1.0},
-            straight,
-        ),
-        Preset(
-            "An outlier",
-            "The last row is far above the others. Its square is larger than all "
-            "the others together, so the line bends to it and the held-out rows pay.",
-            {"method": "least squares"},
-            with_outlier,
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({"method": "least squares"}, straight),
+        ({"method": "ridge", "columns": "x and x²", "alpha": 1.0}, bent),
+        ({"method": "lasso", "columns": "x and x²", "alpha": 0.1}, bent),
+        ({"method": "least squares", "columns": "x and almost x"}, straight),
+        ({"method": "ridge", "columns": "x and almost x", "alpha": 1.0}, straight),
+        ({"method": "least squares"}, with_outlier),
     ),
-    questions=(
-        Question(
-            "Two columns matter little. Which method can set a coefficient to exactly 0?",
-            ("Least squares", "Ridge", "The lasso"),
-            2,
-            "The ball |w₁| + |w₂| ≤ t has corners on the axes, and the level lines of the "
-            "error can touch it first there. The round ball of ridge has no corners: its "
-            "coefficients get small, not 0.",
-        ),
-        Question(
-            "A row lies 20 above the line, the others about 0.5. How much does it count in "
-            "the sum of squares?",
-            ("40 times as much as another row", "1600 times as much", "As much as another"),
-            1,
-            "Residuals are squared: (20 / 0.5)² = 1600. One such row can move the whole line.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

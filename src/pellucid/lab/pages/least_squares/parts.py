@@ -76,16 +76,8 @@ def make_problem(data: LabData, columns: str) -> Problem:
         )
     shift, width = C.mean(axis=0), C.std(axis=0)
     X_test, y_test = data.test
-    return Problem(
-        columns,
-        x,
-        (C - shift) / width,
-        np.asarray(y, float),
-        shift,
-        width,
-        np.asarray(X_test[:, 0], float),
-        np.asarray(y_test, float),
-    )
+    Z, shown_y, x_test = (C - shift) / width, np.asarray(y, float), np.asarray(X_test[:, 0], float)
+    return Problem(columns, x, Z, shown_y, shift, width, x_test, np.asarray(y_test, float))
 
 
 def fit(model: Any, Z: Any, y: Any) -> Any:
@@ -192,16 +184,9 @@ def loss_panel(problem: Problem, box: Any, *, equal: bool) -> Any:
         rule(y=0.0, dashed=False),
         points(centre[:1], centre[1:], group="quiet", size=1.3, label="least squares"),
     ]
-    return plane(
-        "parameters",
-        marks,
-        title="Parameters and training error",
-        equal=equal,
-        x=problem.names[0],
-        y=problem.names[1],
-        box=box,
-        alt="Level lines of the training error over two parameters.",
-    )
+    title, x, y = "Parameters and training error", problem.names[0], problem.names[1]
+    alt = "Level lines of the training error over two parameters."
+    return plane("parameters", marks, title=title, equal=equal, x=x, y=y, box=box, alt=alt)
 
 
 def ball_mark(problem: Problem, method: str, theta: Any, box: Any) -> list[Any]:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/linear_classifiers."""
+"""The page on linear classifiers. Read ``page.py`` first."""

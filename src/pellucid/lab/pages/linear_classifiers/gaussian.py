@@ -36,14 +36,8 @@ from pellucid import RegularizedDiscriminantAnalysis  # {params["method"]}
 model = RegularizedDiscriminantAnalysis(alpha={alpha}, gamma={gamma}).fit(X, y)
 objective = float(-np.mean(model.predict_log_proba(X)[np.arange(len(y)), y]))
 """
-    return Steps(
-        frames,
-        panels,
-        models[-1],
-        "mean −log P(class | x)",
-        verdict(rows, params["method"], models, frames),
-        code,
-    )
+    shown_verdict = verdict(rows, params["method"], models, frames)
+    return Steps(frames, panels, models[-1], "mean −log P(class | x)", shown_verdict, code)
 
 
 def fit(rows: Rows, alpha: float, gamma: float) -> Any:
@@ -65,16 +59,8 @@ def frame_of(rows: Rows, model: Any, i: int, two: bool) -> Frame:
     marks = [class_regions(model, rows.box, CELLS)]
     for k, mean in enumerate(means):
         marks += ellipse(mean, covariances[k], colour=k)
-    marks.append(
-        points(
-            means[:, 0],
-            means[:, 1],
-            group=np.arange(len(means)),
-            size=1.8,
-            ring=np.ones(len(means), bool),
-            label="means",
-        )
-    )
+    x, y, ring = means[:, 0], means[:, 1], np.ones(len(means), bool)
+    marks.append(points(x, y, group=np.arange(len(means)), size=1.8, ring=ring, label="means"))
     panels = [plane("data", marks)]
     if two:
         log_p = model.predict_log_proba(rows.X)
@@ -100,13 +86,7 @@ def frame_of(rows: Rows, model: Any, i: int, two: bool) -> Frame:
         "wrong rows": int((model.predict(rows.X) != rows.y).sum()),
     }
     return Frame(
-        step=i,
-        objective=loss(model, rows.X, rows.y),
-        gap=None,
-        formula=formula_of(model),
-        numbers=numbers,
-        state={"panels": panels},
-        held_out=held,
+        i, loss(model, rows.X, rows.y), None, formula_of(model), numbers, {"panels": panels}, held
     )
 
 

@@ -48,14 +48,10 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
         if newton
         else f"GradientDescent({params['rate']!r}, max_iter={params['steps']}, tol=None)"
     )
-    return Steps(
-        frames,
-        [sigmoid_panel(), likelihood_panel(objective, path, box)],
-        model,
-        "mean −log P(class | x)" + (" + penalty" if params["penalty"] else ""),
-        verdict(model, frames, len(rows.y)),
-        code_of(rows, text, params["penalty"], warned),
-    )
+    panels = [sigmoid_panel(), likelihood_panel(objective, path, box)]
+    shown_objective = "mean −log P(class | x)" + (" + penalty" if params["penalty"] else "")
+    code = code_of(rows, text, params["penalty"], warned)
+    return Steps(frames, panels, model, shown_objective, verdict(model, frames, len(rows.y)), code)
 
 
 def weight_box(path: Any) -> tuple[float, float, float, float]:
@@ -78,15 +74,9 @@ def likelihood_panel(objective: Any, path: Any, box: Any) -> Any:
     cost = np.array([[objective.value(np.array([last, u, v])) for u in a] for v in b])
     rise = cost - cost.min()
     levels = cost.min() + rise.max() * np.geomspace(0.004, 0.85, 9)
-    return plane(
-        "weights",
-        [contours(a, b, cost, levels)],
-        x="w₁",
-        y="w₂",
-        box=box,
-        title="Weights: level lines of the mean loss",
-        alt="Level lines of the loss over the two weights, and the path so far.",
-    )
+    marks, title = [contours(a, b, cost, levels)], "Weights: level lines of the mean loss"
+    alt = "Level lines of the loss over the two weights, and the path so far."
+    return plane("weights", marks, x="w₁", y="w₂", box=box, title=title, alt=alt)
 
 
 def frame_of(
@@ -110,17 +100,8 @@ def frame_of(
         points([w[0]], [w[1]], group=1, size=1.3, label="now"),
     ]
     if i:
-        drawn.append(
-            segments(
-                path[i - 1 : i, 1],
-                path[i - 1 : i, 2],
-                [w[0]],
-                [w[1]],
-                colour="warn",
-                width=2.0,
-                arrow=True,
-            )
-        )
+        x0, y0 = path[i - 1 : i, 1], path[i - 1 : i, 2]
+        drawn.append(segments(x0, y0, [w[0]], [w[1]], colour="warn", width=2.0, arrow=True))
     wrong = int(((score > 0) != (rows.y == 1)).sum())
     gap = None if row["gap"] is None else float(row["gap"])
     numbers = {
@@ -131,19 +112,19 @@ def frame_of(
         "wrong rows": wrong,
     }
     return Frame(
-        step=i,
-        objective=float(row["objective"]),
-        gap=gap,
-        formula=formula_of(path, i, objective, params),
-        numbers=numbers,
-        state={
+        i,
+        float(row["objective"]),
+        gap,
+        formula_of(path, i, objective, params),
+        numbers,
+        {
             "panels": [
                 plane("data", [shade, *boundary(b, w, rows.box)]),
                 sigmoid_rows(score, rows.y),
                 plane("weights", drawn),
             ]
         },
-        held_out=None if held is None else float(held.value(theta)),
+        None if held is None else float(held.value(theta)),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.linear_classifiers import gaussian as _gaussian_steps
 from pellucid.lab.pages.linear_classifiers import logistic as _logistic_steps
 from pellucid.lab.pages.linear_classifiers import perceptron as _perceptron_steps
@@ -27,16 +27,12 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     make, title = METHODS[method]
     rows = split(data, None if method in ("LDA", "QDA") else 2)
     found = make(rows, params)
+    algorithm = type(found.model).__name__
+    shown_data = told(data, "classes", [data_panel(data, rows.box, title), *found.panels])
+    card, head = found.model.card().to_dict(), "Logistic regression, perceptron, LDA, QDA"
+    verdict, code = found.verdict, found.code
     return Trace(
-        algorithm=type(found.model).__name__,
-        params=params,
-        data=told(data, "classes", [data_panel(data, rows.box, title), *found.panels]),
-        card=found.model.card().to_dict(),
-        frames=found.frames,
-        title="Logistic regression, perceptron, LDA, QDA",
-        objective=found.objective,
-        verdict=found.verdict,
-        code=found.code,
+        algorithm, params, shown_data, card, found.frames, head, found.objective, verdict, code
     )
 
 
@@ -67,6 +63,35 @@ APART = clouds(((-1.6, -1.2), (1.6, 1.2)), ([[0.5, 0.1], [0.1, 0.5]],) * 2, 28)
 ASIDE = clouds(((1.2, 2.6), (3.0, 1.4)), ([[0.16, 0.05], [0.05, 0.2]],) * 2, 28)
 RINGS = clouds(((0.0, 0.0), (0.2, 0.1)), ([[0.15, 0.0], [0.0, 0.15]], [[3.0, 0.0], [0.0, 3.0]]), 28)
 
+PRESETS = """
+Logistic regression | Newton's steps climb the likelihood; the probabilities are the sigmoid of the
+    score.
+Perceptron | A row on the wrong side pulls the weights towards it; the others do nothing.
+LDA | From round classes to one shared covariance: the boundary turns to follow the shape of the
+    clouds.
+QDA | Each class may have its own covariance, and the boundary becomes a curve.
+! Separable data | A line separates the classes. Steeper is then always likelier: the weights grow
+    without end and the probabilities become 0 and 1.
+! XOR, perceptron | Opposite corners belong together, and no line separates them: every correction
+    undoes another.
+! XOR, logistic regression | The best line is no line: the weights stay near 0 and every probability
+    near one half.
+! Unequal covariances | One class sits inside the other. LDA gives both the same covariance, so its
+    line cannot bend round the inner class.
+"""
+QUESTIONS = """
+? A line separates the two classes. Where do the weights of logistic regression without a penalty
+end?
+(_) At the maximum-margin line, with finite weights (x) They grow without end (_) At 0
+= If all rows are on their side, doubling the weights makes every probability larger. The likelihood
+rises for ever and has no maximum.
+? Which rows change the weights of the perceptron?
+(_) All rows (x) Rows on the wrong side (_) Rows near the boundary
+= w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as they are, however
+near it is.
+"""
+FOR_SOLVER = {"method": ("logistic regression",)}
+FOR_RATE = {"method": ("logistic regression",), "solver": ("gradient descent",)}
 PAGE = Page(
     name="linear_classifiers",
     title="Logistic regression, perceptron, LDA, QDA",
@@ -81,7 +106,7 @@ PAGE = Page(
             "choice",
             "Newton",
             options=("Newton", "gradient descent"),
-            only={"method": ("logistic regression",)},
+            only=FOR_SOLVER,
         ),
         Control(
             "rate",
@@ -91,7 +116,7 @@ PAGE = Page(
             0.01,
             5.0,
             log=True,
-            only={"method": ("logistic regression",), "solver": ("gradient descent",)},
+            only=FOR_RATE,
         ),
         Control(
             "steps", "Steps", "integer", 12, 1, 60, 1, only={"method": ("logistic regression",)}
@@ -104,87 +129,23 @@ PAGE = Page(
             0.0,
             10.0,
             0.1,
-            only={"method": ("logistic regression",)},
+            only=FOR_SOLVER,
         ),
         Control(
             "epochs", "Epochs at most", "integer", 8, 1, 30, 1, only={"method": ("perceptron",)}
         ),
     ),
-    presets=(
-        Preset(
-            "Logistic regression",
-            "Newton's steps climb the likelihood; the probabilities are the sigmoid of the score.",
-            {},
-            OVERLAP,
-        ),
-        Preset(
-            "Perceptron",
-            "A row on the wrong side pulls the weights towards it; the others do nothing.",
-            {"method": "perceptron", "epochs": 20},
-            ASIDE,
-        ),
-        Preset(
-            "LDA",
-            "From round classes to one shared covariance: the boundary turns to follow "
-            "the shape of the clouds.",
-            {"method": "LDA"},
-            LONG,
-        ),
-        Preset(
-            "QDA",
-            "Each class may have its own covariance, and the boundary becomes a curve.",
-            {"method": "QDA"},
-            RINGS,
-        ),
-        Preset(
-            "Separable data",
-            "A line separates the classes. Steeper is then always likelier: "
-            "the weights grow without end and the probabilities become 0 and 1.",
-            {"method": "logistic regression", "steps": 15},
-            APART,
-            broken=True,
-        ),
-        Preset(
-            "XOR, perceptron",
-            "Opposite corners belong together, and no line separates them: "
-            "every correction undoes another.",
-            {"method": "perceptron", "epochs": 2},
-            xor,
-            broken=True,
-        ),
-        Preset(
-            "XOR, logistic regression",
-            "The best line is no line: the weights stay near 0 and "
-            "every probability near one half.",
-            {"method": "logistic regression"},
-            xor,
-            broken=True,
-        ),
-        Preset(
-            "Unequal covariances",
-            "One class sits inside the other. LDA gives both the same "
-            "covariance, so its line cannot bend round the inner class.",
-            {"method": "LDA"},
-            RINGS,
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({}, OVERLAP),
+        ({"method": "perceptron", "epochs": 20}, ASIDE),
+        ({"method": "LDA"}, LONG),
+        ({"method": "QDA"}, RINGS),
+        ({"method": "logistic regression", "steps": 15}, APART),
+        ({"method": "perceptron", "epochs": 2}, xor),
+        ({"method": "logistic regression"}, xor),
+        ({"method": "LDA"}, RINGS),
     ),
-    questions=(
-        Question(
-            "A line separates the two classes. Where do the weights of logistic regression "
-            "without a penalty end?",
-            ("At the maximum-margin line, with finite weights", "They grow without end", "At 0"),
-            1,
-            "If all rows are on their side, doubling the weights makes every probability "
-            "larger. The likelihood rises for ever and has no maximum.",
-        ),
-        Question(
-            "Which rows change the weights of the perceptron?",
-            ("All rows", "Rows on the wrong side", "Rows near the boundary"),
-            1,
-            "w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as "
-            "they are, however near it is.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

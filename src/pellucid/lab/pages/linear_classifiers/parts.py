@@ -45,14 +45,8 @@ def split(data: LabData, most: int | None) -> Rows:
             "take more"
         )
     X_test, y_test = data.test
-    return Rows(
-        np.asarray(X, float),
-        y,
-        np.asarray(X_test, float),
-        np.asarray(y_test, int),
-        around(data.X),
-        data.names,
-    )
+    shown_X, shown_X_test = np.asarray(X, float), np.asarray(X_test, float)
+    return Rows(shown_X, y, shown_X_test, np.asarray(y_test, int), around(data.X), data.names)
 
 
 def boundary(b: float, w: Any, box: Any) -> list[Mark]:
@@ -74,15 +68,9 @@ def sigmoid_panel(title: str = "Probability by score") -> Any:
         rule(x=0.0),
         rule(y=0.5),
     ]
-    return plane(
-        "sigmoid",
-        marks,
-        title=title,
-        x="score: log-odds of class 1",
-        y="P(class 1 | x)",
-        box=(-8.3, 8.3, -0.12, 1.12),
-        alt="The rows on the sigmoid curve, class 1 at the top and class 0 below.",
-    )
+    x, box = "score: log-odds of class 1", (-8.3, 8.3, -0.12, 1.12)
+    alt = "The rows on the sigmoid curve, class 1 at the top and class 0 below."
+    return plane("sigmoid", marks, title=title, x=x, y="P(class 1 | x)", box=box, alt=alt)
 
 
 def sigmoid_rows(score: Any, y: Any) -> Any:
@@ -95,22 +83,9 @@ def sigmoid_rows(score: Any, y: Any) -> Any:
 
 
 def data_panel(data: LabData, box: Any, title: str) -> Any:
+    x, y, label = data.X[:, 0], data.X[:, 1], "rows (pale: held out)"
     marks = [
-        points(
-            data.X[:, 0],
-            data.X[:, 1],
-            group=np.asarray(data.y, int),
-            faint=data.held_out,
-            data=True,
-            label="rows (pale: held out)",
-        )
+        points(x, y, group=np.asarray(data.y, int), faint=data.held_out, data=True, label=label)
     ]
-    return plane(
-        "data",
-        marks,
-        title=title,
-        x=data.names[0],
-        y=data.names[1],
-        box=box,
-        alt="Rows of the classes, and the regions that the rule gives them.",
-    )
+    alt = "Rows of the classes, and the regions that the rule gives them."
+    return plane("data", marks, title=title, x=data.names[0], y=data.names[1], box=box, alt=alt)

@@ -33,16 +33,9 @@ def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     frames = tuple(frame_of(rows, updates, thetas, i, k, reach) for k, i in enumerate(keep))
     model = Perceptron(shuffle=False, tol=None, max_iter=epochs)
     warned = heard(lambda: model.fit(rows.X, rows.y))[1]
-    panel = plane(
-        "weights",
-        [],
-        title="Weights: every wrong row adds ± x",
-        x="w₁",
-        y="w₂",
-        box=(-reach, reach, -reach, reach),
-        equal=True,
-        alt="The path of the weight vector; the last arrow is the row that was wrong.",
-    )
+    title, box = "Weights: every wrong row adds ± x", (-reach, reach, -reach, reach)
+    alt = "The path of the weight vector; the last arrow is the row that was wrong."
+    panel = plane("weights", [], title=title, x="w₁", y="w₂", box=box, equal=True, alt=alt)
     code = f"""import numpy as np
 from pellucid import Perceptron
 {hushed(warned)}
@@ -105,29 +98,14 @@ def frame_of(
             )
         )
         before = thetas[i - 1, 1:]
-        drawn.append(
-            segments(
-                [before[0]],
-                [before[1]],
-                [w[0]],
-                [w[1]],
-                colour="warn",
-                width=2.0,
-                arrow=True,
-                label="step",
-            )
-        )
+        x0, y0, x1 = [before[0]], [before[1]], [w[0]]
+        y1 = [w[1]]
+        drawn.append(segments(x0, y0, x1, y1, colour="warn", width=2.0, arrow=True, label="step"))
     held = errors(update.theta, rows.X_test, rows.y_test) if len(rows.y_test) else None
     numbers = {"epoch": update.epoch, "updates": i, "b": b, "w₁": float(w[0]), "w₂": float(w[1])}
-    return Frame(
-        step=step,
-        objective=errors(update.theta, rows.X, rows.y),
-        gap=None,
-        formula=formula_of(rows, thetas, update, i),
-        numbers=numbers,
-        state={"panels": [plane("data", marks), plane("weights", drawn)]},
-        held_out=held,
-    )
+    formula = formula_of(rows, thetas, update, i)
+    state = {"panels": [plane("data", marks), plane("weights", drawn)]}
+    return Frame(step, errors(update.theta, rows.X, rows.y), None, formula, numbers, state, held)
 
 
 def formula_of(rows: Rows, thetas: Any, update: Update, i: int) -> str:

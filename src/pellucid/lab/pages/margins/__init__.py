@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/margins."""
+"""The page on support vectors and kernels. Read ``page.py`` first."""

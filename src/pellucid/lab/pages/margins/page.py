@@ -7,7 +7,7 @@ an island.
 from typing import Any
 
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.margins import parts
 from pellucid.lab.pages.samples import blobs, moons, rings
 from pellucid.lab.trace import Trace
@@ -43,15 +43,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         objective=SOFT if soft else HARD,
     )
     return Trace(
-        algorithm=type(model).__name__,
-        params=params,
-        data=told(data, "classes", [parts.still(table)]),
-        card=model.card().to_dict(),
-        frames=tuple(frames),
-        title=f"The widest margin, {params['method']} kernel",
-        objective=SOFT if soft else HARD,
-        verdict=verdict(frames, refusal),
-        code=rows_code(data) + made,
+        type(model).__name__,
+        params,
+        told(data, "classes", [parts.still(table)]),
+        model.card().to_dict(),
+        tuple(frames),
+        f"The widest margin, {params['method']} kernel",
+        SOFT if soft else HARD,
+        verdict(frames, refusal),
+        rows_code(data) + made,
     )
 
 
@@ -79,6 +79,7 @@ def near(rng: Any) -> LabData:
     return blobs(rng, 70, ((0, 0), (1.8, 1.2)), 0.9)
 
 
+FOR_SIGMA = {"method": ("Gaussian",)}
 CONTROLS = (
     Control("method", "Kernel", "choice", "linear", options=METHODS),
     Control("hard", "Hard margin (C = ∞)", "switch", False),
@@ -93,55 +94,40 @@ CONTROLS = (
         0.03,
         5.0,
         log=True,
-        only={"method": ("Gaussian",)},
+        only=FOR_SIGMA,
     ),
 )
-PRESETS = (
-    Preset(
-        "Hard margin",
-        "The classes are apart: the widest street between them.",
-        {"hard": True},
-        apart,
-    ),
-    Preset(
-        "Soft margin",
-        "The classes overlap: rows inside the street pay C for their slack. "
-        "SMO moves two multipliers a step.",
-        {"C": 1.0},
-        near,
-    ),
-    Preset(
-        "Lift to 3-D",
-        "A disc in a ring: the kernel (x·z)² lifts the rows onto a cone, and "
-        "a plane cuts the tip off.",
-        {"method": "quadratic (lift to 3-D)", "C": 1.0},
-        rings,
-    ),
-    Preset(
-        "Gaussian kernel",
-        "Every support vector casts a hill; their sum bends round the moons.",
-        {"method": "Gaussian", "sigma": 0.6, "C": 2.0},
-        moons,
-    ),
-    Preset(
-        "C = ∞, not separable",
-        "The classes overlap, so no street is free of rows. As the "
-        "price grows the street narrows, the multipliers grow with C and the objective has "
-        "no bound: the hard margin does not exist.",
-        {"hard": True},
-        near,
-        broken=True,
-    ),
-    Preset(
-        "Tiny σ",
-        "With σ far below the distance of neighbours k(x, z) is about 0 for any "
-        "two rows: each is an island, all become support vectors, training error 0, and "
-        "between the islands f says nothing.",
-        {"method": "Gaussian", "sigma": 0.05, "C": 10.0},
-        moons,
-        broken=True,
-    ),
+PRESETS = read_presets(
+    """
+Hard margin | The classes are apart: the widest street between them.
+Soft margin | The classes overlap: rows inside the street pay C for their slack. SMO moves two
+    multipliers a step.
+Lift to 3-D | A disc in a ring: the kernel (x·z)² lifts the rows onto a cone, and a plane cuts the
+    tip off.
+Gaussian kernel | Every support vector casts a hill; their sum bends round the moons.
+! C = ∞, not separable | The classes overlap, so no street is free of rows. As the price grows the
+    street narrows, the multipliers grow with C and the objective has no bound: the hard margin does
+    not exist.
+! Tiny σ | With σ far below the distance of neighbours k(x, z) is about 0 for any two rows: each is
+    an island, all become support vectors, training error 0, and between the islands f says nothing.
+""",
+    ({"hard": True}, apart),
+    ({"C": 1.0}, near),
+    ({"method": "quadratic (lift to 3-D)", "C": 1.0}, rings),
+    ({"method": "Gaussian", "sigma": 0.6, "C": 2.0}, moons),
+    ({"hard": True}, near),
+    ({"method": "Gaussian", "sigma": 0.05, "C": 10.0}, moons),
 )
+QUESTIONS = """
+? A row far outside the street is deleted. What happens to the boundary?
+(x) nothing (_) it moves a little (_) it turns towards the other class
+= Its multiplier is 0, so it is not in w = Σ a y x. Only rows on the margin, inside it or on the
+wrong side hold the boundary.
+? The Gaussian kernel is made very narrow. How many rows become support vectors?
+(_) two (_) about half (x) nearly all
+= k(x, z) is 1 for x = z and about 0 otherwise: no row says anything about another, so each must
+hold its own place.
+"""
 PAGE = Page(
     name="margins",
     title="Support vectors and kernels",
@@ -150,21 +136,6 @@ PAGE = Page(
     kind="classes",
     controls=CONTROLS,
     presets=PRESETS,
-    questions=(
-        Question(
-            "A row far outside the street is deleted. What happens to the boundary?",
-            ("nothing", "it moves a little", "it turns towards the other class"),
-            0,
-            "Its multiplier is 0, so it is not in w = Σ a y x. Only rows on the margin, inside it "
-            "or on the wrong side hold the boundary.",
-        ),
-        Question(
-            "The Gaussian kernel is made very narrow. How many rows become support vectors?",
-            ("two", "about half", "nearly all"),
-            2,
-            "k(x, z) is 1 for x = z and about 0 otherwise: no row says anything about another, so "
-            "each must hold its own place.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -67,29 +67,15 @@ def make_table(data: LabData, params: dict[str, Any]) -> Table:
         )
     test = held if held.any() else ~held
     box = around(data.X)
-    return Table(
-        data,
-        data.X[~held],
-        data.y[~held],
-        data.X[test],
-        data.y[test],
-        make_kernel(params),
-        box,
-        lattice(box, CELLS),
-    )
+    kernel, grid = make_kernel(params), lattice(box, CELLS)
+    return Table(data, data.X[~held], data.y[~held], data.X[test], data.y[test], kernel, box, grid)
 
 
 def still(table: Table) -> Any:
     names = table.data.names
-    return plane(
-        "data",
-        [row_points(table.data)],
-        title="Boundary f = 0 and margins f = ±1",
-        x=names[0],
-        y=names[1],
-        box=table.box,
-        alt="Rows of the table by class.",
-    )
+    marks, title = [row_points(table.data)], "Boundary f = 0 and margins f = ±1"
+    alt = "Rows of the table by class."
+    return plane("data", marks, title=title, x=names[0], y=names[1], box=table.box, alt=alt)
 
 
 def data_panel(table: Table, model: Any) -> Any:
@@ -108,12 +94,8 @@ def data_panel(table: Table, model: Any) -> Any:
         here = (model.categories_ == kind) & support
         if here.any():
             marks.append(points(*table.X[here].T, group=KINDS[kind], size=0.55, label=words))
-    return plane(
-        "data",
-        marks,
-        box=table.box,
-        alt=f"Boundary and margins; {int(support.sum())} support vectors.",
-    )
+    alt = f"Boundary and margins; {int(support.sum())} support vectors."
+    return plane("data", marks, box=table.box, alt=alt)
 
 
 def multiplier_panel(table: Table, model: Any, top: float, price: float | None) -> Any:
@@ -124,15 +106,9 @@ def multiplier_panel(table: Table, model: Any, top: float, price: float | None) 
         marks.append(rule(y=price, colour="warn", label=f"C = {number(price)}"))
     change = float((table.y == 0).sum()) + 0.5
     marks.append(rule(x=change, label="class 0 | class 1"))
-    return plane(
-        "multipliers",
-        marks,
-        title="Multipliers aᵢ",
-        x="training rows, by class",
-        y="a",
-        box=(0, len(order) + 1, 0, max(1.15 * top, 1e-12)),
-        alt="One bar per training row; most are 0.",
-    )
+    x, box = "training rows, by class", (0, len(order) + 1, 0, max(1.15 * top, 1e-12))
+    alt = "One bar per training row; most are 0."
+    return plane("multipliers", marks, title="Multipliers aᵢ", x=x, y="a", box=box, alt=alt)
 
 
 def hinge_panel(table: Table, model: Any) -> Any:
@@ -145,15 +121,8 @@ def hinge_panel(table: Table, model: Any) -> Any:
         rule(x=1.0, label="margin"),
         points(shown, slack, group=table.y, size=0.8),
     ]
-    return plane(
-        "hinge",
-        marks,
-        title="Slack ξ = max(0, 1 − y f)",
-        x="y f(x)",
-        y="slack",
-        box=(-2.6, 3.6, -0.2, 3.6),
-        alt="Rows on the hinge loss.",
-    )
+    title, box, alt = "Slack ξ = max(0, 1 − y f)", (-2.6, 3.6, -0.2, 3.6), "Rows on the hinge loss."
+    return plane("hinge", marks, title=title, x="y f(x)", y="slack", box=box, alt=alt)
 
 
 def lifted(X: Any) -> Any:
@@ -188,15 +157,10 @@ def lift_panel(table: Table, model: Any, turn: float) -> Any:
     support = np.isin(np.arange(len(P)), model.support_)
     marks += [segments(*base, x, y, width=0.6), points(x, y, group=table.y, ring=support)]
     side = 1.45 * max(reach, 1e-12)
-    return plane(
-        "lift",
-        marks,
-        title="Lifted: (x₁² − x₂², 2 x₁x₂, x₁² + x₂²)/√2",
-        x="",
-        y="height",
-        box=(-side, side, -0.45 * side, max(1.25 * top, 0.5 * side)),
-        alt="The rows as a cone in three dimensions, and the dividing plane.",
-    )
+    title = "Lifted: (x₁² − x₂², 2 x₁x₂, x₁² + x₂²)/√2"
+    box = (-side, side, -0.45 * side, max(1.25 * top, 0.5 * side))
+    alt = "The rows as a cone in three dimensions, and the dividing plane."
+    return plane("lift", marks, title=title, x="", y="height", box=box, alt=alt)
 
 
 def frame(

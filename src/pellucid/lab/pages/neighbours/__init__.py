@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/neighbours."""
+"""The page on nearest neighbours. Read ``page.py`` first."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.neighbours import parts
 from pellucid.lab.pages.samples import blobs, labelled, moons
 from pellucid.lab.trace import Trace
@@ -40,15 +40,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         "metric": params["metric"],
     }
     return Trace(
-        algorithm="KNeighborsClassifier",
-        params=params,
-        data=told(data, "classes", made.panels),
-        card=made.model.card().to_dict(),
-        frames=tuple(made.frames),
-        title=f"Nearest neighbours: {WORDS[params['method']]}",
-        objective="share of training rows that are wrong",
-        verdict=verdict(made, params),
-        code=rows_code(data, space.noise_code) + space.scale_code + CODE.format(**settings),
+        "KNeighborsClassifier",
+        params,
+        told(data, "classes", made.panels),
+        made.model.card().to_dict(),
+        tuple(made.frames),
+        f"Nearest neighbours: {WORDS[params['method']]}",
+        "share of training rows that are wrong",
+        verdict(made, params),
+        rows_code(data, space.noise_code) + space.scale_code + CODE.format(**settings),
     )
 
 
@@ -77,6 +77,7 @@ def uneven(rng: Any) -> LabData:
     return labelled(X, y, ("weight in grams", "height in metres"))
 
 
+FOR_K = {"method": ("regions by k", "one query")}
 CONTROLS = (
     Control("method", "What to watch", "choice", "regions by k", options=tuple(WORDS)),
     Control(
@@ -87,7 +88,7 @@ CONTROLS = (
         2,
         60,
         1,
-        only={"method": ("regions by k", "one query")},
+        only=FOR_K,
     ),
     Control(
         "weights",
@@ -95,7 +96,7 @@ CONTROLS = (
         "choice",
         "uniform",
         options=("uniform", "distance"),
-        only={"method": ("regions by k", "one query")},
+        only=FOR_K,
     ),
     Control(
         "metric", "Distance", "choice", "euclidean", options=("euclidean", "manhattan", "chebyshev")
@@ -105,38 +106,33 @@ CONTROLS = (
     Control("query_x", "Query, from left to right", "number", 0.55, 0.0, 1.0, 0.01),
     Control("query_y", "Query, from bottom to top", "number", 0.5, 0.0, 1.0, 0.01),
 )
-PRESETS = (
-    Preset("Two moons", "Small k follows every row, large k forgets the shape.", {}, moons),
-    Preset(
-        "One query",
-        "The circle grows until it holds k rows; each of them has a vote.",
-        {"method": "one query", "k": 15},
-        moons,
-    ),
-    Preset(
-        "Voronoi cells",
-        "With one neighbour a row owns all places nearer to it than to any other row.",
-        {"method": "Voronoi cells"},
-        blobs,
-    ),
-    Preset(
-        "Unscaled axis",
-        "x1 is in grams, x2 in metres: a gram counts as much as a metre, "
-        "so distance is x1 alone and the column that matters is not seen. Standardise the "
-        "columns to repair it.",
-        {"method": "regions by k", "k": 15},
-        uneven,
-        broken=True,
-    ),
-    Preset(
-        "50 columns of noise",
-        "Fifty columns that say nothing drown the two that do: all "
-        "rows become about equally far away, and the nearest is near by chance.",
-        {"method": "one query", "noise": 50, "k": 25},
-        moons,
-        broken=True,
-    ),
+PRESETS = read_presets(
+    """
+Two moons | Small k follows every row, large k forgets the shape.
+One query | The circle grows until it holds k rows; each of them has a vote.
+Voronoi cells | With one neighbour a row owns all places nearer to it than to any other row.
+! Unscaled axis | x1 is in grams, x2 in metres: a gram counts as much as a metre, so distance is x1
+    alone and the column that matters is not seen. Standardise the columns to repair it.
+! 50 columns of noise | Fifty columns that say nothing drown the two that do: all rows become about
+    equally far away, and the nearest is near by chance.
+""",
+    ({}, moons),
+    ({"method": "one query", "k": 15}, moons),
+    ({"method": "Voronoi cells"}, blobs),
+    ({"method": "regions by k", "k": 15}, uneven),
+    ({"method": "one query", "noise": 50, "k": 25}, moons),
 )
+QUESTIONS = """
+? With k = 1, how many training rows does the rule get wrong?
+(x) none (_) about as many as held-out rows (_) half of them
+= Each row is its own nearest neighbour. The training error of k = 1 is 0 on any table without
+repeated rows, so it says nothing about new rows.
+? One column is in grams and runs to 1000, the other in metres and runs to 1. Which one decides who
+is near?
+(x) the one in grams (_) the one in metres (_) both alike
+= Differences of hundreds drown differences of tenths in the sum of squares. Standardising gives
+both columns the same spread.
+"""
 PAGE = Page(
     name="neighbours",
     title="Nearest neighbours",
@@ -145,22 +141,6 @@ PAGE = Page(
     kind="classes",
     controls=CONTROLS,
     presets=PRESETS,
-    questions=(
-        Question(
-            "With k = 1, how many training rows does the rule get wrong?",
-            ("none", "about as many as held-out rows", "half of them"),
-            0,
-            "Each row is its own nearest neighbour. The training error of k = 1 is 0 on any table "
-            "without repeated rows, so it says nothing about new rows.",
-        ),
-        Question(
-            "One column is in grams and runs to 1000, the other in metres and runs to 1. Which one "
-            "decides who is near?",
-            ("the one in grams", "the one in metres", "both alike"),
-            0,
-            "Differences of hundreds drown differences of tenths in the sum of squares. "
-            "Standardising gives both columns the same spread.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -124,16 +124,8 @@ def painted(model: Any, space: Space) -> Any:
 def data_panel(space: Space, marks: list[Any], alt: str) -> Any:
     names = space.data.names
     sides = (space.box[1] - space.box[0]) / (space.box[3] - space.box[2])
-    return plane(
-        "data",
-        marks,
-        title="Rows and regions",
-        x=names[0],
-        y=names[1],
-        box=space.box,
-        equal=0.3 < sides < 3.0,
-        alt=alt,
-    )
+    title, y, equal = "Rows and regions", names[1], 0.3 < sides < 3.0
+    return plane("data", marks, title=title, x=names[0], y=y, box=space.box, equal=equal, alt=alt)
 
 
 def still(space: Space) -> Any:
@@ -163,12 +155,8 @@ def asked(space: Space) -> Any:
 def voters(space: Space, vote: Any) -> Any:
     train = np.flatnonzero(~held_rows(space.data))
     rows = space.data.X[train[vote.indices]]
-    return points(
-        rows[:, 0],
-        rows[:, 1],
-        group=space.y[vote.indices].astype(int),
-        ring=np.ones(len(rows), bool),
-    )
+    ring = np.ones(len(rows), bool)
+    return points(rows[:, 0], rows[:, 1], group=space.y[vote.indices].astype(int), ring=ring)
 
 
 def vote_words(vote: Any, k: int) -> str:
@@ -184,15 +172,9 @@ def distance_panel(all_distances: Any, k: int) -> Any:
         points([k], [all_distances[k - 1]], group="accent", size=1.6),
         rule(x=k, colour="accent", label=f"k = {k}"),
     ]
-    return plane(
-        "distances",
-        marks,
-        title="Distance from the query",
-        x="rows, nearest first",
-        y="distance",
-        box=(0, len(rank) + 1, 0, high),
-        alt=f"Distances of all rows from the query; the {k}th is {number(all_distances[k - 1])}.",
-    )
+    title, x, box = "Distance from the query", "rows, nearest first", (0, len(rank) + 1, 0, high)
+    alt = f"Distances of all rows from the query; the {k}th is {number(all_distances[k - 1])}."
+    return plane("distances", marks, title=title, x=x, y="distance", box=box, alt=alt)
 
 
 def usable_ks(space: Space, most: int, steps: int) -> list[int]:
@@ -261,15 +243,8 @@ def error_panel(ks: list[int], train_test: Any, alone: Any, last: int, top: floa
     )
     marks = [line(ks, values, colour=colour, label=name) for name, values, colour in curves]
     marks += [points(ks[-1:], values[-1:], group=colour) for _, values, colour in curves]
-    return plane(
-        "errors",
-        marks,
-        title="Share of wrong rows",
-        x="k",
-        y="error",
-        box=(0, last + 1, 0, top),
-        alt="Errors against k: training, leave-one-out and held-out rows.",
-    )
+    box, alt = (0, last + 1, 0, top), "Errors against k: training, leave-one-out and held-out rows."
+    return plane("errors", marks, title="Share of wrong rows", x="k", y="error", box=box, alt=alt)
 
 
 def by_neighbour(space: Space, params: dict[str, Any]) -> Made:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/networks."""
+"""The page on neural networks. Read ``page.py`` first."""

@@ -63,30 +63,22 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     shown = np.unique(np.r_[0, np.geomspace(1, last, MOST_FRAMES).round().astype(int)])
     row = min(params["row"], len(X)) - 1
     frames = tuple(_frame(data, params, networks, int(i), k, row) for i in shown)
+    marks, title, x = [row_points(data)], "Rows and what the network says", data.names[0]
+    alt = "Rows by class on the surface of the network's answers."
     return Trace(
-        algorithm="MLPClassifier",
-        params=params,
-        data=told(
+        "MLPClassifier",
+        params,
+        told(
             data,
             "classes",
-            [
-                plane(
-                    "rows",
-                    [row_points(data)],
-                    title="Rows and what the network says",
-                    x=data.names[0],
-                    y=data.names[1],
-                    box=around(data.X),
-                    alt="Rows by class on the surface of the network's answers.",
-                )
-            ],
+            [plane("rows", marks, title=title, x=x, y=data.names[1], box=around(data.X), alt=alt)],
         ),
-        card=model.card().to_dict(),
-        frames=frames,
-        title="A network in training",
-        objective="mean cross-entropy",
-        verdict=_verdict(data, networks, k),
-        code=_code(data, params, k, seed, bool(caught) or params["start"] == "zeros"),
+        model.card().to_dict(),
+        frames,
+        "A network in training",
+        "mean cross-entropy",
+        _verdict(data, networks, k),
+        _code(data, params, k, seed, bool(caught) or params["start"] == "zeros"),
     )
 
 
@@ -101,12 +93,8 @@ def _frame(data: LabData, params: dict[str, Any], networks: Any, i: int, k: int,
     loss = float(network.loss_value(X, T))
     flow, found = flow_panel(network, X, T)
     formula, edge = _update(networks, i, X, T, params)
-    units = network_panel(
-        network,
-        _values(network, X[row]),
-        lit_edges=[edge],
-        title="Units: values of the ringed row; lines: weights",
-    )
+    title = "Units: values of the ringed row; lines: weights"
+    units = network_panel(network, _values(network, X[row]), lit_edges=[edge], title=title)
     beside = [flow, units] if params["layers"] > 3 else [units, flow]  # a wide one comes last
     panels = [plane("rows", surface(network, data, k, row)), *beside]
     test, truth = data.test

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from pellucid.lab.page import Control, LabData, Page, Preset, Question
+from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.networks.epochs import epochs_trace
 from pellucid.lab.pages.networks.parts import STARTS
 from pellucid.lab.pages.networks.row import row_trace
@@ -26,6 +26,31 @@ def few_moons(rng: Any) -> LabData:
 
 TRAINED = {"method": ("epochs",)}
 
+QUESTIONS = """
+? All weights of a network start at 0. What does gradient descent make of it?
+(_) it learns, only more slowly (x) all units of a layer stay equal (_) the loss becomes infinite
+= Equal units see equal inputs and get equal gradients, so they stay equal for ever. Random starts
+break the symmetry.
+? A ReLU unit is 0 for every row of the table. How does it recover?
+(_) by a larger rate (x) it does not: its gradient is 0 (_) by more epochs
+= The slope of max(0, z) is 0 for z < 0, so its weights never move. Smaller rates, He's start or a
+leaky slope avoid it.
+"""
+PRESETS = """
+Moons | Five units bend the boundary around two half circles.
+Forward and back | One row in slow motion: sums and values forward, δ back, then every weight moves
+    against its gradient.
+Three ReLU layers | He's start keeps the gradients of all layers alike.
+! Break it: dead ReLU | The biases start at −5, so every weighted sum is negative and every ReLU is
+    0 for every row. Its slope is 0 too: no gradient reaches the weights, and only the bias of the
+    output still learns.
+! Break it: zero init | With equal weights all units of a layer compute the same and get the same
+    gradient. From zeros not even that: the weights between the layers multiply the gradients by 0,
+    and the network answers the same everywhere.
+! Break it: deep sigmoid | The slope of a logistic unit is at most 1/4. Through eight layers the
+    gradient shrinks by a factor each time, until the first layers get next to none: nothing is
+    learned below.
+"""
 PAGE = Page(
     name="networks",
     title="Neural networks",
@@ -45,68 +70,15 @@ PAGE = Page(
         Control("epochs", "Epochs", "integer", 200, low=5, high=400, step=5, only=TRAINED),
         Control("row", "Row that is followed", "integer", 1, low=1, high=400, step=1),
     ),
-    presets=(
-        Preset("Moons", "Five units bend the boundary around two half circles.", {}, few_moons),
-        Preset(
-            "Forward and back",
-            "One row in slow motion: sums and values forward, δ back, then "
-            "every weight moves against its gradient.",
-            {"method": "forward and back", "units": 3, "rate": 0.5},
-            xor,
-        ),
-        Preset(
-            "Three ReLU layers",
-            "He's start keeps the gradients of all layers alike.",
-            {"layers": 3, "activation": "relu", "start": "He", "rate": 0.02},
-            few_moons,
-        ),
-        Preset(
-            "Break it: dead ReLU",
-            "The biases start at −5, so every weighted sum is negative "
-            "and every ReLU is 0 for every row. Its slope is 0 too: no gradient reaches the "
-            "weights, and only the bias of the output still learns.",
-            {"activation": "relu", "start": "biases −5", "rule": "plain", "rate": 0.5},
-            few_moons,
-            broken=True,
-        ),
-        Preset(
-            "Break it: zero init",
-            "With equal weights all units of a layer compute the same "
-            "and get the same gradient. From zeros not even that: the weights between the "
-            "layers multiply the gradients by 0, and the network answers the same everywhere.",
-            {"start": "zeros", "rule": "plain", "rate": 0.5},
-            few_moons,
-            broken=True,
-        ),
-        Preset(
-            "Break it: deep sigmoid",
-            "The slope of a logistic unit is at most 1/4. Through "
-            "eight layers the gradient shrinks by a factor each time, until the first layers "
-            "get next to none: nothing is learned below.",
-            {"layers": 8, "activation": "logistic", "rule": "plain", "rate": 0.5},
-            few_moons,
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({}, few_moons),
+        ({"method": "forward and back", "units": 3, "rate": 0.5}, xor),
+        ({"layers": 3, "activation": "relu", "start": "He", "rate": 0.02}, few_moons),
+        ({"activation": "relu", "start": "biases −5", "rule": "plain", "rate": 0.5}, few_moons),
+        ({"start": "zeros", "rule": "plain", "rate": 0.5}, few_moons),
+        ({"layers": 8, "activation": "logistic", "rule": "plain", "rate": 0.5}, few_moons),
     ),
-    questions=(
-        Question(
-            "All weights of a network start at 0. What does gradient descent make of it?",
-            (
-                "it learns, only more slowly",
-                "all units of a layer stay equal",
-                "the loss becomes infinite",
-            ),
-            1,
-            "Equal units see equal inputs and get equal gradients, so they stay equal for ever. "
-            "Random starts break the symmetry.",
-        ),
-        Question(
-            "A ReLU unit is 0 for every row of the table. How does it recover?",
-            ("by a larger rate", "it does not: its gradient is 0", "by more epochs"),
-            1,
-            "The slope of max(0, z) is 0 for z < 0, so its weights never move. Smaller rates, He's "
-            "start or a leaky slope avoid it.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

@@ -123,13 +123,8 @@ def network_panel(
         }
         for _, layer, i, j, w in sorted(kept, key=lambda e: e[1:4])
     ]
-    return graph(
-        "network",
-        nodes,
-        edges,
-        title=title,
-        alt="The units of the network and the weights between them.",
-    )
+    alt = "The units of the network and the weights between them."
+    return graph("network", nodes, edges, title=title, alt=alt)
 
 
 def surface(network: Network, data: LabData, k: int, ring: int | None = None) -> list[Mark]:
@@ -143,15 +138,9 @@ def surface(network: Network, data: LabData, k: int, ring: int | None = None) ->
         marks = [regions(out.argmax(axis=1).reshape(CELLS, CELLS), box)]
     if ring is not None:
         x = data.train[0][ring]
+        y, label = [x[1]], "the row that is followed"
         marks.append(
-            points(
-                [x[0]],
-                [x[1]],
-                group=[int(data.train[1][ring])],
-                size=1.5,
-                ring=[True],
-                label="the row that is followed",
-            )
+            points([x[0]], y, group=[int(data.train[1][ring])], size=1.5, ring=[True], label=label)
         )
     return marks
 
@@ -165,16 +154,9 @@ def flow_panel(network: Network, X: Any, T: Any) -> tuple[Panel, Any]:
         line(layers, rms, colour="accent"),
         points(layers, rms, group="accent", label="rms of δ = ∂L/∂z"),
     ]
-    panel = plane(
-        "flow",
-        marks,
-        title="Gradients that come back, by layer",
-        x="layer",
-        y="rms δ",
-        log_y=True,
-        box=(0.5, len(rms) + 0.5, FLOOR / 2, 10.0),
-        alt="Root mean square of the gradients in each layer, on a log scale.",
-    )
+    title, box = "Gradients that come back, by layer", (0.5, len(rms) + 0.5, FLOOR / 2, 10.0)
+    alt = "Root mean square of the gradients in each layer, on a log scale."
+    panel = plane("flow", marks, title=title, x="layer", y="rms δ", log_y=True, box=box, alt=alt)
     return panel, flow
 
 

@@ -59,35 +59,27 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
             frames.append(_moved(data, params, flow, after, x, t, k, row, len(frames)))
             network = after
     first, last = float(frames[0].objective or 0.0), float(frames[-1].objective or 0.0)
+    marks, title, box = [row_points(data)], "Rows and what the network says", around(data.X)
+    alt = "Rows by class on the surface of the network's answers."
     return Trace(
-        algorithm="Network",
-        params=params,
-        data=told(
+        "Network",
+        params,
+        told(
             data,
             "classes",
-            [
-                plane(
-                    "rows",
-                    [row_points(data)],
-                    title="Rows and what the network says",
-                    x=data.names[0],
-                    y=data.names[1],
-                    box=around(data.X),
-                    alt="Rows by class on the surface of the network's answers.",
-                )
-            ],
+            [plane("rows", marks, title=title, x=data.names[0], y=data.names[1], box=box, alt=alt)],
         ),
-        card={
+        {
             "representation": "layers of weighted sums and activations: a = g(W'x + b)",
             "evaluation": "cross-entropy of one row",
             "optimisation": f"back-propagation and gradient descent with η = {params['rate']:g}",
         },
-        frames=tuple(frames),
-        title="One row forward and back",
-        objective="cross-entropy of the row",
-        verdict=f"{UPDATES} updates on this row took its loss from {number(first)} to "
+        tuple(frames),
+        "One row forward and back",
+        "cross-entropy of the row",
+        f"{UPDATES} updates on this row took its loss from {number(first)} to "
         f"{number(last)}; the held-out curve says what that did to the others.",
-        code=_code(data, params, k, seed, row),
+        _code(data, params, k, seed, row),
     )
 
 
@@ -157,13 +149,9 @@ def _table(flow: _Pass, layer: int, back: bool) -> Panel:
         ]
         for j in range(flow.sizes[layer])
     ]
-    return table(
-        "units",
-        ["unit", "z", "a = g(z)", "δ"],
-        cells,
-        title=f"Layer {layer} in numbers",
-        alt="Weighted sum, value and delta of every unit of the layer.",
-    )
+    title = f"Layer {layer} in numbers"
+    alt = "Weighted sum, value and delta of every unit of the layer."
+    return table("units", ["unit", "z", "a = g(z)", "δ"], cells, title=title, alt=alt)
 
 
 def _forward(flow: _Pass, layer: int) -> str:

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/polynomials."""
+"""The page on polynomials and splines. Read ``page.py`` first."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.evaluation import SimulatedDraw, decompose_squared
 from pellucid.lab.drawing import heard, hushed, literal, number, told
-from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.polynomials.parts import (
     METHODS,
     TRUTHS,
@@ -55,17 +55,11 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     ]
     last = steps[-1]["model"]
     card = (last[-1] if hasattr(last, "steps") else last).card().to_dict()
-    return Trace(
-        algorithm=params["method"],
-        params=params,
-        data=told(data, "values", static),
-        card=card,
-        frames=frames,
-        title="Polynomials, splines, bias and variance",
-        objective="mean squared error",
-        verdict=verdict(params, steps, frames),
-        code=code_of(sweep, params["method"], values[-1]),
-    )
+    algorithm, shown_data = params["method"], told(data, "values", static)
+    title, objective = "Polynomials, splines, bias and variance", "mean squared error"
+    shown_verdict = verdict(params, steps, frames)
+    code = code_of(sweep, params["method"], values[-1])
+    return Trace(algorithm, params, shown_data, card, frames, title, objective, shown_verdict, code)
 
 
 def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
@@ -85,17 +79,8 @@ def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
     inside = np.linspace(low, high, GRID)
     shown = np.linspace(low - room, high + room, GRID + int(40 * params["beyond"]))
     X_test, y_test = data.test
-    return Sweep(
-        x,
-        np.asarray(y, float),
-        Y,
-        truth,
-        noise,
-        inside,
-        shown,
-        np.asarray(X_test[:, 0], float),
-        np.asarray(y_test, float),
-    )
+    x_test, shown_y_test = np.asarray(X_test[:, 0], float), np.asarray(y_test, float)
+    return Sweep(x, np.asarray(y, float), Y, truth, noise, inside, shown, x_test, shown_y_test)
 
 
 def fit_step(sweep: Sweep, params: dict[str, Any], value: int) -> dict[str, Any]:
@@ -135,15 +120,9 @@ def data_panel(data: LabData, sweep: Sweep, box: Any) -> Any:
     ]
     if sweep.shown[0] < sweep.inside[0]:
         marks += [rule(x=sweep.inside[0], label="no rows beyond"), rule(x=sweep.inside[-1])]
-    return plane(
-        "data",
-        marks,
-        title="Data space: the fits of 50 training sets",
-        x=data.names[0],
-        y="y",
-        box=box,
-        alt="Rows, truth, and the curves of fifty training sets.",
-    )
+    title = "Data space: the fits of 50 training sets"
+    alt = "Rows, truth, and the curves of fifty training sets."
+    return plane("data", marks, title=title, x=data.names[0], y="y", box=box, alt=alt)
 
 
 def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box: Any) -> Frame:
@@ -153,15 +132,10 @@ def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box
     curves = np.clip(step["curves"], low, top).round(2)
     gap = np.full((1, curves.shape[1]), np.nan)
     x = np.tile(np.r_[sweep.shown.round(3), np.nan], curves.shape[1])
+    y = np.clip(step["curves"].mean(axis=1), low, top)
     drawn = [
         line(x, np.vstack([curves, gap]).T.ravel(), colour="quiet", width=0.5),
-        line(
-            sweep.shown,
-            np.clip(step["curves"].mean(axis=1), low, top),
-            colour=1,
-            width=2.2,
-            label="mean of 50 fits",
-        ),
+        line(sweep.shown, y, colour=1, width=2.2, label="mean of 50 fits"),
         line(sweep.shown, np.clip(step["own"], low, top), width=2.2, label="fit to these rows"),
     ]
     at = [s["value"] for s in steps[: i + 1]]
@@ -186,15 +160,8 @@ def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box
         f"error {number(parts.total)} = bias² {number(parts.bias2)} + variance "
         f"{number(parts.variance)} + noise {noise};  {equation(params['method'], step)}"
     )
-    return Frame(
-        step=i,
-        objective=step["train"],
-        gap=None,
-        formula=formula,
-        numbers=numbers,
-        state={"panels": [plane("data", drawn), plane("parts", lines)]},
-        held_out=step["test"],
-    )
+    state = {"panels": [plane("data", drawn), plane("parts", lines)]}
+    return Frame(i, step["train"], None, formula, numbers, state, step["test"])
 
 
 def verdict(params: dict[str, Any], steps: list[Any], frames: Any) -> str:
@@ -253,6 +220,26 @@ def rows(truth: str, noise: float, n: int = 32) -> Any:
     return make
 
 
+PRESETS = """
+A wave | A line cannot bend, so all fits are wrong together; from degree 3 on the bias is gone.
+Natural spline | Cubic pieces between knots, straight beyond the last: more knots bend where the
+    rows are.
+Smoothing spline | One penalty on the bending decides how many degrees of freedom the curve spends.
+! Degree 15 | Sixteen coefficients on two dozen rows follow the noise: the training error falls to
+    almost nothing, while the curves differ wildly between the training sets.
+! Extrapolate | Beyond the rows the highest power takes over, and fifty equally good fits point up
+    and down. A natural spline stays straight there; it is wrong too, but calmly.
+"""
+QUESTIONS = """
+? The degree grows from 1 to 15. What happens to the training error and to the held-out error?
+(_) Both fall (x) Training falls, held-out falls and then rises (_) Training rises, held-out falls
+(_) Both fall and then rise
+= A larger degree contains every smaller one, so on the training rows it is never worse. On new rows
+the variance of the fit is added, and it grows with every coefficient.
+? Where do fifty polynomials of degree 7 differ most?
+(_) In the middle of the rows (x) At the ends and beyond (_) Equally everywhere
+= There are rows on one side only, or on none: nothing holds the curve.
+"""
 PAGE = Page(
     name="polynomials",
     title="Polynomials, splines, bias and variance",
@@ -266,67 +253,14 @@ PAGE = Page(
         Control("noise", "Noise (standard deviation)", "number", 0.3, 0.0, 1.0, 0.05),
         Control("beyond", "Look beyond the rows", "number", 0.0, 0.0, 1.0, 0.1),
     ),
-    presets=(
-        Preset(
-            "A wave",
-            "A line cannot bend, so all fits are wrong together; from degree 3 on "
-            "the bias is gone.",
-            {"most": 9},
-            rows("wave", 0.3),
-        ),
-        Preset(
-            "Natural spline",
-            "Cubic pieces between knots, straight beyond the last: more knots "
-            "bend where the rows are.",
-            {"method": "natural spline", "most": 9},
-            rows("wave", 0.3),
-        ),
-        Preset(
-            "Smoothing spline",
-            "One penalty on the bending decides how many degrees of freedom the curve spends.",
-            {"method": "smoothing spline", "most": 12},
-            rows("wave", 0.3),
-        ),
-        Preset(
-            "Degree 15",
-            "Sixteen coefficients on two dozen rows follow the noise: the training "
-            "error falls to almost nothing, while the curves differ wildly between the "
-            "training sets.",
-            {"most": 15},
-            rows("wave", 0.3, 30),
-            broken=True,
-        ),
-        Preset(
-            "Extrapolate",
-            "Beyond the rows the highest power takes over, and fifty equally "
-            "good fits point up and down. A natural spline stays straight there; it is wrong "
-            "too, but calmly.",
-            {"most": 7, "beyond": 0.5},
-            rows("wave", 0.3),
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({"most": 9}, rows("wave", 0.3)),
+        ({"method": "natural spline", "most": 9}, rows("wave", 0.3)),
+        ({"method": "smoothing spline", "most": 12}, rows("wave", 0.3)),
+        ({"most": 15}, rows("wave", 0.3, 30)),
+        ({"most": 7, "beyond": 0.5}, rows("wave", 0.3)),
     ),
-    questions=(
-        Question(
-            "The degree grows from 1 to 15. What happens to the training error and to the "
-            "held-out error?",
-            (
-                "Both fall",
-                "Training falls, held-out falls and then rises",
-                "Training rises, held-out falls",
-                "Both fall and then rise",
-            ),
-            1,
-            "A larger degree contains every smaller one, so on the training rows it is never "
-            "worse. On new rows the variance of the fit is added, and it grows with every "
-            "coefficient.",
-        ),
-        Question(
-            "Where do fifty polynomials of degree 7 differ most?",
-            ("In the middle of the rows", "At the ends and beyond", "Equally everywhere"),
-            1,
-            "There are rows on one side only, or on none: nothing holds the curve.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

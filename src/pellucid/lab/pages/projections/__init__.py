@@ -1,1 +1,1 @@
-"""TODO src/pellucid/lab/pages/projections."""
+"""The page on PCA and probabilistic PCA. Read ``page.py`` first."""

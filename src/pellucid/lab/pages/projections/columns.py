@@ -33,43 +33,32 @@ def columns_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     enough = int(np.searchsorted(share, 0.9) + 1)
     count = np.arange(1, len(whole.eigenvalues_) + 1)
     d = len(whole.eigenvalues_)
+    marks = [bars(count, whole.eigenvalues_, colour=["quiet"] * len(count), width=0.6)]
+    scree = "Scree: eigenvalues of six columns"
+    bars_alt = "The eigenvalues of six columns as bars; those in use are coloured."
+    title = "The ringed row, column by column"
+    alt = "The six values of a row and their reconstruction."
     return Trace(
-        algorithm="PCA",
-        params=params,
-        data=told(
+        "PCA",
+        params,
+        told(
             data,
             "points",
             [
                 rows_panel(data, "Rows, and where the rebuilt ones lie"),
-                plane(
-                    "scree",
-                    [bars(count, whole.eigenvalues_, colour=["quiet"] * len(count), width=0.6)],
-                    title="Scree: eigenvalues of six columns",
-                    x="component",
-                    y="variance",
-                    alt="The eigenvalues of six columns as bars; those in use are coloured.",
-                ),
-                plane(
-                    "row",
-                    [],
-                    title="The ringed row, column by column",
-                    x="column",
-                    y="value",
-                    alt="The six values of a row and their reconstruction.",
-                ),
+                plane("scree", marks, title=scree, x="component", y="variance", alt=bars_alt),
+                plane("row", [], title=title, x="column", y="value", alt=alt),
             ],
         ),
-        card=whole.card().to_dict(),
-        frames=frames,
-        title="PCA of six columns that measure two",
-        objective="mean squared reconstruction error",
-        verdict=f"{enough} of {COLUMNS} components hold {share[enough - 1]:.0%} of the variance; "
+        whole.card().to_dict(),
+        frames,
+        "PCA of six columns that measure two",
+        "mean squared reconstruction error",
+        f"{enough} of {COLUMNS} components hold {share[enough - 1]:.0%} of the variance; "
         "those after the elbow carry noise.",
-        code=(
-            f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(Z)}\n"
-            f"model = PCA({d}, ddof=0).fit(X)\n"
-            "objective = float(model.reconstruction_errors(X).mean())\n"
-        ),
+        f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(Z)}\n"
+        f"model = PCA({d}, ddof=0).fit(X)\n"
+        "objective = float(model.reconstruction_errors(X).mean())\n",
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.decomposition.pca import PCA
 from pellucid.lab.drawing import literal, number, told, vector
-from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.projections.columns import columns_trace
 from pellucid.lab.pages.projections.parts import feet, ppca_trace, rows_panel, scree
 from pellucid.lab.scene import Panel, line, plane, points, rule
@@ -43,36 +43,29 @@ def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
     best = float(np.arctan2(v[1], v[0]) % np.pi)
     frames.append(_solution(TURNS, fitted, best, data, whole, spread))
     frames.append(_rebuilt(TURNS + 1, fitted, best, data, spread))
+    marks, title = scree(whole.eigenvalues_), "Scree: eigenvalues of S"
+    alt = "The eigenvalues as bars."
     return Trace(
-        algorithm="PCA",
-        params=params,
-        data=told(
+        "PCA",
+        params,
+        told(
             data,
             "points",
             [
                 rows_panel(data, "Rows and their feet on the direction"),
                 _curve(fitted, X, spread),
-                plane(
-                    "scree",
-                    scree(whole.eigenvalues_),
-                    title="Scree: eigenvalues of S",
-                    x="component",
-                    y="variance",
-                    alt="The eigenvalues as bars.",
-                ),
+                plane("scree", marks, title=title, x="component", y="variance", alt=alt),
             ],
         ),
-        card=fitted.card().to_dict(),
-        frames=tuple(frames),
-        title="Principal component analysis",
-        objective="mean squared distance to the line (reconstruction error"
+        fitted.card().to_dict(),
+        tuple(frames),
+        "Principal component analysis",
+        "mean squared distance to the line (reconstruction error"
         + (", in deviations)" if params["standardize"] else ")"),
-        verdict=_verdict(whole, data, params),
-        code=(
-            f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(X)}\n"
-            f"model = PCA(1, ddof=0, standardize={params['standardize']}).fit(X)\n"
-            "objective = float(model.reconstruction_errors(X).mean())\n"
-        ),
+        _verdict(whole, data, params),
+        f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(X)}\n"
+        f"model = PCA(1, ddof=0, standardize={params['standardize']}).fit(X)\n"
+        "objective = float(model.reconstruction_errors(X).mean())\n",
     )
 
 
@@ -95,15 +88,10 @@ def _curve(fitted: Any, X: Any, spread: float) -> Panel:
         line(degrees, error, colour="warn", label="reconstruction error"),
         line(degrees, spread - error, colour=0, label="variance along the line"),
     ]
-    return plane(
-        "angles",
-        marks,
-        title="Error and variance of every direction",
-        x="angle (degrees)",
-        y="mean square",
-        box=(0, 180, 0, 1.08 * spread),
-        alt="Error and variance against the angle; their sum is the same everywhere.",
-    )
+    title, x = "Error and variance of every direction", "angle (degrees)"
+    box = (0, 180, 0, 1.08 * spread)
+    alt = "Error and variance against the angle; their sum is the same everywhere."
+    return plane("angles", marks, title=title, x=x, y="mean square", box=box, alt=alt)
 
 
 def _panels(model: Any, angle: float, X: Any, error: float, spread: float) -> list[Panel]:
@@ -227,6 +215,29 @@ def isotropic(rng: Any) -> LabData:
     return LabData(rng.normal(size=(60, 2)).round(3), None, hold_out(60, 0))
 
 
+QUESTIONS = """
+? The line turns. When the squared distance of the rows to it falls, what does the variance of the
+feet along it do?
+(_) it falls too (x) it rises by the same amount (_) one cannot say
+= By Pythagoras the squared distance to the mean is the squared distance to the line plus the
+squared distance of the foot: their sum does not depend on the angle.
+? The columns are height in metres and pay in euros. Where does the first direction of PCA point?
+(x) along the pay (_) along the height (_) in between, as they are correlated
+= PCA looks at variances in the units given. Standardise columns whose units do not compare.
+"""
+PRESETS = """
+PCA | Two correlated columns: one direction holds most of the spread.
+Six columns | Six noisy instruments look at the same rows: two components rebuild nearly all of it,
+    the scree says so.
+Probabilistic PCA | The same rows as a density; each round of EM turns and stretches W.
+! Break it: unscaled | One column is counted in metres, the other in euros. The variance of euros is
+    a thousand million times larger, so the first direction is the axis of euros, whatever the rows
+    say. Divide by the deviations.
+! Break it: isotropic | A round cloud has no widest direction: the error hardly depends on the
+    angle, and drawing other rows turns the answer at random.
+"""
+FOR_STANDARDIZE = {"method": ("PCA",)}
+FOR_NOISE = {"method": ("six columns",)}
 PAGE = Page(
     name="projections",
     title="PCA and probabilistic PCA",
@@ -242,7 +253,7 @@ PAGE = Page(
             "Divide columns by their deviations",
             "switch",
             False,
-            only={"method": ("PCA",)},
+            only=FOR_STANDARDIZE,
         ),
         Control(
             "noise",
@@ -252,61 +263,17 @@ PAGE = Page(
             low=0.0,
             high=2.0,
             step=0.05,
-            only={"method": ("six columns",)},
+            only=FOR_NOISE,
         ),
     ),
-    presets=(
-        Preset(
-            "PCA", "Two correlated columns: one direction holds most of the spread.", {}, correlated
-        ),
-        Preset(
-            "Six columns",
-            "Six noisy instruments look at the same rows: two components rebuild "
-            "nearly all of it, the scree says so.",
-            {"method": "six columns"},
-            wide,
-        ),
-        Preset(
-            "Probabilistic PCA",
-            "The same rows as a density; each round of EM turns and stretches W.",
-            {"method": "PPCA"},
-            correlated,
-        ),
-        Preset(
-            "Break it: unscaled",
-            "One column is counted in metres, the other in euros. The "
-            "variance of euros is a thousand million times larger, so the first direction is "
-            "the axis of euros, whatever the rows say. Divide by the deviations.",
-            {},
-            unscaled,
-            broken=True,
-        ),
-        Preset(
-            "Break it: isotropic",
-            "A round cloud has no widest direction: the error hardly "
-            "depends on the angle, and drawing other rows turns the answer at random.",
-            {},
-            isotropic,
-            broken=True,
-        ),
+    presets=read_presets(
+        PRESETS,
+        ({}, correlated),
+        ({"method": "six columns"}, wide),
+        ({"method": "PPCA"}, correlated),
+        ({}, unscaled),
+        ({}, isotropic),
     ),
-    questions=(
-        Question(
-            "The line turns. When the squared distance of the rows to it falls, what does the "
-            "variance of the feet along it do?",
-            ("it falls too", "it rises by the same amount", "one cannot say"),
-            1,
-            "By Pythagoras the squared distance to the mean is the squared distance to the line "
-            "plus the squared distance of the foot: their sum does not depend on the angle.",
-        ),
-        Question(
-            "The columns are height in metres and pay in euros. Where does the first direction of "
-            "PCA point?",
-            ("along the pay", "along the height", "in between, as they are correlated"),
-            0,
-            "PCA looks at variances in the units given. Standardise columns whose units do not "
-            "compare.",
-        ),
-    ),
+    questions=read_questions(QUESTIONS),
     run=run,
 )

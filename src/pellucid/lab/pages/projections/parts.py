@@ -37,18 +37,10 @@ def rows_panel(data: LabData, title: str) -> Panel:
     box = around(data.X, 0.2)
     spans = box[1] - box[0], box[3] - box[2]
     held = held_rows(data)
+    label = "rows (open: held out)"
     return plane(
         "rows",
-        [
-            points(
-                data.X[:, 0],
-                data.X[:, 1],
-                group="quiet",
-                faint=held,
-                data=True,
-                label="rows (open: held out)",
-            )
-        ],
+        [points(data.X[:, 0], data.X[:, 1], group="quiet", faint=held, data=True, label=label)],
         title=title,
         x=data.names[0],
         y=data.names[1],
@@ -90,36 +82,29 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     )
     loud = last >= ROUNDS
     best = ProbabilisticPCA(1).fit(X)
+    marks, title = scree(fitted.eigenvalues_), "Scree: eigenvalues and noise"
+    alt = "The eigenvalues of the covariance as bars."
     return Trace(
-        algorithm="ProbabilisticPCA",
-        params=params,
-        data=told(
+        "ProbabilisticPCA",
+        params,
+        told(
             data,
             "points",
             [
                 rows_panel(data, "Rows, density N(μ, W W' + σ² I) and E[x | z]"),
                 _surface(S, states, best, len(X)),
-                plane(
-                    "scree",
-                    scree(fitted.eigenvalues_),
-                    title="Scree: eigenvalues and noise",
-                    x="component",
-                    y="variance",
-                    alt="The eigenvalues of the covariance as bars.",
-                ),
+                plane("scree", marks, title=title, x="component", y="variance", alt=alt),
             ],
         ),
-        card=fitted.card().to_dict(),
-        frames=frames,
-        title="Probabilistic PCA by EM",
-        objective="log-likelihood per row",
-        verdict=_verdict(fitted, best, len(states) - 1),
-        code=(
-            f"{'import warnings' + chr(10) if loud else ''}import numpy as np\n\n"
-            f"from pellucid import ProbabilisticPCA\n\nX = {literal(X)}\n"
-            f"{quietly(fit, 'EM is not done') if loud else fit}"
-            "objective = float(model.log_likelihood_ / len(X))\n"
-        ),
+        fitted.card().to_dict(),
+        frames,
+        "Probabilistic PCA by EM",
+        "log-likelihood per row",
+        _verdict(fitted, best, len(states) - 1),
+        f"{'import warnings' + chr(10) if loud else ''}import numpy as np\n\n"
+        f"from pellucid import ProbabilisticPCA\n\nX = {literal(X)}\n"
+        f"{quietly(fit, 'EM is not done') if loud else fit}"
+        "objective = float(model.log_likelihood_ / len(X))\n",
     )
 
 
@@ -157,16 +142,9 @@ def _surface(S: Any, states: Any, best: Any, n: int) -> Panel:
     marks = [contours(side, side, z, levels)]
     ends = np.vstack([best.loadings_.T, -best.loadings_.T])
     marks.append(points(ends[:, 0], ends[:, 1], group="warn", label="closed form, either sign"))
-    return plane(
-        "loadings",
-        marks,
-        title="Parameter space: log-likelihood over W",
-        x="w1",
-        y="w2",
-        box=(-reach, reach, -reach, reach),
-        equal=True,
-        alt="Level lines of the log-likelihood over the two loadings.",
-    )
+    title, box = "Parameter space: log-likelihood over W", (-reach, reach, -reach, reach)
+    alt = "Level lines of the log-likelihood over the two loadings."
+    return plane("loadings", marks, title=title, x="w1", y="w2", box=box, equal=True, alt=alt)
 
 
 def _density(mean: Any, state: Any, X: Any) -> float:
