@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.learner import DeepClassifier, DeepRegressor, same_length
-from pellucid.deep.model import Inputs
+from pellucid.deep.model import DeepModel, Inputs
 from pellucid.deep.recurrence.sequences import are_sequences, pad, unpad
 from pellucid.deep.training import Training
 
@@ -97,7 +97,7 @@ def describe(model: Recurrent) -> str:
     )
 
 
-def read_steps(y: Any, lengths: ArrayLike) -> list[Any]:
+def read_steps(y: Any, lengths: Array) -> list[Any]:
     """Targets per step, one array for each sequence."""
     if y is None:
         raise ValueError("output='sequence' requires y to be passed, but the target y is None")
@@ -110,6 +110,17 @@ def read_steps(y: Any, lengths: ArrayLike) -> list[Any]:
                 f"its target has shape {row.shape}"
             )
     return steps
+
+
+class RecurrentModel(DeepModel):
+    """A name that model files of version 1 may hold; the estimators below do not inherit it."""
+
+    _clip = 1.0
+    _shape_names = ("_width",)
+    _width: int
+    _check_parameters = check_parameters
+    _read, _steps, _build, _describe = read_sequences, n_steps, build, describe
+    hidden_states = hidden_states
 
 
 class RecurrentClassifier(DeepClassifier):
@@ -336,7 +347,7 @@ class RecurrentRegressor(DeepRegressor):
         return ahead[0] if one else ahead
 
 
-def spread(flat: Any, lengths: ArrayLike, blank: float) -> Any:
+def spread(flat: Any, lengths: Array, blank: float) -> Any:
     """Targets of all steps, one after another, as a padded array.
 
     >>> spread(np.array([1, 2, 3]), np.array([2, 1]), -1)
