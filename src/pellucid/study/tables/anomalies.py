@@ -101,6 +101,12 @@ class Anomalies:
         Where the table came from.
     random_state : int
         The seed.
+
+    Examples
+    --------
+    >>> from pellucid.study import find_anomalies
+    >>> find_anomalies({"x": [1.5, 2.0, 3.5, 2.5, 1.0, 50.0]}).unusual.flagged.tolist()
+    [5]
     """
 
     unusual: Unusual

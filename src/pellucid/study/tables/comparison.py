@@ -34,6 +34,12 @@ class ComparedCandidates:
         The number of folds, and how often they were dealt.
     source : str
         Where the table came from.
+
+    Examples
+    --------
+    >>> from dataclasses import fields
+    >>> [field.name for field in fields(ComparedCandidates)][:2]
+    ['comparison', 'rope']
     """
 
     comparison: Comparison

@@ -39,6 +39,12 @@ class GroupedTable:
         Where the table came from.
     random_state : int
         The seed.
+
+    Examples
+    --------
+    >>> from pellucid.study import group_table
+    >>> group_table({"x": [0.0, 1.0, 2.0, 10.0, 11.5, 12.0]}, 2, restarts=1).grouping.chosen.k
+    2
     """
 
     grouping: Grouping

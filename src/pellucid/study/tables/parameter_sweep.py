@@ -47,6 +47,12 @@ class SweptParameter:
         The number of folds.
     source : str
         Where the table came from.
+
+    Examples
+    --------
+    >>> from dataclasses import fields
+    >>> [field.name for field in fields(SweptParameter)][:2]
+    ['curve', 'bias_variance']
     """
 
     curve: ComplexityCurve

@@ -54,6 +54,13 @@ class ReducedTable:
         Where the table came from.
     random_state : int
         The seed.
+
+    Examples
+    --------
+    >>> from pellucid.study import reduce_table
+    >>> table = {"a": [1.5, 2.0, 3.5, 4.0, 5.0], "b": [2.5, 4.0, 6.0, 8.5, 9.0]}
+    >>> reduce_table(table, 1).scores.shape
+    (5, 1)
     """
 
     reduced: Reduced
