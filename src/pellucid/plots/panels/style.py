@@ -104,7 +104,7 @@ def legend(ax: Any, **options: Any) -> Any:
 
 
 def svg(picture: Any) -> str:
-    """The picture as SVG text; the same picture gives the same text.
+    """The ``picture`` as SVG text; the same picture gives the same text.
 
     >>> from pellucid.plots import scatter
     >>> svg(scatter([[0.0, 1.0], [1.0, 0.0]])).startswith("<?xml")

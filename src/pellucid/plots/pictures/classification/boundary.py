@@ -227,12 +227,13 @@ def changes(F: Array, x: Array) -> Array:
 def boundary(E: Any, X: Any, y: Any, *, columns: Any = None, steps: Any = None) -> Boundary | Steps:
     """The boundary of a classifier with its normal, the points, and the errors ringed.
 
+    ``X``, ``y``: data to show.
+
     Parameters
     ----------
     E : fitted classifier or Pipeline
         With ``decision_function`` or ``predict_proba``. Where two classes have probabilities, the
         levels 0.1 and 0.9 are drawn too.
-    X, y : data to show
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median. Default: all of one or two, the
         first two principal axes of more. Errors are always those of the whole rows.

@@ -114,11 +114,12 @@ def decision_regions(
 ) -> DecisionRegions | Steps:
     """The regions of a classifier, the points, and the errors ringed.
 
+    ``X``, ``y``: data to show.
+
     Parameters
     ----------
     E : fitted classifier or Pipeline, a list of them, or {"label": classifier}
         With the same classes.
-    X, y : data to show
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median. Default: all of one or two, the
         first two principal axes of more. Errors are always those of the whole rows.

@@ -72,11 +72,12 @@ def discriminant_coordinates(
 ) -> DiscriminantCoordinates:
     """The rows in the plane of two discriminant coordinates; a histogram where there is one.
 
+    ``X``, ``y``: data to show.
+
     Parameters
     ----------
     E : fitted LinearDiscriminantAnalysis with ``transform`` (solver "svd" or "eigen"), or a
         Pipeline ending in one
-    X, y : data to show
     coordinates : two numbers from 1 on, default=(1, 2)
         Which coordinates; there are at most K - 1 for K classes.
 

@@ -126,10 +126,10 @@ def discriminant_projection(
 ) -> DiscriminantProjection:
     """The line through two means against the discriminant direction, with both projections.
 
+    ``E``: fitted LinearDiscriminantAnalysis; ``X``, ``y``: data to show.
+
     Parameters
     ----------
-    E : fitted LinearDiscriminantAnalysis
-    X, y : data to show
     classes : two labels, optional
         Which of several classes to compare; default: the first two.
     scaled : bool, optional

@@ -79,9 +79,11 @@ def centroid_axis(X: Array, codes: IntArray, n_classes: int) -> Array:
 def indicator_masking(X: Any, y: Any, *, degrees: Any = None) -> IndicatorMasking:
     """Fitted class indicators along one line; the class that is never predicted is named.
 
+    ``X``, ``y``: data; several columns are projected on the line along which the class means spread
+    most.
+
     Parameters
     ----------
-    X, y : data; several columns are projected on the line along which the class means spread most
     degrees : whole numbers from 1 on, optional
         Degrees of the polynomials, a panel each; default 1 and K - 1.
 

@@ -62,10 +62,8 @@ class LatentLogistic:
 def latent_logistic(E: Any, x: Any) -> LatentLogistic:
     """The density of the hidden number y* of some rows; the area above 0 is their probability.
 
-    Parameters
-    ----------
-    E : fitted LogisticRegression of two classes, or a Pipeline ending in one
-    x : one row (p,) or up to six rows (m, p)
+    ``E``: fitted LogisticRegression of two classes, or a Pipeline ending in one; ``x``: one row
+    (p,) or up to six rows (m, p).
 
     Examples
     --------

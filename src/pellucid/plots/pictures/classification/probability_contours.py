@@ -72,11 +72,12 @@ def probability_contours(
 ) -> ProbabilityContours:
     """Contours of the probability at the mode and averaged over the posterior.
 
+    ``X``, ``y``: data to show.
+
     Parameters
     ----------
     E : fitted BayesianLogisticRegression of two classes ("laplace" or "metropolis"), or a Pipeline
         ending in one
-    X, y : data to show
     columns : two names or positions, optional
         Inputs to show of several, the others at their median. Default: the first two principal
         axes of more than two.

@@ -59,15 +59,15 @@ def sampled_boundaries(
 ) -> SampledBoundaries:
     """Boundaries (with one input: probability curves) of n draws from the posterior.
 
+    ``E``: fitted BayesianLogisticRegression of two classes, or a Pipeline ending in one; ``X``,
+    ``y``: data to show; ``n``: how many draws are shown, 20 by default; ``random_state``: seed of
+    the random draws, 0 by default.
+
     Parameters
     ----------
-    E : fitted BayesianLogisticRegression of two classes, or a Pipeline ending in one
-    X, y : data to show
-    n : int, default=20
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median. Default: the first two principal
         axes of more than two.
-    random_state : None, int, RandomState or Generator, default=0
 
     Examples
     --------

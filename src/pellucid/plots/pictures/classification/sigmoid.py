@@ -52,11 +52,12 @@ class Sigmoid:
 def sigmoid(E: Any, X: Any = None, y: Any = None) -> Sigmoid:
     """The logistic curve of a fitted two-class model, with the rows at their scores.
 
+    ``X``, ``y``: data to show, optional.
+
     Parameters
     ----------
     E : fitted LogisticRegression or another two-class model whose probability is sigma of its
         ``decision_function``; or a Pipeline ending in one
-    X, y : data to show, optional
 
     Examples
     --------

@@ -90,9 +90,10 @@ class Clusters:
 def clusters(E: Any, X: Any, *, columns: Any = None, steps: Any = None) -> Clusters | Steps:
     """Rows by group, centres, lines from rows to centres, and regions where new rows get a label.
 
+    ``E``: fitted clustering or mixture, or a Pipeline that ends with one.
+
     Parameters
     ----------
-    E : fitted clustering or mixture, or a Pipeline that ends with one
     X : table
         The rows it was fitted on, where it cannot label others.
     columns : one or two names or positions, optional

@@ -64,9 +64,10 @@ def dendrogram(
 ) -> Dendrogram:
     """The tree of merges (or splits) with its cut.
 
+    ``E``: fitted AgglomerativeClustering or DivisiveClustering, or a Pipeline that ends with one.
+
     Parameters
     ----------
-    E : fitted AgglomerativeClustering or DivisiveClustering, or a Pipeline that ends with one
     n_clusters, height : int or float, optional
         Another cut than that of the fit.
     names : one name per row, optional

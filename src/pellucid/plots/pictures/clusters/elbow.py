@@ -44,9 +44,10 @@ class Elbow:
 def elbow(scan: Any, n_clusters: Any = None, *, ratio: float = 2.0, share: float = 0.05) -> Elbow:
     """The error against k with the elbow marked, or the word that there is none or several.
 
+    ``scan``: fitted ClusterNumberSearch, or the errors E(k).
+
     Parameters
     ----------
-    scan : fitted ClusterNumberSearch, or the errors E(k)
     n_clusters : consecutive numbers of clusters, optional
         Of given errors; 1, 2, ... by default.
     ratio, share : float, default=2.0, 0.05

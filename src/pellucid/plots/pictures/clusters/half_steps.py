@@ -44,9 +44,7 @@ class HalfSteps:
 def half_steps(E: Any) -> HalfSteps:
     """J of k-means after each half-step; neither half can raise it.
 
-    Parameters
-    ----------
-    E : fitted KMeans, or a Pipeline that ends with it
+    ``E``: fitted KMeans, or a Pipeline that ends with it.
 
     Examples
     --------

@@ -67,9 +67,7 @@ class KCriteria:
 def k_criteria(scan: Any) -> KCriteria:
     """What each criterion of a search says of every k, and what they agree on.
 
-    Parameters
-    ----------
-    scan : fitted ClusterNumberSearch
+    ``scan``: fitted ClusterNumberSearch.
 
     Examples
     --------

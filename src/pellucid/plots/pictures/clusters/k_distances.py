@@ -41,14 +41,14 @@ class KDistances:
 def k_distances(X: Any, k: int = 4, *, eps: Any = None, metric: Any = "euclidean") -> KDistances:
     """The k-distance curve for choosing ``eps`` of DBSCAN.
 
+    ``X``: table; ``metric``: the distance, a name or a function, "euclidean" by default.
+
     Parameters
     ----------
-    X : table
     k : int, default=4
         Goes with ``DBSCAN(min_samples=k + 1)``.
     eps : float or fitted DBSCAN, optional
         A radius to mark.
-    metric : str or callable, default="euclidean"
 
     Examples
     --------

@@ -84,12 +84,12 @@ class Memberships:
 def memberships(E: Any, X: Any, *, columns: Any = None) -> Memberships:
     """Memberships, typicalities or responsibilities over the plane, one shaded panel per group.
 
+    ``X``: table; ``columns``: the one or two columns to show, names or positions.
+
     Parameters
     ----------
     E : fitted FuzzyCMeans, PossibilisticCMeans or mixture, or a Pipeline that ends with one
         Any model with ``typicality`` or ``predict_proba``.
-    X : table
-    columns : one or two names or positions, optional
 
     Examples
     --------

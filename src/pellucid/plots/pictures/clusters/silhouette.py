@@ -73,13 +73,13 @@ def silhouette(
 ) -> Silhouette:
     """Silhouettes of all rows, cluster by cluster; of several labellings also their means by k.
 
+    ``X``: table; ``metric``, ``within``: as for ``pellucid.cluster.silhouette_values``.
+
     Parameters
     ----------
-    X : table
     labels : labels (n,), or a dictionary {"name": labels}
         Several labellings have a panel each and one of their means against their number of
         clusters.
-    metric, within : as for ``pellucid.cluster.silhouette_values``
 
     Examples
     --------

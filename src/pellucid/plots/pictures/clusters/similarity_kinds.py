@@ -51,10 +51,10 @@ class SimilarityKinds:
 def similarity_kinds(X: Any, n_clusters: int = 2, *, columns: Any = None) -> SimilarityKinds:
     """Chains against blobs: k-means and single linkage on the same rows.
 
+    ``X``: table; ``n_clusters``: how many clusters are made, 2 by default.
+
     Parameters
     ----------
-    X : table
-    n_clusters : int, default=2
     columns : one or two names or positions, optional
         Columns to draw; all are clustered.
 

@@ -69,9 +69,10 @@ def moving_mean(x: Array, window: int) -> Array:
 def rewards(*E: Any, window: int | None = None) -> Rewards:
     """Return per episode of agents, smoothed.
 
+    ``*E``: fitted agents, one dict of name -> agent, or the result of ``compare_agents``.
+
     Parameters
     ----------
-    *E : fitted agents, one dict of name -> agent, or the result of ``compare_agents``
     window : int, optional
         Episodes averaged; default: a twentieth of them.
 

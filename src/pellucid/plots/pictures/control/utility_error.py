@@ -49,14 +49,15 @@ def utility_error(
 ) -> UtilityError:
     """Error of the utilities that passive agents learn, against the episodes seen.
 
+    ``at``: episodes after which the error is measured; ``n_seeds``: runs of every agent, 5 by
+    default.
+
     Parameters
     ----------
     agents : dict of name -> TDLearning or AdaptiveDynamicProgramming with a ``policy``
         They are cloned and run anew with the seeds 0, 1, ...
     mdp : MDP
         The true utilities of a policy are ``mdp.evaluate(policy)``.
-    at : episodes after which the error is measured
-    n_seeds : int, default=5
 
     Examples
     --------

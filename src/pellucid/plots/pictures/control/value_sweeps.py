@@ -46,12 +46,12 @@ class ValueSweeps:
 def value_sweeps(E: Any, mdp: Any = None, *, states: Any = None) -> ValueSweeps:
     """Utilities against sweeps of value iteration, with the largest change of each.
 
+    ``E``: fitted ValueIteration; ``states``: states to name, default: up to eight, spread evenly.
+
     Parameters
     ----------
-    E : fitted ValueIteration
     mdp : MDP, optional
         For the names of the states.
-    states : states to name, default: up to eight, spread evenly
 
     Examples
     --------

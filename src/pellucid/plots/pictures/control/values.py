@@ -124,12 +124,13 @@ def values(
     No arrow where there is nothing to choose: in ends, where all actions do the same
     thing, and with ``shape`` in cells that no walk from the start gets to.
 
+    ``V``: array of shape (S,), or fitted planner or agent with ``values_``; ``policy``: array of
+    shape (S,) or (S, A), default: ``policy_`` of a fitted V.
+
     Parameters
     ----------
     mdp : MDP
         States named (row, column), as those of ``grid_world``, are drawn as a grid.
-    V : array of shape (S,), or fitted planner or agent with ``values_``
-    policy : array of shape (S,) or (S, A), default: ``policy_`` of a fitted V
     shape : (rows, columns), optional
         States count through the rows of a grid, such as FrozenLake's.
     directions : names of "up", "right", "down", "left", optional

@@ -91,13 +91,14 @@ def descent_path(
 ) -> DescentPath:
     """Where a descent went, on the contours of its objective.
 
+    ``X``, ``y``: the data of the fit; not needed where ``objective`` is given.
+
     Parameters
     ----------
     E : fitted estimator, Minimum, a list of them, or a dictionary {label: one of them}
         Estimators have parameters in their ``history_`` (``solver=GradientDescent(...)``,
         SGDRegressor); a pipeline or ScaledRegressor is drawn in the inputs its last step sees.
         ``minimise(..., record="update")`` gives the whole stochastic path.
-    X, y : the data of the fit; not needed where ``objective`` is given
     columns : two names or numbers, optional
         Parameters of the axes ("intercept" is one); default: the first two inputs, or intercept
         and slope.

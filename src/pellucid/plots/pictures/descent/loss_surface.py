@@ -63,12 +63,12 @@ def loss_surface(
 ) -> LossSurface:
     """RSS contours of two coefficients; a trough where they are not determined.
 
+    ``X``, ``y``: the data; ``fit_intercept``: whether an intercept is fitted, True by default.
+
     Parameters
     ----------
-    X, y : the data
     columns : two names or numbers, optional
         Whose coefficients; the first two, or intercept and slope where X has one column.
-    fit_intercept : bool, default=True
     n : int, default=121
         Points of the grid along each axis.
 

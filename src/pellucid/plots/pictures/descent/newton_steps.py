@@ -65,9 +65,10 @@ def newton_steps(
 ) -> NewtonSteps:
     """Newton's tangents from x0.
 
+    ``f``: callable of one number.
+
     Parameters
     ----------
-    f : callable of one number
     x0 : float
         The start.
     derivative : callable, optional

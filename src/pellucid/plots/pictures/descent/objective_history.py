@@ -55,9 +55,10 @@ class ObjectiveHistory:
 def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> ObjectiveHistory:
     """Objective per step of several fits, to compare rates and solvers.
 
+    ``*E``: fitted estimators with ``history_``, Minimum or History records, or one dictionary.
+
     Parameters
     ----------
-    *E : fitted estimators with ``history_``, Minimum or History records, or one dictionary
     labels : list of str, optional
         One for each; the solver and its rate where not given.
     log : bool, optional

@@ -36,9 +36,10 @@ class Schedule:
 def schedule(*rules: Any, steps: int = 100) -> Schedule:
     """The rate of one or several schedules at every update.
 
+    ``*rules``: schedules of ``pellucid.solvers``, or functions of the update number 0, 1, .
+
     Parameters
     ----------
-    *rules : schedules of ``pellucid.solvers``, or functions of the update number 0, 1, ...
     steps : int, default=100
         Updates to draw.
 

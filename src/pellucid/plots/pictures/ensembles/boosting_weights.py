@@ -94,10 +94,10 @@ def boosting_weights(
 ) -> BoostingWeights:
     """The weights of the rows, the member and the committee in some rounds of AdaBoost.
 
+    ``E``: fitted AdaBoostClassifier; ``X``, ``y``: its training data.
+
     Parameters
     ----------
-    E : fitted AdaBoostClassifier
-    X, y : its training data
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median.
     steps : int or positions, default=6

@@ -117,10 +117,8 @@ def _table(X: Any, members: list[Any]) -> Any:
 def diversity(E: Any, X: Any, y: Any) -> Diversity:
     """Agreement, scores and weights of the members of an ensemble.
 
-    Parameters
-    ----------
-    E : fitted forest, bagging, voting or AdaBoost model (the first 30 members)
-    X, y : rows that the members have not seen
+    ``E``: fitted forest, bagging, voting or AdaBoost model (the first 30 members); ``X``, ``y``:
+    rows that the members have not seen.
 
     Examples
     --------

@@ -90,10 +90,11 @@ def _own(E: Any) -> dict[str, Array]:
 def ensemble_error(E: Any, X: Any = None, y: Any = None, *, train: Any = None) -> EnsembleError:
     """Out-of-bag, training and test error against the number of members.
 
+    ``E``: fitted random forest, AdaBoostClassifier, gradient or histogram boosting; ``X``, ``y``:
+    test rows, optional.
+
     Parameters
     ----------
-    E : fitted random forest, AdaBoostClassifier, gradient or histogram boosting
-    X, y : test rows, optional
     train : (X, y), optional
         Training rows, whose error is drawn too.
 

@@ -65,10 +65,11 @@ class ProximityMap:
 def proximity_map(E: Any, X: Any, y: Any, *, oob: bool = False) -> ProximityMap:
     """Proximities of a forest, as a heat map and as a map of the rows.
 
+    ``E``: fitted RandomForestClassifier or RandomForestRegressor; ``X``, ``y``: rows (at most 800
+    are drawn) and what to colour them by.
+
     Parameters
     ----------
-    E : fitted RandomForestClassifier or RandomForestRegressor
-    X, y : rows (at most 800 are drawn) and what to colour them by
     oob : bool, default=False
         Count only the trees that have seen neither row; X must be the training rows.
 

@@ -80,6 +80,8 @@ def bias_variance_fits(
 ) -> BiasVarianceFits:
     """Fits of one or several models to many training sets, beside their mean and the truth.
 
+    ``random_state``: seed of the random draws, 0 by default.
+
     Parameters
     ----------
     E : regressor, list of regressors, or dictionary of label -> regressor
@@ -95,7 +97,6 @@ def bias_variance_fits(
         Training sets; 60 of them are drawn.
     n : int, default=201
         Points of the curves.
-    random_state : int, Generator or None, default=0
 
     Examples
     --------

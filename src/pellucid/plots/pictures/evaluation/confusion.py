@@ -67,9 +67,7 @@ class Confusion:
 def confusion(table: Any) -> Confusion:
     """Counts of truth (rows) against prediction (columns), with the share of every true class.
 
-    Parameters
-    ----------
-    table : ConfusionTable, or the result of ``classification_metrics``
+    ``table``: ConfusionTable, or the result of ``classification_metrics``.
 
     Examples
     --------

@@ -82,11 +82,8 @@ def envelope(L: Array) -> tuple[list[float], list[int]]:
 def cost_curve(L: Any, *, labels: Any = None, decisions: Any = None) -> CostCurve:
     """Expected cost of each decision against the probability of the second of two classes.
 
-    Parameters
-    ----------
-    L : array-like of shape (2, D), or a fitted LossMatrixClassifier of two classes
-    labels : names of the two classes, optional
-    decisions : names of the D decisions, optional
+    ``L``: array-like of shape (2, D), or a fitted LossMatrixClassifier of two classes; ``labels``:
+    names of the two classes, optional; ``decisions``: names of the D decisions, optional.
 
     Examples
     --------

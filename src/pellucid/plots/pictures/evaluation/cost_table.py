@@ -70,10 +70,11 @@ def matrix_and_names(L: Any, labels: Any, decisions: Any) -> tuple[Array, Any, A
 def cost_table(L: Any, *, labels: Any = None, decisions: Any = None) -> CostTable:
     """The costs of decisions as a table: rows are the truth, columns the decision.
 
+    ``L``: array-like of shape (K, D), or a fitted LossMatrixClassifier; ``labels``: names of the K
+    classes, optional.
+
     Parameters
     ----------
-    L : array-like of shape (K, D), or a fitted LossMatrixClassifier
-    labels : names of the K classes, optional
     decisions : names of the D decisions, optional
         Default: those of the classes; further columns are "other".
 

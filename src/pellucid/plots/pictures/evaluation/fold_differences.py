@@ -66,6 +66,10 @@ def fold_differences(
 ) -> FoldDifferences:
     """The differences of two models on the same folds, with the test of their mean.
 
+    ``names``: pair of str, default=("a", "b"); ``metric``: the name of the scores, "score" by
+    default; ``greater_is_better``: whether a larger score is better, True by default; ``alpha``:
+    level of the test, 0.05 by default.
+
     Parameters
     ----------
     a, b : records of ``evaluation.cross_validated``, or scores of shape (k,)
@@ -73,10 +77,6 @@ def fold_differences(
     test_ratio : float, optional
         n_test / n_train: corrects for training sets that overlap (``corrected_t_test``). Without
         it scores are compared by the paired t-test, right for independent test sets only.
-    names : pair of str, default=("a", "b")
-    metric : str, default="score"
-    greater_is_better : bool, default=True
-    alpha : float, default=0.05
 
     Examples
     --------

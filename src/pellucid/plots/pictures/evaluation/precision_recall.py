@@ -76,12 +76,13 @@ def precision_recall(
 ) -> PrecisionRecall:
     """Precision against recall at every threshold, drawn in steps as average precision sums them.
 
+    ``curve``: ThresholdCurve, or a dictionary of label -> ThresholdCurve; ``n_resamples``:
+    bootstrap resamples, 2000 by default.
+
     Parameters
     ----------
-    curve : ThresholdCurve, or a dictionary of label -> ThresholdCurve
     confidence : float, default=0.95
         Of the bootstrap interval of average precision, up to 5000 distinct scores.
-    n_resamples : int, default=2000
 
     Examples
     --------

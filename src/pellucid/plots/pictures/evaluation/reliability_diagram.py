@@ -52,9 +52,7 @@ class ReliabilityDiagram:
 def reliability_diagram(r: Any) -> ReliabilityDiagram:
     """Observed shares against predicted probabilities, bin by bin, with Wilson intervals.
 
-    Parameters
-    ----------
-    r : Reliability, or a dictionary of label -> Reliability
+    ``r``: Reliability, or a dictionary of label -> Reliability.
 
     Examples
     --------

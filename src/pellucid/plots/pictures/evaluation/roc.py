@@ -62,9 +62,10 @@ def _limits(area: Interval) -> str:
 def roc(curve: Any, *, confidence: float = 0.95, method: str = "delong", n: int = 201) -> Roc:
     """Recall against false positive rate at every threshold.
 
+    ``curve``: ThresholdCurve, or a dictionary of label -> ThresholdCurve.
+
     Parameters
     ----------
-    curve : ThresholdCurve, or a dictionary of label -> ThresholdCurve
     confidence : float, default=0.95
         Of the interval of the area and of the band.
     method : {"delong", "bca", "percentile"}, default="delong"

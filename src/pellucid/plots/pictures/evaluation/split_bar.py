@@ -60,9 +60,7 @@ class SplitBar:
 def split_bar(split: Any) -> SplitBar:
     """The parts of a split as a bar, and where their rows lie.
 
-    Parameters
-    ----------
-    split : ThreeWaySplit, pair (train, test), triple, or dictionary of name -> row numbers
+    ``split``: ThreeWaySplit, pair (train, test), triple, or dictionary of name -> row numbers.
 
     Examples
     --------

@@ -63,9 +63,10 @@ class Thresholds:
 def thresholds(curve: Any, *, metric: str | None = None) -> Thresholds:
     """Precision, recall, specificity, F, accuracy and cost as the threshold moves.
 
+    ``curve``: ThresholdCurve.
+
     Parameters
     ----------
-    curve : ThresholdCurve
     metric : {"f_beta", "accuracy", "youden", "cost"}, optional
         What the marked threshold is best for; default: the cost where the curve has one, else F.
 

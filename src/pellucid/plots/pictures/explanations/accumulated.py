@@ -83,11 +83,10 @@ def accumulated(
 ) -> Accumulated:
     """The accumulated local effect of one input with its band.
 
+    ``E``: fitted model or Pipeline; ``X``: data; ``column``: name or position.
+
     Parameters
     ----------
-    E : fitted model or Pipeline
-    X : data
-    column : name or position
     n_bins, categorical, n_bootstrap, confidence, random_state
         As in ``pellucid.evaluation.accumulated_effects``.
 

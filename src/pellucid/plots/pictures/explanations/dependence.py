@@ -52,11 +52,11 @@ class Dependence:
 def dependence(E: Any, X: Any, column: Any, *, n: int = 60) -> Dependence:
     """The mean prediction along one input, the others as they are in the rows.
 
+    ``E``: fitted model or Pipeline; ``X``: data (at most 1000 rows are averaged); ``column``: name
+    or position.
+
     Parameters
     ----------
-    E : fitted model or Pipeline
-    X : data (at most 1000 rows are averaged)
-    column : name or position
     n : int, default=60
         Values of the column, from its least to its greatest.
 

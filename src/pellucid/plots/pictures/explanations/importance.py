@@ -102,9 +102,11 @@ def importance(
 ) -> Importance:
     """Both importances of the inputs, sorted, with intervals.
 
+    ``E``: fitted forest, boosting, tree, or (with X and y) any model; ``random_state``: seed of the
+    random draws, 0 by default.
+
     Parameters
     ----------
-    E : fitted forest, boosting, tree, or (with X and y) any model
     X, y : data, optional
         Of a forest its training data (out-of-bag rows are shuffled); else rows to shuffle, best
         such as the model has not seen. Without them only the decrease of impurity is drawn.
@@ -112,7 +114,6 @@ def importance(
         False: shuffle the rows given although the forest could use its out-of-bag rows.
     n_repeats : int, default=5
         Permutations of each column.
-    random_state : int, default=0
 
     Examples
     --------

@@ -86,10 +86,11 @@ def column_ranks(X: Array) -> Array:
 def shap_summary(E: Any, X: Any = None, *, output: Any = None, most: int = 12) -> ShapSummary:
     """The shares of the inputs in all predictions.
 
+    ``E``: fitted model of trees, or a ``TreeShap``; ``X``: rows to explain, with a model (at most
+    1000 are drawn).
+
     Parameters
     ----------
-    E : fitted model of trees, or a ``TreeShap``
-    X : rows to explain, with a model (at most 1000 are drawn)
     output : label or place, optional
         Which class of a model that has shares for several; default the last.
     most : int, default=12

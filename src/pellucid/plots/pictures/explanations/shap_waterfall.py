@@ -56,11 +56,11 @@ def shap_waterfall(
 ) -> ShapWaterfall:
     """One prediction as the mean of the training rows plus the shares of the inputs.
 
+    ``E``: fitted model of trees, or a ``TreeShap``; ``X``: rows, with a model; ``row``: position of
+    the row to explain, 0 by default.
+
     Parameters
     ----------
-    E : fitted model of trees, or a ``TreeShap``
-    X : rows, with a model
-    row : int, default=0
     output : label or place, optional
         Which class; default the last.
     most : int, default=10

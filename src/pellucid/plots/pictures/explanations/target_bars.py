@@ -91,10 +91,10 @@ def one_column(x: Array, y: Any, classes: bool) -> float:
 def target_bars(X: Any, y: Any, *, classes: bool | None = None) -> TargetBars:
     """Association of each input with the target, the strongest first.
 
+    ``X``: table of numbers; missing cells are left out column by column; ``y``: numbers or classes.
+
     Parameters
     ----------
-    X : table of numbers; missing cells are left out column by column
-    y : numbers or classes
     classes : bool, optional
         Whether y holds classes; default: it does if it is not numeric.
 

@@ -116,11 +116,8 @@ def check_path(dag: DAG, path: list[Any], given: frozenset[Any]) -> PathCheck:
 def d_separation(N: Any, a: Any, b: Any, given: Any = ()) -> DSeparation:
     """Open and blocked paths between two variables.
 
-    Parameters
-    ----------
-    N : BayesianNetwork, DAG, list of edges, or fitted structure learner
-    a, b : names of two variables
-    given : name or names that are observed
+    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner; ``a``, ``b``: names of
+    two variables; ``given``: name or names that are observed.
 
     Examples
     --------

@@ -43,9 +43,7 @@ class EdgeProbabilities:
 def edge_probabilities(E: Any) -> EdgeProbabilities:
     """A heat map of the posterior probability of every edge.
 
-    Parameters
-    ----------
-    E : fitted ModelAveragingStructure
+    ``E``: fitted ModelAveragingStructure.
 
     Examples
     --------

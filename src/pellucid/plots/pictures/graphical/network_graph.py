@@ -117,9 +117,10 @@ def graph_of(N: Any) -> DAG:
 def network_graph(N: Any, *, tables: bool = True, equivalence: bool = False) -> NetworkGraph:
     """The graph of a network, with the table of every variable.
 
+    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner.
+
     Parameters
     ----------
-    N : BayesianNetwork, DAG, list of edges, or fitted structure learner
     tables : bool, default=True
         Write the conditional probability tables (where N has them) in the nodes.
     equivalence : bool, default=False

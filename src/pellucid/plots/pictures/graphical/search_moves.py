@@ -61,9 +61,7 @@ def tick(kind: str, a: str, b: str) -> str:
 def search_moves(E: Any) -> SearchMoves:
     """Score after each edge added, removed or reversed.
 
-    Parameters
-    ----------
-    E : ScoreBasedStructure fitted by hill_climbing or tabu
+    ``E``: ScoreBasedStructure fitted by hill_climbing or tabu.
 
     Examples
     --------

@@ -126,9 +126,10 @@ def _text(value: Any) -> str:
 def unrolled(N: Any, data: Any, *, copies: int = 3) -> Unrolled:
     """A copy of the network per row of the data, with shared parameters.
 
+    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner.
+
     Parameters
     ----------
-    N : BayesianNetwork, DAG, list of edges, or fitted structure learner
     data : frame with columns named like the variables, or array in their order
         A variable without a column is latent; missing cells are "?".
     copies : int, default=3

@@ -95,13 +95,14 @@ def draws_of(samples: Any, names: Any) -> tuple[Array, tuple[str, ...]]:
 def chains(samples: Any, *, columns: Any = None, names: Any = None) -> Chains:
     """Traces, running means and variances per chain, and histograms.
 
+    ``names``: names of the parameters, optional.
+
     Parameters
     ----------
     samples : Chains, draws of shape (chain, draw) or (chain, draw, d), or a fitted model with
         ``draws_`` such as BayesianLogisticRegression(method="metropolis")
     columns : names or positions of up to five parameters, optional
         Default: the first five.
-    names : names of the parameters, optional
 
     Examples
     --------

@@ -202,11 +202,12 @@ def class_densities(
 ) -> ClassDensities:
     """The densities of the classes column by column, and the error of each column alone.
 
+    ``X``, ``y``: data to show, usually those of the fit.
+
     Parameters
     ----------
     E : fitted naive Bayes or discriminant model, or (one column) BayesClassifier,
         GenerativeClassifier
-    X, y : data to show, usually those of the fit
     columns : names or positions of up to six columns, optional
         Default: all, or the six with the least overlap.
     smoothing : bool, default=False

@@ -95,9 +95,10 @@ def grid_of_law(d: Any) -> Array:
 def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
     """Density or mass, and distribution function, of a distribution of one number.
 
+    ``d``: distribution of ``pellucid.inference`` of one number.
+
     Parameters
     ----------
-    d : distribution of ``pellucid.inference`` of one number
     confidence : float, default=0.95
         Of the central interval shaded.
 

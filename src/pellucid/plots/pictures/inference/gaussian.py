@@ -74,10 +74,11 @@ class Gaussian:
 def gaussian(mean: Any, cov: Any = None, *, surface: bool = False) -> Gaussian:
     """Contour ellipses of a normal distribution in the plane, with its eigen-axes.
 
+    ``mean``: two numbers, or a MultivariateNormal; ``cov``: matrix of shape (2, 2), positive
+    semi-definite.
+
     Parameters
     ----------
-    mean : two numbers, or a MultivariateNormal
-    cov : matrix of shape (2, 2), positive semi-definite
     surface : bool, default=False
         Draw the density in three dimensions instead.
 

@@ -130,15 +130,16 @@ def laplace(
 ) -> Laplace:
     """A normal approximation over the posterior that it stands for.
 
+    ``E``: fitted BayesianLogisticRegression of two classes; or what ``laplace_approximation``
+    returned; ``X``, ``y``: the data of the fit, for the former; ``log_density``: callable x -> log
+    density, for what ``laplace_approximation`` returned; ``names``: names of its coordinates,
+    optional.
+
     Parameters
     ----------
-    E : fitted BayesianLogisticRegression of two classes; or what ``laplace_approximation`` returned
-    X, y : the data of the fit, for the former
     columns : two names or positions of parameters, optional
         "intercept" is number 0 where there is one; the others are held at the mode. Default: the
         first two; one parameter is drawn as a curve.
-    log_density : callable x -> log density, for what ``laplace_approximation`` returned
-    names : names of its coordinates, optional
 
     Examples
     --------

@@ -49,10 +49,8 @@ class Likelihood:
 def likelihood(x: Any, densities: Any) -> Likelihood:
     """Outcomes under candidate densities, with their likelihoods.
 
-    Parameters
-    ----------
-    x : outcomes, one column of numbers
-    densities : dict of name -> distribution of ``pellucid.inference``, or a list of them
+    ``x``: outcomes, one column of numbers; ``densities``: dict of name -> distribution of
+    ``pellucid.inference``, or a list of them.
 
     Examples
     --------

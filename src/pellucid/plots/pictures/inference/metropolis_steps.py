@@ -99,17 +99,18 @@ def metropolis_steps(
 ) -> MetropolisSteps:
     """The first moves of a chain of one or two coordinates.
 
+    ``chain``: Chains, made with ``metropolis_hastings(..., keep_proposals=True)``; ``names``: names
+    of the coordinates, optional; ``vectorized``: whether the density takes many rows at once, False
+    by default.
+
     Parameters
     ----------
-    chain : Chains, made with ``metropolis_hastings(..., keep_proposals=True)``
     target : callable x -> log density, optional
         Drawn behind the moves; with ``vectorized`` it takes rows.
     n : int, default=40
         How many moves after the first draw that was kept.
     which : int, default=0
         Which of the chains.
-    names : names of the coordinates, optional
-    vectorized : bool, default=False
 
     Examples
     --------

@@ -92,10 +92,11 @@ def posterior_sequence(
 ) -> PosteriorSequence:
     """Prior to posterior, batch by batch, through ``partial_fit``.
 
+    ``E``: BayesianLinearRegression; a clone learns, E is left alone; ``X``, ``y``: the data, in the
+    order in which they arrive.
+
     Parameters
     ----------
-    E : BayesianLinearRegression; a clone learns, E is left alone
-    X, y : the data, in the order in which they arrive
     batches : int or sequence of int, default=3
         Number of batches of about equal size, or the sizes of the batches.
     columns : two names or numbers, optional

@@ -152,13 +152,14 @@ def batches_of(data: Any, sizes: Any) -> list[Any]:
 def posterior_update(prior: Any, data: Any, *, at: Any = None) -> PosteriorUpdate:
     """From prior to posterior, all at once and step by step.
 
+    ``data``: observations in their order; ``at``: numbers of observations after which to draw,
+    default: 1, 5, 25, 125 and all.
+
     Parameters
     ----------
     prior : belief of ``pellucid.inference``
         BetaBernoulli, NormalMean, NormalVariance, NormalInverseGamma, GammaPoisson or
         DirichletCategorical (with its categories).
-    data : observations in their order
-    at : numbers of observations after which to draw, default: 1, 5, 25, 125 and all
 
     Examples
     --------

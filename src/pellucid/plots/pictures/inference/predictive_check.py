@@ -41,9 +41,7 @@ class PredictiveCheckPicture:
 def predictive_check(check: Any) -> PredictiveCheckPicture:
     """The picture of a predictive check.
 
-    Parameters
-    ----------
-    check : PredictiveCheck of ``pellucid.inference``
+    ``check``: PredictiveCheck of ``pellucid.inference``.
 
     Examples
     --------

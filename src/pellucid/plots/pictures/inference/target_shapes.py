@@ -92,16 +92,16 @@ def target_shapes(
 ) -> TargetShapes:
     """How Metropolis chains with steps of several lengths walk a density of two coordinates.
 
+    ``target``: "bimodal", "correlated", or a callable x (2,) -> log density; ``scales``: standard
+    deviations of the steps, > 0; ``names``: names of the two coordinates; ``random_state``: seed of
+    the random draws, 0 by default.
+
     Parameters
     ----------
-    target : "bimodal", "correlated", or a callable x (2,) -> log density
-    scales : standard deviations of the steps, > 0
     start : array (2,)
         Where the chains are dispersed around.
     n_draws : int, default=1000
         Draws of each of four chains, without burn-in: the way to the target shows.
-    names : names of the two coordinates
-    random_state : None, int, RandomState or Generator, default=0
 
     Examples
     --------

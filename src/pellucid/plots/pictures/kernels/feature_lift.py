@@ -115,10 +115,10 @@ def _lift(map: Any, X: Array) -> Array:
 def feature_lift(X: Any, y: Any, map: Any) -> FeatureLift:
     """Rows lifted by a map, the plane that parts them there, and its shadow in the inputs.
 
+    ``X``: table of one or two columns; ``y``: two classes.
+
     Parameters
     ----------
-    X : table of one or two columns
-    y : two classes
     map : callable or Kernel
         Of the table (n, d): one number per row (the height above the inputs), or d + 1 (at most 3)
         numbers; a Kernel lifts by its ``feature_map``, such as

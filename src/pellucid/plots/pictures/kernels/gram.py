@@ -85,11 +85,8 @@ class Gram:
 def gram(K: Any, y: Any = None, *, X: Any = None) -> Gram:
     """A Gram matrix sorted by class, with its eigenvalues.
 
-    Parameters
-    ----------
-    K : square matrix, or with X a Kernel or a function of two rows
-    y : classes of the rows, optional
-    X : rows (a list of graphs for a graph kernel), for a Kernel or function
+    ``K``: square matrix, or with X a Kernel or a function of two rows; ``y``: classes of the rows,
+    optional; ``X``: rows (a list of graphs for a graph kernel), for a Kernel or function.
 
     Examples
     --------

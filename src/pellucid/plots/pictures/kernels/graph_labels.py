@@ -91,12 +91,13 @@ def spread(A: Array, rounds: int = 200) -> Array:
 def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
     """The labels of the nodes of one graph, or of a pair, round by round.
 
+    ``G``: graph (square adjacency array or networkx graph), or a pair (list or tuple) of graphs;
+    ``labels``: labels of the nodes at the start (a pair of sequences for a pair), optional.
+
     Parameters
     ----------
-    G : graph (square adjacency array or networkx graph), or a pair (list or tuple) of graphs
     h : int, default=2
         Rounds.
-    labels : labels of the nodes at the start (a pair of sequences for a pair), optional
 
     Examples
     --------

@@ -55,9 +55,10 @@ def _name(kernel: Any) -> str:
 def kernel_weights(E: Any, *, names: Any = None) -> KernelWeights:
     """The weights that multiple kernel learning gave its kernels.
 
+    ``E``: fitted MultipleKernelClassifier, or a Pipeline that ends in one.
+
     Parameters
     ----------
-    E : fitted MultipleKernelClassifier, or a Pipeline that ends in one
     names : sequence of str, optional
         What to call the kernels; default as they are written.
 

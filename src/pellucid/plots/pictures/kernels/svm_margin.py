@@ -112,11 +112,12 @@ def total_slack(slack: Array) -> float:
 def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
     """Boundary, gutters, support vectors by kind, and slacks.
 
+    ``X``, ``y``: data; of the training rows the kinds are those of the model.
+
     Parameters
     ----------
     E : fitted MaximumMarginClassifier, SVC, NuSVC, LinearSVC (or a Pipeline that ends in one) of
         two classes
-    X, y : data; of the training rows the kinds are those of the model
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median.
 

@@ -53,9 +53,10 @@ class AbsoluteSum:
 def absolute_sum(x: Any, *, sample_weight: Any = None) -> AbsoluteSum:
     """Sum of absolute deviations from a point, with the interval of medians.
 
+    ``x``: one column of numbers.
+
     Parameters
     ----------
-    x : one column of numbers
     sample_weight : array, optional
         Weights >= 0; a weight is a repetition.
 

@@ -78,10 +78,11 @@ class Contours:
 def contours(f: Any, box: Any, *, point: Any = None, direction: Any = None) -> Contours:
     """Level sets with gradient arrows and the critical points found in a box.
 
+    ``f``: function of a vector of two, or object with ``value`` such as Quadratic; ``box``: ((x
+    low, x high), (y low, y high)).
+
     Parameters
     ----------
-    f : function of a vector of two, or object with ``value`` such as Quadratic
-    box : ((x low, x high), (y low, y high))
     point, direction : two numbers each, optional
         Draw the directional derivative there.
 

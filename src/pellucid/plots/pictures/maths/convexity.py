@@ -75,11 +75,12 @@ def tolerance(values: Array) -> float:
 def convexity(f: Any, a: Any, b: Any) -> Convexity:
     """The chord of a function between two points, or the segment between two points of a set.
 
+    ``a``, ``b``: numbers or vectors.
+
     Parameters
     ----------
     f : function of one number or a vector
         With True and False for a set of the plane (both points in it).
-    a, b : numbers or vectors
 
     Examples
     --------

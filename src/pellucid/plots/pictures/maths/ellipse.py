@@ -49,11 +49,8 @@ class Ellipse:
 def ellipse(A: Any, c: float = 1.0, *, center: Any = None) -> Ellipse:
     """The level set (x - center)'A(x - center) = c, from circle to ellipse.
 
-    Parameters
-    ----------
-    A : positive definite matrix of shape (2, 2)
-    c : float, default=1.0
-    center : vector, optional
+    ``A``: positive definite matrix of shape (2, 2); ``c``: level of the form, 1 by default;
+    ``center``: vector, optional.
 
     Examples
     --------

@@ -94,12 +94,13 @@ def kkt(
 ) -> Kkt:
     """The feasible set of min f, g_i <= 0, h_j = 0 in the plane, and the contour touching at x.
 
+    ``objective``: callable or Objective; ``inequality``, ``equality``: sequences of callables or
+    Objectives.
+
     Parameters
     ----------
     x : array of 2 numbers
         The point to look at, usually the solution.
-    objective : callable or Objective
-    inequality, equality : sequences of callables or Objectives
     box : ((low, high), (low, high)), optional
         What to show; None: round the point and the origin.
     names : two str

@@ -61,13 +61,10 @@ def limit_theorems(
 ) -> LimitTheorems:
     """Means of n draws: how often they are off by eps, and their standardised distribution.
 
-    Parameters
-    ----------
-    d : distribution of ``pellucid.inference`` of one number, with a mean and a variance
-    n : sizes of the samples
-    eps : float, default=0.1
-    repeats : int, default=2000
-    random_state : int, Generator, RandomState or None, default=0
+    ``d``: distribution of ``pellucid.inference`` of one number, with a mean and a variance; ``n``:
+    sizes of the samples; ``eps``: distance from the mean that counts as far, 0.1 by default;
+    ``repeats``: how many samples are drawn for each n, 2000 by default; ``random_state``: seed of
+    the random draws, 0 by default.
 
     Examples
     --------

@@ -52,9 +52,10 @@ class LowRank:
 def low_rank(A: Any, k: Any = None) -> LowRank:
     """Nearest matrices of rank k, and the error by rank.
 
+    ``A``: matrix, for instance a grey image.
+
     Parameters
     ----------
-    A : matrix, for instance a grey image
     k : int or list of int, optional
         Ranks to show; default: a few, each about four times the last.
 

@@ -54,9 +54,10 @@ class MatrixAction:
 def matrix_action(A: Any, *, kind: str = "svd") -> MatrixAction:
     """The unit circle through the steps of a decomposition.
 
+    ``A``: matrix of shape (2, 2).
+
     Parameters
     ----------
-    A : matrix of shape (2, 2)
     kind : {"svd", "spectral"}, default="svd"
         "spectral" for a symmetric matrix.
 

@@ -88,10 +88,11 @@ class Projection:
 def projection(x: Any, B: Any, point: Any = None) -> Projection:
     """A point projected on a line, an affine line or a plane.
 
+    ``x``: vector of 2 or 3 numbers; ``B``: directions of the set as columns; a vector is one
+    direction. An AffineSubspace also serves.
+
     Parameters
     ----------
-    x : vector of 2 or 3 numbers
-    B : directions of the set as columns; a vector is one direction. An AffineSubspace also serves
     point : vector, optional
         A point of the set; the origin by default.
 

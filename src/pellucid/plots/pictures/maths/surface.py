@@ -75,10 +75,8 @@ def shape_of(q: Quadratic) -> str:
 def surface(f: Any, box: Any) -> Surface:
     """A function of two numbers in three dimensions, its level sets below it.
 
-    Parameters
-    ----------
-    f : function of a vector of two, or object with ``value`` such as Quadratic
-    box : ((x low, x high), (y low, y high))
+    ``f``: function of a vector of two, or object with ``value`` such as Quadratic; ``box``: ((x
+    low, x high), (y low, y high)).
 
     Examples
     --------

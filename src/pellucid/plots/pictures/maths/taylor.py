@@ -51,11 +51,11 @@ class Taylor:
 def taylor(f: Any, orders: Any = (1, 2, 3, 5), *, x0: float = 0.0, span: Any = None) -> Taylor:
     """A function beside its Taylor polynomials of several orders.
 
+    ``f``: function of one number, or "geometric", "exp", "log1p", "cos", "sin"; ``orders``: orders
+    of the polynomials, 1, 2, 3 and 5 by default; ``x0``: float, default=0.0.
+
     Parameters
     ----------
-    f : function of one number, or "geometric", "exp", "log1p", "cos", "sin"
-    orders : int or list of int, default=(1, 2, 3, 5)
-    x0 : float, default=0.0
     span : (low, high), optional
         Default: 2 to either side, less where the function ends.
 

@@ -81,12 +81,13 @@ class AnomalyMap:
 def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
     """The score over the plane, the threshold, and odd rows; the oddest have their row numbers.
 
+    ``X``: table.
+
     Parameters
     ----------
     E : fitted DensityOutlier, EllipticEnvelope, IsolationForest, LocalOutlierFactor, OneClassSVM
         Or another with ``decision_function``, or a Pipeline that ends with one. A
         LocalOutlierFactor with ``novelty=False`` judges its training rows only: no shading.
-    X : table
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median; default: all of one or two, the
         first two principal axes of more. Rows are always judged whole.

@@ -51,9 +51,10 @@ class EmBound:
 def em_bound(E: Any, X: Any = None, *, most: int | None = None) -> EmBound:
     """Log-likelihood and lower bound of every round of EM.
 
+    ``E``: fitted mixture.
+
     Parameters
     ----------
-    E : fitted mixture
     X : the rows it was fitted on, optional
         With them the bound after each M step is shown too; it needs the mixture of every round,
         which is seen by fitting a clone again (with a fixed ``random_state``).

@@ -31,15 +31,15 @@ def em_steps(
 
     The rounds are seen by fitting a clone again, so the mixture needs a fixed ``random_state``.
 
+    ``E``: fitted mixture; ``X``: the rows it was fitted on; ``columns``: the one or two columns to
+    show, names or positions.
+
     Parameters
     ----------
-    E : fitted mixture
-    X : the rows it was fitted on
     at : rounds, default=(0, 3, 6)
         Those beyond the end of the fit are drawn as the last.
     truth : mixture, optional
         The one that the rows came from: its density (one column) or its ellipses (dashed).
-    columns : one or two names or positions, optional
 
     Examples
     --------

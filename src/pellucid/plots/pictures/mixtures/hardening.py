@@ -51,11 +51,12 @@ class Hardening:
 def hardening(E: Any, X: Any, eps: Any = None) -> Hardening:
     """Responsibilities become the assignments of k-means as the covariances eps I shrink.
 
+    ``X``: table.
+
     Parameters
     ----------
     E : fitted Gaussian mixture
         Its weights and means are kept, its covariances replaced by eps I.
-    X : table
     eps : positive numbers, optional
         By default 25 from the squared spread of the rows downwards.
 

@@ -74,10 +74,10 @@ class MixtureContours:
 def mixture_contours(E: Any, X: Any, *, columns: Any = None, truth: Any = None) -> MixtureContours:
     """Ellipses at one and two standard deviations, rows in blended colours of the components.
 
+    ``E``: fitted GaussianMixture or GradientGaussianMixture; ``X``: table of two columns or more.
+
     Parameters
     ----------
-    E : fitted GaussianMixture or GradientGaussianMixture
-    X : table of two columns or more
     columns : two names or positions, optional
         Of several; the first two principal axes by default. The ellipses are then those of the
         marginal in that plane; the colours are the responsibilities of the whole rows.

@@ -57,11 +57,12 @@ class MixtureDensity:
 def mixture_density(E: Any, X: Any, *, column: Any = None, truth: Any = None) -> MixtureDensity:
     """Components, sum and rows of a mixture along one column.
 
+    ``X``: table.
+
     Parameters
     ----------
     E : fitted mixture
         Of several columns: the marginal of a Gaussian mixture.
-    X : table
     column : name or position, optional
         Which of several; the first by default.
     truth : mixture or function of x, optional

@@ -37,10 +37,7 @@ class HypercubeEdge:
 def hypercube_edge(fractions: Any = (0.01, 0.1, 0.3), p: Any = (1, 2, 3, 10)) -> HypercubeEdge:
     """The edge of a sub-cube of the unit cube that holds a share of its volume.
 
-    Parameters
-    ----------
-    fractions : numbers between 0 and 1
-    p : numbers of dimensions
+    ``fractions``: numbers between 0 and 1; ``p``: numbers of dimensions.
 
     Examples
     --------

@@ -76,12 +76,9 @@ def label_rounds(
     Colours are mixed by the label distribution of each row. The rounds are seen by fitting a clone
     again.
 
-    Parameters
-    ----------
-    E : fitted LabelPropagation or LabelSpreading
-    X, y : what it was fitted on, -1 for no label
-    at : rounds, default=(0, 1, 3, -1)
-    columns : one or two names or positions, optional
+    ``E``: fitted LabelPropagation or LabelSpreading; ``X``, ``y``: what it was fitted on, -1 for no
+    label; ``at``: rounds, default=(0, 1, 3, -1); ``columns``: the one or two columns to show, names
+    or positions.
 
     Examples
     --------

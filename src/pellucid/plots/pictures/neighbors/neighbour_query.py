@@ -116,10 +116,10 @@ def _metric(E: Any) -> Any:
 def neighbour_query(E: Any, x: Any, *, columns: Any = None) -> NeighbourQuery:
     """One query with its neighbours, their reach, weights and votes.
 
+    ``E``: fitted KNeighborsClassifier or KNeighborsRegressor of one target; ``x``: one row.
+
     Parameters
     ----------
-    E : fitted KNeighborsClassifier or KNeighborsRegressor of one target
-    x : one row
     columns : one or two names or positions, optional
         Inputs to show of several; the neighbours are always those in all inputs.
 

@@ -84,11 +84,8 @@ class Prototypes:
 def prototypes(E: Any, X: Any, y: Any, *, columns: Any = None) -> Prototypes:
     """The rows that are kept and dropped, or the prototypes that stand for them.
 
-    Parameters
-    ----------
-    E : fitted CondensedNearestNeighbour, EditedNearestNeighbours or NearestPrototypes
-    X, y : its training data
-    columns : one or two names or positions, optional
+    ``E``: fitted CondensedNearestNeighbour, EditedNearestNeighbours or NearestPrototypes; ``X``,
+    ``y``: its training data; ``columns``: the one or two columns to show, names or positions.
 
     Examples
     --------

@@ -65,13 +65,13 @@ def regions_by_k(
 ) -> RegionsByK:
     """The regions of the same neighbour classifier for several k.
 
+    ``X``, ``y``: training data; ``ks``: the numbers of neighbours, 1, 5 and 15 by default;
+    ``columns``: the one or two columns to show, names or positions.
+
     Parameters
     ----------
     E : KNeighborsClassifier
         Its other parameters are kept.
-    X, y : training data
-    ks : sequence of int, default=(1, 5, 15)
-    columns : one or two names or positions, optional
 
     Examples
     --------

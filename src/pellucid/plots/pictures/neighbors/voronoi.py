@@ -98,16 +98,16 @@ def voronoi(
 ) -> Voronoi:
     """The cell of every point, and the boundary of the nearest-neighbour rule.
 
+    ``X``: table (at most 500 rows are drawn); ``bounds``: (x_low, x_high, y_low, y_high), optional.
+
     Parameters
     ----------
-    X : table (at most 500 rows are drawn)
     y : classes, optional
         Tint the cells and draw the boundary between classes.
     metric : name, callable, metric object, or a list of them (panels), default="euclidean"
         Euclidean cells are exact polygons, others a raster.
     columns : two names or positions, optional
         Of more than two columns; default the first two principal axes.
-    bounds : (x_low, x_high, y_low, y_high), optional
 
     Examples
     --------

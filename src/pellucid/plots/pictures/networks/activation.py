@@ -49,12 +49,13 @@ class Activation:
 def activation(*names: Any, low: float = -4.0, high: float = 4.0, n: int = 401) -> Activation:
     """Activation functions with their derivatives.
 
+    ``low``, ``high``: float, default=-4 and 4.
+
     Parameters
     ----------
     *names : names (or ``neural.Activation`` records)
         Default: logistic, tanh, relu, leaky_relu, identity and step. softmax is drawn for the
         first of two units whose other z is 0.
-    low, high : float, default=-4 and 4
     n : int, default=401
         Points of the curves.
 

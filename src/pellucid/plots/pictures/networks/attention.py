@@ -68,10 +68,11 @@ class Attention:
 def attention(E: Any, x: Any, target: Any = None, *, kind: str = "cross") -> Attention:
     """The attention of the heads of a transformer over one sequence.
 
+    ``E``: fitted TransformerClassifier or TransformerSequenceModel; ``x``: one sequence as the
+    model takes it: a list of tokens, a text, or numbers (T, features).
+
     Parameters
     ----------
-    E : fitted TransformerClassifier or TransformerSequenceModel
-    x : one sequence as the model takes it: a list of tokens, a text, or numbers (T, features)
     target : list of tokens, optional
         For a sequence model; its own answer where it is left out.
     kind : {"cross", "encoder", "decoder"}, default="cross"

@@ -77,11 +77,8 @@ def _target(E: Any, y: Any, outputs: int) -> Array:
 def backward_pass(E: Any, x: Any, y: Any) -> BackwardPass:
     """What one row makes flow forward and back through a network.
 
-    Parameters
-    ----------
-    E : Network, fitted MLPClassifier or MLPRegressor
-    x : one row
-    y : its target: a label of a classifier, or one number per output
+    ``E``: Network, fitted MLPClassifier or MLPRegressor; ``x``: one row; ``y``: its target: a label
+    of a classifier, or one number per output.
 
     Examples
     --------

@@ -58,9 +58,10 @@ def _unnamed(name: str) -> bool:
 def computation_graph(f: Any, values: Any = None) -> ComputationGraph:
     """The graph of a formula with the values forward and the derivatives backward.
 
+    ``f``: a ``neural.Value`` that was computed, or a function of Values.
+
     Parameters
     ----------
-    f : a ``neural.Value`` that was computed, or a function of Values
     values : {"name": number}, for a function
         What its arguments are, by name.
 

@@ -44,10 +44,10 @@ class Embeddings:
 def embeddings(E: Any, G: Any, labels: Any = None) -> Embeddings:
     """The nodes of a graph in the plane of their embeddings.
 
+    ``E``: fitted GraphNeuralNetworkClassifier; ``G``: graph (adjacency, node_features).
+
     Parameters
     ----------
-    E : fitted GraphNeuralNetworkClassifier
-    G : graph (adjacency, node_features)
     labels : (nodes,), optional
         Colours; a network that classifies nodes colours by its prediction.
 

@@ -84,10 +84,11 @@ class FeatureMaps:
 def feature_maps(E: Any, x: Any, *, most: int = 8) -> FeatureMaps:
     """Filters of a convolutional network and what they answer to one image.
 
+    ``E``: fitted ConvolutionalClassifier or ConvolutionalRegressor; ``x``: one image as the model
+    takes it: (h, w), (c, h, w) or a flat row.
+
     Parameters
     ----------
-    E : fitted ConvolutionalClassifier or ConvolutionalRegressor
-    x : one image as the model takes it: (h, w), (c, h, w) or a flat row
     most : int, default=8
         Filters and last maps drawn: those with the strongest answers.
 

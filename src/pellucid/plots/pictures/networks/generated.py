@@ -77,9 +77,10 @@ def generated(
 ) -> Generated:
     """Samples of a generative model against the data.
 
+    ``E``: fitted GenerativeAdversarialNetwork, GaussianMixture, ... with ``sample(n)``.
+
     Parameters
     ----------
-    E : fitted GenerativeAdversarialNetwork, GaussianMixture, ... with ``sample(n)``
     X : table of real rows
         More than two columns: the plane of its first two principal axes.
     shape : (height, width), optional

@@ -54,11 +54,11 @@ class ImageGrid:
 def image_grid(X: Any, shape: Any, y: Any = None, yhat: Any = None, *, most: int = 50) -> ImageGrid:
     """Rows of X as images; where y and yhat are given, the misclassified ones first.
 
+    ``X``: table of shape (n, height * width), or with 3 numbers per pixel; ``shape``: (height,
+    width) or (height, width, 3); ``y``, ``yhat``: labels and predictions (n,), optional.
+
     Parameters
     ----------
-    X : table of shape (n, height * width), or with 3 numbers per pixel
-    shape : (height, width) or (height, width, 3)
-    y, yhat : labels and predictions (n,), optional
     most : int, default=50
         How many images at most.
 

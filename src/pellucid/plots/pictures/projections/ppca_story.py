@@ -90,9 +90,10 @@ class PpcaStory:
 def ppca_story(E: Any, X: Any = None, *, z: Any = None, columns: Any = None) -> PpcaStory:
     """The story of a row under probabilistic PCA in four panels.
 
+    ``E``: fitted ProbabilisticPCA of two columns or more.
+
     Parameters
     ----------
-    E : fitted ProbabilisticPCA of two columns or more
     X : table, optional
         Rows to show; 400 draws of the model by default.
     z : numbers (d,), optional

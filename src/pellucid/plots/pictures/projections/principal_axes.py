@@ -67,11 +67,12 @@ class PrincipalAxes:
 def principal_axes(E: Any, X: Any, *, n_components: int = 1, columns: Any = None) -> PrincipalAxes:
     """The best directions through the rows, with the segments from every row to its foot.
 
+    ``X``: table of two columns or more.
+
     Parameters
     ----------
     E : fitted PCA, ProbabilisticPCA, or another with ``transform`` and ``inverse_transform``
         The feet of ProbabilisticPCA are shrunken towards the mean: its scores are posterior means.
-    X : table of two columns or more
     n_components : int, default=1
         How many of the scores the feet are rebuilt from.
     columns : two names or positions, optional

@@ -89,16 +89,16 @@ def reconstructions(
 ) -> Reconstructions:
     """Rows against their reconstructions, from the best rebuilt to the worst.
 
+    ``X``: table; ``most``: how many rows are drawn, 6 by default.
+
     Parameters
     ----------
     E : fitted PCA, ProbabilisticPCA, TruncatedSVD, autoencoder, ... or a Pipeline of such
         With ``reconstruct``, or ``transform`` and ``inverse_transform``.
-    X : table
     shape : (height, width) or (height, width, 3), optional
         Rows are images of this shape.
     rows : row numbers, optional
         Which rows; by default ``most`` of them, evenly over the ranks of their errors.
-    most : int, default=6
 
     Examples
     --------

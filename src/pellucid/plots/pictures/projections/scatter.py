@@ -48,6 +48,8 @@ class Scatter:
 def scatter(X: Any, y: Any = None, *, columns: Any = None) -> Scatter:
     """Points in the plane of two columns or of the first two principal axes.
 
+    ``X``: the table; ``y``: colours the points; ``columns``: names or positions of two columns.
+
     >>> picture = scatter([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
     >>> picture.points.shape, picture.names
     ((2, 2), ('x0', 'x1'))

@@ -63,13 +63,13 @@ class Scores:
 def scores(E: Any, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores:
     """Rows by two of their scores, coloured by class or target, with the loadings as arrows.
 
+    ``X``: table; ``y``: classes or numbers (n,), optional; ``components``: two positions,
+    default=(0, 1).
+
     Parameters
     ----------
     E : fitted PCA, ProbabilisticPCA, TruncatedSVD, KernelPCA, ... or a Pipeline that ends with one
         Anything with ``transform``; arrows where it has ``loadings_`` or ``components_``.
-    X : table
-    y : classes or numbers (n,), optional
-    components : two positions, default=(0, 1)
 
     Examples
     --------

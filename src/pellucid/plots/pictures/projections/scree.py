@@ -65,9 +65,8 @@ class Scree:
 def scree(E: Any) -> Scree:
     """Eigenvalues with intervals, cumulative share and residual spectrum.
 
-    Parameters
-    ----------
-    E : fitted PCA, ProbabilisticPCA, TruncatedSVD or KernelPCA, or a Pipeline that ends with one
+    ``E``: fitted PCA, ProbabilisticPCA, TruncatedSVD or KernelPCA, or a Pipeline that ends with
+    one.
 
     Examples
     --------

@@ -49,9 +49,7 @@ class SubspaceAngles:
 def subspace_angles(stability: Any) -> SubspaceAngles:
     """Angles and eigenvalues of resampled PCA.
 
-    Parameters
-    ----------
-    stability : record of ``pellucid.decomposition.subspace_stability``
+    ``stability``: record of ``pellucid.decomposition.subspace_stability``.
 
     Examples
     --------

@@ -94,9 +94,10 @@ class Basis:
 def basis(E: Any, X: Any = None, y: Any = None, *, column: Any = None, n: int = 401) -> Basis:
     """The basis functions of a fit, and their weighted sum region by region.
 
+    ``E``: fitted pipeline of a basis and a linear model, or a fitted SmoothingSpline.
+
     Parameters
     ----------
-    E : fitted pipeline of a basis and a linear model, or a fitted SmoothingSpline
     X, y : the data, optional
         X sets the range (else the knots do) and with y the points are drawn; a SmoothingSpline
         needs both.

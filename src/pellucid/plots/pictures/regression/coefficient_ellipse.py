@@ -88,12 +88,13 @@ def coefficient_ellipse(
 ) -> CoefficientEllipse:
     """Joint region of two coefficients, with their single intervals.
 
+    ``columns``: two names or positions; ``confidence``: share that the interval or region holds,
+    0.95 by default.
+
     Parameters
     ----------
     E : fitted model with ``covariance_`` (LinearRegression, QuantileRegressor,
         BayesianLinearRegression) or ``sigma_`` (BayesianRidge)
-    columns : two names or positions
-    confidence : float, default=0.95
     target : int, default=0
         Which of several targets.
 

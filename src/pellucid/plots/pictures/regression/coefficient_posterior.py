@@ -60,15 +60,15 @@ def coefficient_posterior(
 ) -> CoefficientPosterior:
     """Posterior ellipses of two coefficients, with draws.
 
+    ``E``: fitted BayesianLinearRegression, BayesianRidge or ARDRegression, or a pipeline ending in
+    one; ``levels``: probabilities of the ellipses; ``draws``: how many draws are shown, 300 by
+    default; ``random_state``: seed of the random draws, 0 by default.
+
     Parameters
     ----------
-    E : fitted BayesianLinearRegression, BayesianRidge or ARDRegression, or a pipeline ending in one
     columns : two names or numbers, optional
         Of the parameters, "intercept" (number 0 where there is one) among them; default: the
         first two.
-    levels : probabilities of the ellipses
-    draws : int, default=300
-    random_state : None, int, RandomState or Generator, default=0
 
     Examples
     --------

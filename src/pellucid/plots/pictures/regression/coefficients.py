@@ -85,12 +85,13 @@ def coefficients(
 ) -> Coefficients:
     """Estimates with the intervals of ``E.summary()``.
 
+    ``confidence``: share that the interval or region holds, 0.95 by default.
+
     Parameters
     ----------
     E : fitted linear model with ``coef_``
         Without ``summary()``, or where that says its inference is not valid, the picture gives the
         reason.
-    confidence : float, default=0.95
     intercept : bool, default=False
         Show the intercept too (its size is often another).
     target : int, default=0

@@ -56,10 +56,10 @@ def extrapolation(
 ) -> Extrapolation:
     """A copy of E fitted on the first half of one input; its error on the second.
 
+    ``E``: regressor; a clone is fitted, E is left alone; ``X``, ``y``: the data.
+
     Parameters
     ----------
-    E : regressor; a clone is fitted, E is left alone
-    X, y : the data
     column : name or number, optional
         The input that orders the rows, the first by default; the curve holds the others at their
         median.

@@ -68,13 +68,13 @@ def fit_gallery(
 ) -> FitGallery:
     """Fits of E for several values of one parameter, judged by cross-validation.
 
+    ``E``: regressor; clones are fitted, E is left alone; ``X``, ``y``: the data; ``values``:
+    sequence.
+
     Parameters
     ----------
-    E : regressor; clones are fitted, E is left alone
-    X, y : the data
     parameter : str
         Its name, "step__parameter" in a pipeline.
-    values : sequence
     column : name or number, optional
         The input to move where there are several; the others stay at their median.
     cv : int, splitter or None

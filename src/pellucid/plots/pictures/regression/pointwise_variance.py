@@ -45,11 +45,12 @@ class PointwiseVariance:
 def pointwise_variance(E: Any, x: Any, *, column: Any = None, n: int = 201) -> PointwiseVariance:
     """Pointwise variance of polynomial, spline and other linear smoothers, side by side.
 
+    ``x``: the inputs of the fit.
+
     Parameters
     ----------
     E : fitted linear smoother or pipeline that ends in one, a list of them, or {label: fit}
         LinearRegression, Ridge, SmoothingSpline, ... : what has ``leverage``.
-    x : the inputs of the fit
     column : name or number, optional
         The input to move where there are several; the others stay at their median.
     n : int, default=201

@@ -36,9 +36,7 @@ class PredictedActual:
 def predicted_actual(y: Any, yhat: Any) -> PredictedActual:
     """Observed against predicted, with R² and the root mean squared error.
 
-    Parameters
-    ----------
-    y, yhat : observed targets and predictions of the same rows
+    ``y``, ``yhat``: observed targets and predictions of the same rows.
 
     Examples
     --------

@@ -64,10 +64,11 @@ def predictive_band(
 ) -> PredictiveBand:
     """Predictive mean and standard deviation, against the constant plug-in band.
 
+    ``E``: fitted Bayesian regressor with ``predict(X, return_std=True)``, or a pipeline ending in
+    one; ``x``: the inputs of the fit.
+
     Parameters
     ----------
-    E : fitted Bayesian regressor with ``predict(X, return_std=True)``, or a pipeline ending in one
-    x : the inputs of the fit
     y : the target, optional
         Then the points are drawn.
     column : name or number, optional

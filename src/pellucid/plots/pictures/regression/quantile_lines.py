@@ -46,10 +46,10 @@ def quantile_lines(
 ) -> QuantileLines:
     """Lines of quantile regression (no penalty) for several quantiles.
 
+    ``X``, ``y``: the data; ``quantiles``: numbers between 0 and 1.
+
     Parameters
     ----------
-    X, y : the data
-    quantiles : numbers between 0 and 1
     column : name or number, optional
         The input to move where there are several; the others stay at their median.
     n : int, default=101

@@ -138,15 +138,16 @@ def regression_fit(
 ) -> RegressionFit:
     """The fit of a regressor through its points, with residual segments and bands.
 
+    ``X``, ``y``: data to show, usually those of the fit; ``confidence``: share that the interval or
+    region holds, 0.95 by default.
+
     Parameters
     ----------
     E : fitted regressor or Pipeline of one target
         Bands are drawn for one input where it (its last step) has ``predict_interval``.
-    X, y : data to show, usually those of the fit
     columns : one or two names or positions, optional
         Inputs to show of several, the others at their median. Default: all of one or two, the
         first two principal axes of more.
-    confidence : float, default=0.95
 
     Examples
     --------

@@ -132,9 +132,10 @@ def regression_projection(
 ) -> RegressionProjection:
     """y, its projection on the column space and the residual, as a right triangle.
 
+    ``X``, ``y``: the data; three rows are drawn in space.
+
     Parameters
     ----------
-    X, y : the data; three rows are drawn in space
     fit_intercept : bool, default=True
         Whether a column of ones is one of the columns.
     centred : bool, optional

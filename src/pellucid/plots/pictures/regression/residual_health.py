@@ -130,10 +130,11 @@ class ResidualHealth:
 def residual_health(E: Any, X: Any, y: Any, *, alpha: float = 0.05) -> ResidualHealth:
     """Residuals, normal quantiles, influence, the worst row left out, and a verdict.
 
+    ``E``: fitted linear model (LinearRegression, Ridge, RidgeCV, ...) of one target; ``X``, ``y``:
+    its training data.
+
     Parameters
     ----------
-    E : fitted linear model (LinearRegression, Ridge, RidgeCV, ...) of one target
-    X, y : its training data
     alpha : float, default=0.05
         Level of each test behind the verdict.
 

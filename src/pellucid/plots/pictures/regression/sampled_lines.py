@@ -49,17 +49,17 @@ def sampled_lines(
 ) -> SampledLines:
     """Lines (curves, behind a basis) sampled from the posterior of a Bayesian linear model.
 
+    ``E``: fitted BayesianLinearRegression, BayesianRidge or ARDRegression, or a pipeline ending in
+    one; ``X``, ``y``: the data; ``random_state``: seed of the random draws, 0 by default.
+
     Parameters
     ----------
-    E : fitted BayesianLinearRegression, BayesianRidge or ARDRegression, or a pipeline ending in one
-    X, y : the data
     n : int, default=20
         Number of lines.
     column : name or number, optional
         The input to move where there are several; the others stay at their median.
     widen : float, default=0.2
         How far beyond the data to look, as a share of their range.
-    random_state : None, int, RandomState or Generator, default=0
 
     Examples
     --------

@@ -41,9 +41,10 @@ class Smoothing:
 def smoothing(X: Any, y: Any, alphas: Any = None, *, n: int = 401) -> Smoothing:
     """Smoothing splines of one input for several penalties, with their degrees of freedom.
 
+    ``X``, ``y``: the data; X has one column.
+
     Parameters
     ----------
-    X, y : the data; X has one column
     alphas : sequence of numbers >= 0, "gcv" or "loo", optional
         None: a thousandth of the one chosen by "gcv", that one, and a thousand times it.
     n : int, default=401

@@ -245,13 +245,14 @@ def coefficient_path(
 ) -> CoefficientPath:
     """Coefficients against the penalty, degrees of freedom, size of the model, or step.
 
+    ``X``, ``y``: training data, for the last four only.
+
     Parameters
     ----------
     path : what ``ridge_path``, ``lasso_path``, ``enet_path``, ``lars_path`` or ``logistic_path``
         (against lambda = 1/C) returned; or a fitted Lars, LassoLars, LassoLarsIC,
         StagewiseRegression, PrincipalComponentRegression, PLSRegression; or, with X and y, a fitted
         RidgeCV, LassoCV, ElasticNetCV or LogisticRegressionCV
-    X, y : training data, for the last four only
     x : {"lambda", "df", "t/t0", "arc", "step"}, optional
         The horizontal axis. Default: the usual one of the method.
     names : names of the columns, optional

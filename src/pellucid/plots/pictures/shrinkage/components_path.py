@@ -79,13 +79,14 @@ def components_path(
 ) -> ComponentsPath:
     """Training and cross-validated error by number of components.
 
+    ``E``: fitted PrincipalComponentRegression or PLSRegression; ``cv``: folds as a number or a
+    splitter, 5 by default.
+
     Parameters
     ----------
-    E : fitted PrincipalComponentRegression or PLSRegression
     X, y : training data, optional
         With them the error is cross-validated here (rows are shuffled with a fixed seed), unless
         the model did so itself (``n_components="cv"``).
-    cv : int or splitter, default=5
     target : int, default=0
         Which of several targets (training error only).
 

@@ -68,10 +68,10 @@ class Kink:
 def kink(X: Any, y: Any, j: Any, lam: float) -> Kink:
     """The lasso objective as a function of the coefficient of column j.
 
+    ``X``, ``y``: data; ``j``: name or position of the column.
+
     Parameters
     ----------
-    X, y : data
-    j : name or position of the column
     lam : float > 0
         Penalty on the scale of ``Lasso(alpha=lam)``: RSS/(2n) + lam sum |w|.
 

@@ -123,14 +123,13 @@ def penalty_geometry(
 ) -> PenaltyGeometry:
     """Ellipses of equal RSS round least squares, and the L1, L2 or Lq set that they touch.
 
+    ``X``, ``y``: data; ``columns``: two names or positions; ``penalty``: "l1", "l2" or a number q >
+    0; ``fraction``: size of the set as a share of that of least squares, 0.5 by default.
+
     Parameters
     ----------
-    X, y : data
-    columns : two names or positions
-    penalty : "l1", "l2" or a number q > 0
     t : float, optional
         The bound on sum |w|^q. Default: ``fraction`` of that sum for least squares.
-    fraction : float, default=0.5
     standardise : bool, default=True
         Divide the two columns by their standard deviations first.
 

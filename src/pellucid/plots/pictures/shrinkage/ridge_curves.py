@@ -55,9 +55,10 @@ class RidgeCurves:
 def ridge_curves(path: Any, *, target: int = 0) -> RidgeCurves:
     """RSS, leave-one-out, gcv and degrees of freedom against lambda.
 
+    ``path``: what ``pellucid.linear.ridge_path(X, y)`` returns.
+
     Parameters
     ----------
-    path : what ``pellucid.linear.ridge_path(X, y)`` returns
     target : int, default=0
         Which of several targets.
 

@@ -69,9 +69,7 @@ class SelectionHistory:
 def selection_history(selector: Any) -> SelectionHistory:
     """Scores per step of a sequential selection.
 
-    Parameters
-    ----------
-    selector : fitted SequentialFeatureSelector or StepwiseRegression
+    ``selector``: fitted SequentialFeatureSelector or StepwiseRegression.
 
     Examples
     --------

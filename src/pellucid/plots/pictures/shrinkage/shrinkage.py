@@ -62,9 +62,10 @@ class Shrinkage:
 def shrinkage(E: Any, *, target: int = 0) -> Shrinkage:
     """The factors by which a fit shrinks y along the principal directions of X.
 
+    ``E``: fitted Ridge, RidgeCV, PrincipalComponentRegression or LinearRegression.
+
     Parameters
     ----------
-    E : fitted Ridge, RidgeCV, PrincipalComponentRegression or LinearRegression
     target : int, default=0
         Which of several targets, where each has its own penalty.
 

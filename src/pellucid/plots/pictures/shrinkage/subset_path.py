@@ -170,10 +170,11 @@ def subset_path(
 ) -> SubsetPath:
     """A criterion by size of subset; every subset a dot where X, y are given and p <= 12.
 
+    ``selection``: fitted BestSubsetRegression or StepwiseRegression; ``X``, ``y``: training data,
+    optional.
+
     Parameters
     ----------
-    selection : fitted BestSubsetRegression or StepwiseRegression
-    X, y : training data, optional
     criterion : {"rss", "r2", "adjusted_r2", "aic", "bic", "cp", "cv"}, optional
         Default: the one that chose ("rss" where a test did). "cv" only where it chose.
 

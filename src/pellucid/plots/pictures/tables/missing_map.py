@@ -82,9 +82,7 @@ def _missing_in(series: Any) -> BoolArray:
 def missing_map(frame: Any) -> MissingMap:
     """Where values are missing in a table.
 
-    Parameters
-    ----------
-    frame : data frame or 2-D array; null, None and NaN count as missing
+    ``frame``: data frame or 2-D array; null, None and NaN count as missing.
 
     Examples
     --------

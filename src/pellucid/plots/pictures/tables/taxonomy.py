@@ -131,9 +131,7 @@ def _tagged(model: Any) -> Any:
 def taxonomy(task: Any) -> Taxonomy:
     """Which approach a task or a model belongs to.
 
-    Parameters
-    ----------
-    task : Task of a study, the name of its kind ("binary", "regression", ...), or an estimator
+    ``task``: Task of a study, the name of its kind ("binary", "regression", ...), or an estimator.
 
     Examples
     --------

@@ -116,10 +116,8 @@ def _weights(model: Any, row: Any) -> tuple[Array, Array, list[int]]:
 def missing_descent(E: Any, x: Any) -> MissingDescent:
     """The way of one example with missing values down a tree.
 
-    Parameters
-    ----------
-    E : fitted tree of ``pellucid.tree``
-    x : one row: a list, a table of one row, or {"column": value}; None or NaN where missing
+    ``E``: fitted tree of ``pellucid.tree``; ``x``: one row: a list, a table of one row, or
+    {"column": value}; None or NaN where missing.
 
     Examples
     --------

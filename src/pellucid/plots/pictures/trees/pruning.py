@@ -107,14 +107,15 @@ def pruning(
 ) -> Pruning:
     """Size against error along the pruning of a tree.
 
+    ``X``, ``y``: training data, for cost-complexity pruning; ``cv``: folds as a number or a
+    splitter, 5 by default.
+
     Parameters
     ----------
     E : DecisionTreeClassifier or DecisionTreeRegressor (its parameters are used), or a tree that
         ``reduced_error_prune`` or ReducedErrorPruning made (its log is drawn)
-    X, y : training data, for cost-complexity pruning
     X_val, y_val : new rows, optional
         Default: cross-validation.
-    cv : int or splitter, default=5
 
     Examples
     --------

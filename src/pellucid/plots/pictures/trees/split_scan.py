@@ -101,10 +101,11 @@ def _number_scores(y: Array, cuts: IntArray) -> tuple[Array, float]:
 def split_scan(x: Any, y: Any, *, column: Any = None, criterion: str | None = None) -> SplitScan:
     """The impurity left by every threshold of one column.
 
+    ``x``: column of n numbers, or a table with ``column=``; ``y``: labels, or numbers with
+    ``criterion="squared_error"``.
+
     Parameters
     ----------
-    x : column of n numbers, or a table with ``column=``
-    y : labels, or numbers with ``criterion="squared_error"``
     column : name or position, optional
         Of a table; default the first.
     criterion : {"gini", "entropy", "misclassification", "squared_error"}, optional

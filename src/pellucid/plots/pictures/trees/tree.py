@@ -66,9 +66,10 @@ class Tree:
 def tree(E: Any, *, max_depth: int | None = None) -> Tree:
     """The diagram of a tree with the rows and class shares of each node.
 
+    ``E``: fitted tree of ``pellucid.tree``, or ReducedErrorPruning.
+
     Parameters
     ----------
-    E : fitted tree of ``pellucid.tree``, or ReducedErrorPruning
     max_depth : int, optional
         The last level drawn. Default: as deep as can be read; what goes on is marked "…".
         ``text`` and ``dnf`` always hold the whole tree.
