@@ -129,18 +129,11 @@ def gibbs(
         row = np.ascontiguousarray(begin[:, c % begin.shape[1]])
         counts = np.zeros((BATCHES, size))
         key = np.random.SeedSequence([seed, c]).generate_state(1, np.uint64)[0]
-        gibbs_chain(
-            row,
-            free,
-            *arrays.shape,
-            arrays.start,
-            arrays.flat,
-            targets,
-            length // 4,
-            length // BATCHES,
-            counts,
-            key,
+        tables, lengths = (
+            (*arrays.shape, arrays.start, arrays.flat),
+            (length // 4, length // BATCHES),
         )
+        gibbs_chain(row, free, *tables, targets, *lengths, counts, key)
         return counts
 
     return batch_means(np.array(list(map_threads(chain, range(CHAINS)))), length // BATCHES)

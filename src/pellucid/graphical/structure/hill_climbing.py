@@ -139,18 +139,8 @@ class Climber(NamedTuple):
         d = len(edges)
         S = np.empty((d, d))
         self.tally(edges, S, range(d))
-        bare = SearchState(
-            edges,
-            S,
-            Move(*NOTHING),
-            Move(*NOTHING),
-            np.zeros((d, d), np.int64),
-            0,
-            float(np.trace(S)),
-            edges,
-            0,
-            edges,
-        )
+        none, tabu = Move(*NOTHING), np.zeros((d, d), np.int64)
+        bare = SearchState(edges, S, none, none, tabu, 0, float(np.trace(S)), edges, 0, edges)
         return bare._replace(next=self.choose(bare))
 
     def uphill(self, state: SearchState, closed: BoolArray) -> tuple[Move, float]:

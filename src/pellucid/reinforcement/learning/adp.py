@@ -136,18 +136,11 @@ class AdaptiveDynamicProgramming(Agent):
     def _planner(self) -> Planner:
         s = exploration_settings(self._exploration())
         s = Settings(0.0, 1.0, 0.0) if s is None else s
-        return Planner(
-            float(self.discount),
-            s.optimistic,
-            s.n_visits,
-            s.epsilon,
-            s.decay,
-            s.minimum,
+        rule, every = (
+            (s.optimistic, s.n_visits, s.epsilon, s.decay, s.minimum),
             int(self.plan_every),
-            TOL,
-            SWEEPS,
-            s.half_life,
         )
+        return Planner(float(self.discount), *rule, every, TOL, SWEEPS, s.half_life)
 
     def _begin(self, place: Place) -> None:
         S, A = place.n_states, place.n_actions

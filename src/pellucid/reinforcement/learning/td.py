@@ -193,20 +193,9 @@ class TDLearning(Agent):
         if self.approximator is not None:
             return self._semi_gradient(x, r, x2, ended)
         rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
-        return float(
-            evaluate_step(
-                self.values_,
-                self.visits_,
-                self.traces_,
-                float(self.discount),
-                rate,
-                float(self.trace_decay),
-                x,
-                r,
-                x2,
-                ended,
-            )
-        )
+        memory = self.values_, self.visits_, self.traces_
+        pace = float(self.discount), rate, float(self.trace_decay)
+        return float(evaluate_step(*memory, *pace, x, r, x2, ended))
 
     def _semi_gradient(self, phi: Array, r: float, phi2: Array, ended: bool) -> float:
         value = float(self.weights_ @ phi)

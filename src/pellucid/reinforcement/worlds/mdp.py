@@ -225,19 +225,8 @@ class MDP:
             s = min(int(np.searchsorted(first, rng.random(), side="right")), self.n_states - 1)
             states, actions = np.empty(max_steps + 1, np.intp), np.empty(max_steps, np.intp)
             paid = np.empty(max_steps)
-            T = walk(
-                P.indptr,
-                P.indices,
-                P.data,
-                self.outcome_rewards,
-                self.terminal,
-                chances,
-                s,
-                rng.random((max_steps, 2)),
-                states,
-                actions,
-                paid,
-            )
+            world = P.indptr, P.indices, P.data, self.outcome_rewards, self.terminal
+            T = walk(*world, chances, s, rng.random((max_steps, 2)), states, actions, paid)
             ended = bool(self.terminal[states[T]])
             episodes.append(
                 Episode(states[: T + 1].copy(), actions[:T].copy(), paid[:T].copy(), ended)
