@@ -37,6 +37,7 @@ from pellucid.evaluation.metrics.metrics import resolve_metric
 from pellucid.evaluation.selection.candidates import make_candidates
 from pellucid.evaluation.selection.closed_paths import closed_scores
 from pellucid.evaluation.splits.folds import FAILURES
+from pellucid.evaluation.validation.cv_scores import FoldJob
 from pellucid.solvers.minimum import SeparationWarning
 from pellucid.study.candidates.candidates import Tried
 from pellucid.study.columns.table_features import TableFeatures
@@ -265,15 +266,9 @@ def _closed(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Pa
     if name is None or shop.scorer.task.kind != "regression":
         return None
     a, b = len(part.y_learn), len(part.y_judge)
-    found = closed_scores(
-        tried.candidate.estimator,
-        np.vstack([part.Z_learn, part.Z_judge]),
-        np.concatenate([part.y_learn, part.y_judge]),
-        None,
-        params,
-        [(np.arange(a), np.arange(a, a + b))],
-        resolve_metric(name),
-    )
+    Z, y = np.vstack([part.Z_learn, part.Z_judge]), np.concatenate([part.y_learn, part.y_judge])
+    job = FoldJob(tried.candidate.estimator, Z, y, resolve_metric(name))
+    found = closed_scores(job, params, [(np.arange(a), np.arange(a, a + b))])
     if found is None:
         return None
     return np.sqrt(found[:, 0]) if shop.scorer.metric.name == "rmse" else found[:, 0]
