@@ -21,13 +21,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from pellucid.base import encode_labels, find_nonfinite
-from pellucid.cluster.choosing.distance_sums import (
-    any_sums,
-    cosine_sums,
-    euclidean_sums,
-    manhattan_sums,
-    squared_sums,
-)
+from pellucid.cluster.choosing import distance_sums
 from pellucid.cluster.kmeans.kmeans import Metric, space_of
 from pellucid.cluster.kmeans.passes import Space, dense_rows
 from pellucid.core.arrays import check
@@ -39,10 +33,10 @@ from pellucid.core.runtime.random import generator
 
 Between: TypeAlias = str | Distance | Callable[..., Any]  # how far two rows are apart
 SUMS: dict[str, Callable[[Array, Array, IntArray, int], Array]] = {
-    "euclidean": euclidean_sums,
-    "manhattan": manhattan_sums,
-    "sqeuclidean": squared_sums,
-    "cosine": cosine_sums,
+    "euclidean": distance_sums.euclidean_sums,
+    "manhattan": distance_sums.manhattan_sums,
+    "sqeuclidean": distance_sums.squared_sums,
+    "cosine": distance_sums.cosine_sums,
 }
 
 
@@ -105,7 +99,7 @@ def cluster_sums(data: Labelled, metric: Between) -> Array:
         return total
     if callable(metric) and not isinstance(metric, Distance):
         rows = [data.X[i] for i in order]
-        total[order] = any_sums(_pairs_of(metric), rows, w, label, k)
+        total[order] = distance_sums.any_sums(_pairs_of(metric), rows, w, label, k)
         return total
     d = distance(metric)
     S = data.X[order]
@@ -113,7 +107,9 @@ def cluster_sums(data: Labelled, metric: Between) -> Array:
         S = S - data.X.mean(axis=0)  # distances stay, digits are saved
     S = np.ascontiguousarray(S)
     known = SUMS.get(d.name)
-    total[order] = known(S, w, label, k) if known else any_sums(d.pairwise, S, w, label, k)
+    total[order] = (
+        known(S, w, label, k) if known else distance_sums.any_sums(d.pairwise, S, w, label, k)
+    )
     return total
 
 

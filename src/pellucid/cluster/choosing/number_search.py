@@ -35,6 +35,7 @@ from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster.choosing import criteria as c
 from pellucid.cluster.choosing.elbow_rule import ElbowResult
 from pellucid.cluster.kmeans.kmeans import KMeans
+from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -188,11 +189,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         """Try every number of clusters on X."""
         counts, names = self._check_parameters()
         A = self._check_training(X).X
-        if counts[-1] > len(A):
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={len(A)}), "
-                f"got {counts[-1]}"
-            )
+        enough_rows(counts[-1], len(A))
         context = FitContext(self, X=X, max_steps=len(counts))
         rng = generator(self.random_state)
         estimator = KMeans(n_init=10) if self.estimator is None else self.estimator

@@ -20,16 +20,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
-from pellucid.cluster.density.regions import (
-    SMALL,
-    DensityFit,
-    Lists,
-    fit_by_lists,
-    fit_by_tree,
-    lists_by_blocks,
-    lists_of_matrix,
-    run,
-)
+from pellucid.cluster.density import regions
 from pellucid.cluster.dissimilarity import MetricLike, kernel_order, mapped_rows
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
@@ -133,24 +124,24 @@ class DBSCAN(ClusterMixin, Estimator):
         if self.p is not None:
             check.positive(p=self.p)
 
-    def _found(self, X: Any, w: Array) -> DensityFit:
+    def _found(self, X: Any, w: Array) -> regions.DensityFit:
         eps, enough = float(self.eps), float(self.min_samples)
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            return fit_by_lists(self._given(X), w, enough)
+            return regions.fit_by_lists(self._given(X), w, enough)
         X = table_of(X)
         metric = resolve(self.metric, X, self.p, self.metric_params)
         if metric.order is None or metric.power <= 0:
-            return fit_by_lists(lists_by_blocks(X, metric, eps), w, enough)
-        return fit_by_tree(X, w, metric, eps, enough)
+            return regions.fit_by_lists(regions.lists_by_blocks(X, metric, eps), w, enough)
+        return regions.fit_by_tree(X, w, metric, eps, enough)
 
-    def _given(self, X: Any) -> Lists:
+    def _given(self, X: Any) -> regions.Lists:
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"precomputed distances must be square, got shape {X.shape}")
         if ((X.data if issparse(X) else X) < 0).any():
             raise ValueError(
                 "Negative values in data passed to a precomputed metric: distances must be >= 0"
             )
-        return lists_of_matrix(X, float(self.eps))
+        return regions.lists_of_matrix(X, float(self.eps))
 
     def _fitted(self, _: object) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
@@ -230,8 +221,8 @@ def k_distances(X: ArrayLike, k: int = 4, *, metric: MetricLike = "euclidean") -
     out, index = np.empty((n, k + 1)), np.empty((n, k + 1), np.int64)
 
     def search(start: int) -> None:
-        stop = min(start + SMALL, n)
+        stop = min(start + regions.SMALL, n)
         tree_nearest(*tree, E, order, start, stop, kind, p, out, index, np.zeros(1, np.int64))
 
-    run(search, list(range(0, n, SMALL)))
+    regions.run(search, list(range(0, n, regions.SMALL)))
     return np.sort(found.finish(out[:, k]))

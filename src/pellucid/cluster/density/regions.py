@@ -6,16 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse, sparray
 
-from pellucid.cluster.density.kernels import (
-    border_labels,
-    dense_places,
-    merge_forests,
-    node_boxes,
-    number_dense,
-    some_dense,
-    spread_labels,
-    unite_dense,
-)
+from pellucid.cluster.density import kernels
 from pellucid.cluster.dissimilarity import kernel_order, mapped_rows
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import WIDTH
@@ -70,7 +61,7 @@ def boxes_of(rows: Array) -> Boxes:
     n, p = rows.shape
     tree = build_tree(rows)
     low, high = (np.empty((2 * len(tree.tiles), p)) for _ in range(2))
-    node_boxes(tree.tiles, tree.slots, n, low, high)
+    kernels.node_boxes(tree.tiles, tree.slots, n, low, high)
     return Boxes(tree.tiles, tree.slots, n, low, high)
 
 
@@ -80,7 +71,7 @@ def dense_rows(boxes: Boxes, near: tuple[int, float, float], w: Array, enough: f
     weight, dense = np.append(w, 0.0)[flat], np.zeros(len(flat), np.bool_)
 
     def look(part: tuple[int, int]) -> None:
-        dense_places(*boxes, weight, *near, enough, *part, dense)
+        kernels.dense_places(*boxes, weight, *near, enough, *part, dense)
 
     run(look, spans(len(boxes.tiles), boxes.n))
     return dense
@@ -91,16 +82,16 @@ def connected(boxes: Boxes, near: tuple[int, float, float], dense: BoolArray) ->
     tiles, _, n, low, high = boxes
     bottom = len(tiles)
     some = np.empty(2 * bottom, np.int64)
-    some_dense(dense, bottom, some)
+    kernels.some_dense(dense, bottom, some)
 
     def forest(part: tuple[int, int]) -> IntArray:
         parent = np.arange(len(dense))
-        unite_dense(tiles, low, high, *near, dense, parent, some, *part)
+        kernels.unite_dense(tiles, low, high, *near, dense, parent, some, *part)
         return parent
 
     whole, *others = run(forest, [(0, bottom)] if n < SMALL else spans_of_threads(bottom))
     for other in others:
-        merge_forests(whole, other)
+        kernels.merge_forests(whole, other)
     return whole
 
 
@@ -121,11 +112,11 @@ def fit_by_tree(X: Array, w: Array, metric: Metric, eps: float, min_samples: flo
     place[flat[flat < n]] = np.flatnonzero(flat < n)
     dense = dense_rows(boxes, near, w, min_samples)
     labels = np.empty(len(flat), np.int64)
-    number_dense(connected(boxes, near, dense), dense, place, labels)
+    kernels.number_dense(connected(boxes, near, dense), dense, place, labels)
     lowest = lowest_labels(labels, bottom, n)
 
     def look(part: tuple[int, int]) -> None:
-        border_labels(*boxes, *near, dense, labels, lowest, *part)
+        kernels.border_labels(*boxes, *near, dense, labels, lowest, *part)
 
     run(look, spans(bottom, n))
     return DensityFit(labels[place], dense[place])
@@ -196,5 +187,5 @@ def fit_by_lists(lists: Lists, w: Array, min_samples: float) -> DensityFit:
     total = np.where(np.diff(lists.first) > 0, total, 0.0)
     core = total >= min_samples
     labels = np.full(len(w), -1, np.int64)
-    spread_labels(lists.first, lists.neighbour, core, labels)
+    kernels.spread_labels(lists.first, lists.neighbour, core, labels)
     return DensityFit(labels, core)

@@ -23,7 +23,14 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, Init, Problem, problem_of
 from pellucid.cluster.kmeans.lloyd import run_lloyd
-from pellucid.cluster.kmeans.passes import Box, dense_rows, limb_grid, nearest, own_terms
+from pellucid.cluster.kmeans.passes import (
+    Box,
+    dense_rows,
+    enough_rows,
+    limb_grid,
+    nearest,
+    own_terms,
+)
 from pellucid.cluster.kmeans.two_means import Halved, Halves, run_two_means
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
@@ -266,11 +273,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """Split X until there are ``n_clusters`` clusters."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
-        if self.n_clusters > rows.n_rows:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={rows.n_rows}), "
-                f"got {self.n_clusters}"
-            )
+        enough_rows(self.n_clusters, rows.n_rows)
         problem = problem_of(rows, map_threads, RAW)
         assert isinstance(problem.source, Rows)
         rows = problem.source

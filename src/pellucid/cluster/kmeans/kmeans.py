@@ -36,6 +36,7 @@ from pellucid.cluster.kmeans.passes import (
     SourceRows,
     Space,
     dense_rows,
+    enough_rows,
     leaf_box,
     merge_boxes,
     merge_sum,
@@ -289,11 +290,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self._fit_problem(rows, map_)
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
-        if self.n_clusters > source.n_rows:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={source.n_rows}), "
-                f"got {self.n_clusters}"
-            )
+        enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, space_of(self.metric))
         n_init = self._n_starts()
         context = FitContext(

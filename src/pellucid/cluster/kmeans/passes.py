@@ -42,6 +42,14 @@ SMALLEST_CHUNK = 6  # leaves that a thread takes at a time: below, handing out c
 LARGEST = 1e150  # beyond it squares of differences overflow
 
 
+def enough_rows(n_clusters: int, n: int) -> None:
+    """Refuse more clusters than rows."""
+    if n_clusters > n:
+        raise ValueError(
+            f"n_clusters must be at most the number of rows (n_samples={n}), got {n_clusters}"
+        )
+
+
 class Space(NamedTuple):
     """How far rows are from centres, and what a centre is."""
 

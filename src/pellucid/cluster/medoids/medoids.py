@@ -27,6 +27,7 @@ from pellucid.cluster.dissimilarity import (
     mapped_rows,
     matrix_of_items,
 )
+from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.cluster.medoids.kernels import assign, next_medoid, savings, swap_pass
 from pellucid.compiled.distances.brute import direct_distances
 from pellucid.core.arrays import check
@@ -253,22 +254,15 @@ class KMedoids(ClusterMixin, Estimator):
         """The items (rows, or objects in a list) and all their distances."""
         if self._of_items() and not hasattr(X, "shape"):
             items = list(X)
-            self._enough(len(items))
+            enough_rows(self.n_clusters, len(items))
             return items, matrix_of_items(items, self.metric)
         rows = self._check_training(X).X
-        self._enough(len(rows))
+        enough_rows(self.n_clusters, len(rows))
         if self._is_given():
             return np.arange(len(rows)), checked_matrix(rows)
         if self._of_items():
             return rows, matrix_of_items(rows, self.metric)
         return rows, distances_of(rows, self.metric, type(self).__name__)
-
-    def _enough(self, n: int) -> None:
-        if self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={n}), "
-                f"got {self.n_clusters}"
-            )
 
     def _start(self, D: Array, rng: Rng) -> IntArray:
         n, k = len(D), self.n_clusters

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import STARTS, Init, Metric, Problem, problem_of, space_of
+from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.cluster.soft.rounds import FUZZY, Run, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
@@ -146,11 +147,7 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         space_of(self.metric)
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
-        if self.n_clusters > source.n_rows:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={source.n_rows}), "
-                f"got {self.n_clusters}"
-            )
+        enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, space_of(self.metric))
         n_init = self._n_starts()
         steps = self.max_iter if n_init == 1 else n_init

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, Problem, problem_of
+from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.cluster.soft.fuzzy import check_exponent
 from pellucid.cluster.soft.rounds import FUZZY, State, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
@@ -194,11 +195,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         return PossibilisticStart(fuzzy.centers if given is None else centers, eta)
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
-        if self.n_clusters > source.n_rows:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={source.n_rows}), "
-                f"got {self.n_clusters}"
-            )
+        enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, RAW)
         start = self._start(problem)
         context = FitContext(

@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.evaluation.intervals import resampled
 from pellucid.evaluation.intervals.bootstrap_intervals import (
     Statistic,
     Units,
@@ -19,15 +20,6 @@ from pellucid.evaluation.intervals.intervals import (
     Interval,
     mean_interval,
     proportion_interval,
-)
-from pellucid.evaluation.intervals.resampled import (
-    any_statistic,
-    curve_statistic,
-    loss_moments,
-    moment_statistic,
-    order_statistic,
-    regression_moments,
-    table_statistic,
 )
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.delong import Ranking, delong_variance, mean_auc_variance, ranking
@@ -119,7 +111,7 @@ def metric_interval(
             keep = v > 0
             return float(metric.function(y[keep], p[keep], v[keep], labels, positive))
 
-        statistic = any_statistic(measure, units, estimate)
+        statistic = resampled.any_statistic(measure, units, estimate)
     return bootstrap_interval(
         statistic,
         n=n,
@@ -213,23 +205,27 @@ def statistic_of(metric: Metric, data: Prepared, units: Units, estimate: float) 
     definition, name = metric.definition, metric.name
     assert definition is not None
     if name in ("rmse", "nrmse", "r2"):
-        return moment_statistic(*regression_moments(name, data.y, data.prediction), units, estimate)
+        return resampled.moment_statistic(
+            *resampled.regression_moments(name, data.y, data.prediction), units, estimate
+        )
     if data.kind == "classes" and name != "mean_cost":
-        return table_statistic(definition.value, data, units, estimate)
+        return resampled.table_statistic(definition.value, data, units, estimate)
     if definition.losses is not None:
-        return moment_statistic(*loss_moments(definition.losses(data)), units, estimate)
+        return resampled.moment_statistic(
+            *resampled.loss_moments(definition.losses(data)), units, estimate
+        )
     if definition.input == "scores":
-        return curve_statistic(name, curve_ranks(data), units, estimate)
+        return resampled.curve_statistic(name, curve_ranks(data), units, estimate)
     if name in ("median_ae", "max_error") and data.y.shape[1] == 1:
         miss = np.abs(data.y - data.prediction)[:, 0]
-        return order_statistic(name, miss, units, estimate)
+        return resampled.order_statistic(name, miss, units, estimate)
 
     def measure(v: Array) -> float:
         keep = v > 0
         part = data._replace(y=data.y[keep], prediction=data.prediction[keep], w=v[keep])
         return definition.value(part)
 
-    return any_statistic(measure, units, estimate)
+    return resampled.any_statistic(measure, units, estimate)
 
 
 def curve_ranks(data: Prepared) -> list[Ranking]:

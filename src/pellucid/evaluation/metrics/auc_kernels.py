@@ -7,11 +7,7 @@ curve is a running sum over the same order; nothing is sorted again.
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
-from pellucid.evaluation.intervals.kernels import (
-    draw_counts,
-    draw_weighted,
-    stream_start,
-)
+from pellucid.evaluation.intervals.kernels import draw_counts, draw_weighted, stream_start
 
 
 @jit

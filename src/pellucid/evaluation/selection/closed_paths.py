@@ -17,8 +17,8 @@ from scipy.sparse import issparse
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
 from pellucid.core.runtime.threads import map_threads
-from pellucid.evaluation.metrics.metrics import Metric
 from pellucid.evaluation.splits.folds import Split
+from pellucid.evaluation.validation.cv_scores import FoldJob
 from pellucid.linear.lasso.elastic_net import ElasticNet
 from pellucid.linear.lasso.folds import cross_validate, make_folds, make_problem
 from pellucid.linear.lasso.lasso import Lasso
@@ -30,15 +30,10 @@ PLAIN = {"solver": "auto", "shrink_intercept": False, "warm_start": False}
 
 
 def closed_scores(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    weight: Array | None,
-    candidates: list[dict[str, Any]],
-    splits: Sequence[Split],
-    metric: Metric,
+    job: FoldJob, candidates: list[dict[str, Any]], splits: Sequence[Split]
 ) -> Array | None:
     """Scores (candidates, folds), or None where every candidate must be fitted by itself."""
+    estimator, X, y, metric = job[:4]
     if metric.name not in METRICS or metric.definition is None or issparse(X) or y is None:
         return None
     if type(estimator) not in (Ridge, Lasso, ElasticNet) or hasattr(estimator, "_skl_callbacks"):
@@ -46,8 +41,8 @@ def closed_scores(
     if not all(_is_path(estimator, one) for one in candidates) or not _cleanly(splits, len(y)):
         return None
     if type(estimator) is Ridge:
-        return _ridge(estimator, X, y, weight, candidates, splits, metric.name)
-    return _lasso(estimator, X, y, weight, candidates, splits, metric.name)
+        return _ridge(job, candidates, splits)
+    return _lasso(job, candidates, splits)
 
 
 def _is_path(estimator: Any, candidate: dict[str, Any]) -> bool:
@@ -83,17 +78,9 @@ def _score(rss: Array, tss: Array, weight: float, name: str) -> Array | None:
     return (1 - rss / tss).mean(axis=1) if (tss > 0).all() else None
 
 
-def _ridge(
-    estimator: Ridge,
-    X: Any,
-    y: Any,
-    weight: Array | None,
-    candidates: list[dict[str, Any]],
-    splits: Sequence[Split],
-    name: str,
-) -> Array | None:
-    model = Ridge(**estimator.get_params(deep=False))
-    rows = model._open(X, y, weight)
+def _ridge(job: FoldJob, candidates: list[dict[str, Any]], splits: Sequence[Split]) -> Array | None:
+    model = Ridge(**job.estimator.get_params(deep=False))
+    rows = model._open(job.X, job.y, job.weight)
     alphas = np.array([float(one["alpha"]) for one in candidates])
     unknowns = "centred" if model.fit_intercept else "slopes"
     total = model._sums(rows, map_threads) if rows.n_rows > model.n_features_in_ else None
@@ -106,7 +93,7 @@ def _ridge(
         shift = np.atleast_2d(held.y.T).T[0]
         summarise = partial(leaf_test_sums, coef, intercept, shift)
         W, first, second, *rss = reduce_rows(Statistic(summarise, np.add), held, map_threads)
-        found = _score(np.array(rss), _squares(first, second, W), float(W[0]), name)
+        found = _score(np.array(rss), _squares(first, second, W), float(W[0]), job.metric.name)
         if found is None:
             return None
         table[:, i] = found
@@ -119,15 +106,8 @@ def _squares(first: Array, second: Array, W: Array) -> Array:
     return np.where(tss > 1e-12 * second, tss, 0.0)
 
 
-def _lasso(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    weight: Array | None,
-    candidates: list[dict[str, Any]],
-    splits: Sequence[Split],
-    name: str,
-) -> Array | None:
+def _lasso(job: FoldJob, candidates: list[dict[str, Any]], splits: Sequence[Split]) -> Array | None:
+    estimator, X, y, metric = job[:4]
     model = type(estimator)(**estimator.get_params(deep=False))
     default = float(getattr(estimator, "l1_ratio", 1.0))
     pairs = [
@@ -138,7 +118,7 @@ def _lasso(
     alphas = np.array(sorted({alpha for _, alpha in pairs}, reverse=True))
     if np.ndim(y) != 1 or 2 * len(set(pairs)) < len(ratios) * len(alphas):
         return None  # scattered draws: paths through all combinations would cost more
-    rows = model._open(X, y, weight)
+    rows = model._open(X, y, job.weight)
     p = model.n_features_in_
     if rows.n_rows > p:
         model._sums(rows, map_threads)  # names a cell that is no finite number
@@ -150,7 +130,7 @@ def _lasso(
     errors = np.moveaxis(found.errors, 1, 2)  # (R, L, K)
     at = [(np.searchsorted(ratios, r), np.searchsorted(-alphas, -a)) for r, a in pairs]
     table = np.array([errors[i] for i in at])
-    return table if name == "mse" else _explained(table, rows, splits)
+    return table if metric.name == "mse" else _explained(table, rows, splits)
 
 
 def _explained(mse: Array, rows: Rows, splits: Sequence[Split]) -> Array | None:

@@ -227,6 +227,24 @@ def results_table(
     return found
 
 
+def closed_table(job: FoldJob, candidates: Candidates, splits: list[Split]) -> Table | None:
+    """The table of a path, where the estimator offers one."""
+    scores = None if job.params else closed_scores(job, candidates.params, splits)
+    if scores is None:
+        return None
+    unknown = np.full(scores.shape, np.nan)
+    return Table(scores, unknown, unknown)
+
+
+def refit(job: FoldJob, candidate: dict[str, Any]) -> Any:
+    """The model of a candidate, fitted to all rows."""
+    model = clone(job.estimator).set_params(**clone_values(candidate))
+    extra = dict(job.params or {})
+    if job.weight is not None:
+        extra["sample_weight"] = job.weight
+    return model.fit(job.X, **extra) if job.y is None else model.fit(job.X, job.y, **extra)
+
+
 class TunedEstimator(MetaEstimatorMixin, Estimator):
     """An estimator that chooses its own parameters by cross-validation.
 
@@ -323,20 +341,20 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         )
         steps = len(candidates.params) * len(splits)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=steps)
-        table = self._closed(X, y, weight, params, candidates, splits, metric)
+        job = FoldJob(self.estimator, X, y, metric, weight, params)
+        table = closed_table(job, candidates, splits)
         self.closed_form_ = table is not None
         if table is None:
-            job = FoldJob(self.estimator, X, y, metric, weight, params)
             try:
                 table = search(job, candidates, splits, self.n_jobs, context)
             except FoldError as failure:
                 one, fold, message = failure.args
-                self._refit(X, y, weight, params, one)  # its message names the rows as given
+                refit(job, one)  # its message names the rows as given
                 raise ValueError(f"{one}, fold {fold} failed: {message}") from failure
         else:
             for i in range(steps):
                 context.step(i + 1, None)
-        self._finish(X, y, weight, params, candidates, table, splits, metric)
+        self._finish(job, candidates, table, splits)
         context.end()
         return self
 
@@ -372,42 +390,15 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
             )
         return X, y, np.array(check_weights(sample_weight, X))
 
-    def _closed(
-        self,
-        X: Any,
-        y: Any,
-        weight: Array | None,
-        params: dict[str, Any],
-        candidates: Candidates,
-        splits: list[Split],
-        metric: Metric,
-    ) -> Table | None:
-        """The table of a path, where the estimator offers one."""
-        if params:
-            return None
-        scores = closed_scores(self.estimator, X, y, weight, candidates.params, splits, metric)
-        if scores is None:
-            return None
-        unknown = np.full(scores.shape, np.nan)
-        return Table(scores, unknown, unknown)
-
     def _finish(
-        self,
-        X: Any,
-        y: Any,
-        weight: Array | None,
-        params: dict[str, Any],
-        candidates: Candidates,
-        table: Table,
-        splits: list[Split],
-        metric: Metric,
+        self, job: FoldJob, candidates: Candidates, table: Table, splits: list[Split]
     ) -> None:
         done = candidates.params[: len(table.scores)]
         if len(splits) == 1 and self.rule == "one_standard_error":
             warn("one split has no standard error: the best candidate is taken")
-        better = metric.greater_is_better
+        metric, better = job.metric, job.metric.greater_is_better
         chosen, best = choose(table.scores, candidates.complexity, self.rule, better)
-        self.best_estimator_ = self._refit(X, y, weight, params, done[chosen])
+        self.best_estimator_ = refit(job, done[chosen])
         self.best_index_, self.best_params_ = chosen, done[chosen]
         self.best_score_ = float(table.scores[chosen].mean())
         self.cv_results_ = results_table(table, done, better)
@@ -415,18 +406,6 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         self.selection_ = selection_record(table, done, chosen, best, self.rule, metric, held)
         self.n_splits_ = len(splits)
         self._metric_name = metric.name
-
-    def _refit(
-        self,
-        X: Any,
-        y: Any,
-        weight: Array | None,
-        params: dict[str, Any],
-        candidate: dict[str, Any],
-    ) -> Any:
-        model = clone(self.estimator).set_params(**clone_values(candidate))
-        extra = params if weight is None else {**params, "sample_weight": weight}
-        return model.fit(X, **extra) if y is None else model.fit(X, y, **extra)
 
     # --- what the chosen model does ------------------------------------------------------------
 

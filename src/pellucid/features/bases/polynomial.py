@@ -22,16 +22,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
-from pellucid.features.bases.polynomial_kernels import (
-    Plan,
-    chosen_monomials,
-    column_monomials,
-    count_terms,
-    make_plan,
-    monomials,
-    sparse_polynomial,
-    too_large,
-)
+from pellucid.features.bases import polynomial_kernels as kernels
 from pellucid.features.scaling.kernels import writeable
 
 MOST_CELLS = 10**9
@@ -131,7 +122,7 @@ class PolynomialFeatures(Transformer):
         context = FitContext(self, X=X)
         self.n_output_features_ = self._n_terms()
         if self.n_output_features_ > MOST_CELLS:
-            raise ValueError(too_large(self.n_output_features_, "columns", MOST_CELLS))
+            raise ValueError(kernels.too_large(self.n_output_features_, "columns", MOST_CELLS))
         context.end()
         return self
 
@@ -140,22 +131,26 @@ class PolynomialFeatures(Transformer):
 
     def _n_terms(self) -> int:
         low, high = self._degrees()
-        return count_terms(self.n_features_in_, low, high, **self._flags()) + self.include_bias
+        return (
+            kernels.count_terms(self.n_features_in_, low, high, **self._flags()) + self.include_bias
+        )
 
     def transform(self, X: Any) -> Any:
         """All wanted products of the columns of X, sparse if X is."""
         check_is_fitted(self)
         X = self._check_input(X)
-        plan = make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
+        plan = kernels.make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
         keep = self._wanted(plan)
         if issparse(X):
             return self._sparse(X, plan, keep)
         cells = len(X) * len(keep)
         if cells > MOST_CELLS:
-            raise ValueError(too_large(cells, f"cells ({len(X):,} x {len(keep):,})", MOST_CELLS))
+            raise ValueError(
+                kernels.too_large(cells, f"cells ({len(X):,} x {len(keep):,})", MOST_CELLS)
+            )
         return self._by_columns(X, plan, keep) if self.order == "F" else by_rows(X, plan, keep)
 
-    def _wanted(self, plan: Plan) -> IntArray:
+    def _wanted(self, plan: kernels.Plan) -> IntArray:
         """The place, among all monomials degree by degree, of each output column."""
         low = max(self._degrees()[0], 1)
         keep = np.arange(plan.starts[min(low, len(plan.starts) - 1)], plan.starts[-1])
@@ -166,7 +161,7 @@ class PolynomialFeatures(Transformer):
             keep = order[degree[order] >= low]
         return np.append(0, keep) if self.include_bias else keep
 
-    def _by_columns(self, X: Array, plan: Plan, keep: IntArray) -> Array:
+    def _by_columns(self, X: Array, plan: kernels.Plan, keep: IntArray) -> Array:
         width = int(plan.starts[-1])
         place = np.full(width, -1)
         place[keep] = np.arange(len(keep))
@@ -174,19 +169,19 @@ class PolynomialFeatures(Transformer):
 
         def work(start: int) -> None:
             chunk = writeable(X[start : start + STRIP])
-            column_monomials(chunk, plan.runs, width, place, start, columns)
+            kernels.column_monomials(chunk, plan.runs, width, place, start, columns)
 
         list(map_threads(work, range(0, len(X), STRIP)))
         return columns.T
 
-    def _sparse(self, X: Any, plan: Plan, keep: IntArray) -> Any:
+    def _sparse(self, X: Any, plan: kernels.Plan, keep: IntArray) -> Any:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         place = np.full(int(plan.starts[-1]), -1)
         place[keep] = np.arange(len(keep))
         csr = X.indptr.astype(np.int64), X.indices.astype(np.int64), writeable(X.data)
-        found = sparse_polynomial(
+        found = kernels.sparse_polynomial(
             csr,
             self.n_features_in_,
             plan.starts,
@@ -220,7 +215,7 @@ class PolynomialFeatures(Transformer):
     @property
     def powers_(self) -> IntArray:
         check_is_fitted(self)
-        plan = make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
+        plan = kernels.make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
         return self._exponents()[self._wanted(plan)]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
@@ -243,7 +238,7 @@ class PolynomialFeatures(Transformer):
         )
 
 
-def by_rows(X: Array, plan: Plan, keep: IntArray) -> Array:
+def by_rows(X: Array, plan: kernels.Plan, keep: IntArray) -> Array:
     """The wanted monomials of every row, C-contiguous."""
     width = int(plan.starts[-1])
     out = np.empty((len(X), len(keep)))
@@ -253,9 +248,9 @@ def by_rows(X: Array, plan: Plan, keep: IntArray) -> Array:
         rows = slice(start, start + ROWS)
         chunk = writeable(X[rows])
         if everything:
-            monomials(chunk, plan.runs, out[rows])
+            kernels.monomials(chunk, plan.runs, out[rows])
         else:
-            chosen_monomials(chunk, plan.runs, width, keep, out[rows])
+            kernels.chosen_monomials(chunk, plan.runs, width, keep, out[rows])
 
     list(map_threads(work, range(0, len(X), ROWS)))
     return out

@@ -21,13 +21,7 @@ from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
-from pellucid.features.bases.b_splines import (
-    MODES,
-    dense_splines,
-    end_values,
-    extend_knots,
-    sparse_splines,
-)
+from pellucid.features.bases import b_splines
 from pellucid.features.bases.knots import column_spans
 from pellucid.features.scaling.kernels import writeable
 
@@ -103,7 +97,7 @@ class SplineTransformer(Transformer):
     def _check_parameters(self) -> None:
         check.whole(n_knots=self.n_knots, at_least=2)
         check.whole(degree=self.degree, at_least=0)
-        check.one_of(MODES, extrapolation=self.extrapolation)
+        check.one_of(b_splines.MODES, extrapolation=self.extrapolation)
         check.boolean(include_bias=self.include_bias, sparse_output=self.sparse_output)
         check.one_of(("C", "F"), order=self.order)
         check.one_of(("error", "zeros"), handle_missing=self.handle_missing)
@@ -124,7 +118,7 @@ class SplineTransformer(Transformer):
                 f"n_knots={len(base)}"
             )
         self.knots_ = base
-        self._extended = extend_knots(base, self.degree, periodic=periodic)
+        self._extended = b_splines.extend_knots(base, self.degree, periodic=periodic)
         self.n_features_out_ = rows.X.shape[1] * self._kept()
         context.end()
         return self
@@ -182,8 +176,8 @@ class SplineTransformer(Transformer):
         shared = (
             T,
             k,
-            MODES[self.extrapolation],
-            end_values(T, k),
+            b_splines.MODES[self.extrapolation],
+            b_splines.end_values(T, k),
             self._n_splines(),
             self._kept(),
         )
@@ -194,7 +188,7 @@ class SplineTransformer(Transformer):
         def work(start: int) -> int:
             rows = slice(start, start + ROWS)
             chunk = out[rows] if self.order == "C" else np.empty(out[rows].shape)
-            bad = dense_splines(writeable(X[rows]), *shared, chunk)
+            bad = b_splines.dense_splines(writeable(X[rows]), *shared, chunk)
             if self.order == "F":
                 out[rows] = chunk
             return bad
@@ -209,7 +203,7 @@ class SplineTransformer(Transformer):
 
         def work(start: int) -> int:
             rows = slice(start, start + ROWS)
-            return sparse_splines(writeable(X[rows]), *shared, indices[rows], data[rows])
+            return b_splines.sparse_splines(writeable(X[rows]), *shared, indices[rows], data[rows])
 
         self._refuse_outside(X, list(map_threads(work, range(0, n, ROWS))))
         starts = np.arange(n + 1) * width

@@ -21,6 +21,7 @@ from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
+from pellucid.features.encoding import rare_categories as rarity
 from pellucid.features.encoding.categories import (
     Found,
     find_values,
@@ -28,15 +29,6 @@ from pellucid.features.encoding.categories import (
     is_missing,
     look_up,
     object_array,
-)
-from pellucid.features.encoding.rare_categories import (
-    RARE,
-    Grouping,
-    check_rare,
-    group,
-    group_columns,
-    learn_categories,
-    unknown_sentence,
 )
 
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
@@ -141,19 +133,19 @@ class OneHotEncoder(Transformer):
             check.one_of(("concat",), feature_name_combiner=self.feature_name_combiner)
         if isinstance(self.drop, str):
             check.one_of(DROP, drop=self.drop)
-        grouped = check_rare(self.min_frequency, self.max_categories)
+        grouped = rarity.check_rare(self.min_frequency, self.max_categories)
         context = FitContext(self, X=X)
         found = find_values(self._check_columns(X, reset=True))
         refuse = self.handle_unknown == "error"
-        self.categories_ = learn_categories(
+        self.categories_ = rarity.learn_categories(
             found, self.categories, self._column_name, refuse_unknown=refuse
         )
         if grouped:
-            groups = group_columns(
+            groups = rarity.group_columns(
                 found, self.categories_, self.min_frequency, self.max_categories, spare=False
             )
         else:
-            groups = [group(None, len(known)) for known in self.categories_]
+            groups = [rarity.group(None, len(known)) for known in self.categories_]
         self._rare = [grouping.rare for grouping in groups]
         self._dropped = self._find_dropped(groups)
         self.drop_idx_ = self._drop_indices(groups)
@@ -170,12 +162,12 @@ class OneHotEncoder(Transformer):
             for known, rare in zip(self.categories_, self._rare, strict=True)
         ]
 
-    def _groups(self) -> list[Grouping]:
-        return [group(r, len(c)) for r, c in zip(self._rare, self.categories_, strict=True)]
+    def _groups(self) -> list[rarity.Grouping]:
+        return [rarity.group(r, len(c)) for r, c in zip(self._rare, self.categories_, strict=True)]
 
     # --- which category is left out ----------------------------------------------------------
 
-    def _find_dropped(self, groups: list[Grouping]) -> Any:
+    def _find_dropped(self, groups: list[rarity.Grouping]) -> Any:
         """The place of the dropped category of each column after grouping."""
         if self.drop is None:
             return None
@@ -190,7 +182,7 @@ class OneHotEncoder(Transformer):
             )
         return object_array([self._place_of(v, j, groups[j]) for j, v in enumerate(listed)])
 
-    def _place_of(self, value: object, j: int, grouping: Grouping) -> int:
+    def _place_of(self, value: object, j: int, grouping: rarity.Grouping) -> int:
         at = int(look_up(object_array([value]), self.categories_[j])[0])
         if at < 0:
             raise ValueError(
@@ -203,7 +195,7 @@ class OneHotEncoder(Transformer):
             )
         return int(grouping.place[at])
 
-    def _drop_indices(self, groups: list[Grouping]) -> Any:
+    def _drop_indices(self, groups: list[rarity.Grouping]) -> Any:
         if self._dropped is None:
             return None
         return object_array(
@@ -213,7 +205,7 @@ class OneHotEncoder(Transformer):
             ]
         )
 
-    def _output_places(self, grouping: Grouping, j: int) -> Any:
+    def _output_places(self, grouping: rarity.Grouping, j: int) -> Any:
         """Of each category of column j, the output column counted from its first; -1 dropped."""
         dropped = None if self._dropped is None else self._dropped[j]
         if dropped is None:
@@ -241,7 +233,9 @@ class OneHotEncoder(Transformer):
             if unknown.any():
                 if self.handle_unknown == "error":
                     name = self._column_name(j)
-                    raise ValueError(unknown_sentence(found.values[j][unknown], name, "transform"))
+                    raise ValueError(
+                        rarity.unknown_sentence(found.values[j][unknown], name, "transform")
+                    )
                 surprised.append(j)
                 if self.handle_unknown != "ignore" and grouping.rare is not None:
                     column[unknown] = outputs[grouping.rare[0]]
@@ -258,13 +252,13 @@ class OneHotEncoder(Transformer):
         how = "all zeros" if self.handle_unknown == "ignore" else "the infrequent category"
         warn(f"Found unknown categories in {names} during transform; they are encoded as {how}")
 
-    def _shown(self, j: int, grouping: Grouping) -> Any:
+    def _shown(self, j: int, grouping: rarity.Grouping) -> Any:
         """The categories of column j after grouping, in order."""
         known = self.categories_[j]
         if grouping.rare is None:
             return known
         frequent = np.delete(known, grouping.rare)
-        return np.concatenate([frequent, np.array([RARE], dtype=object)])
+        return np.concatenate([frequent, np.array([rarity.RARE], dtype=object)])
 
     def inverse_transform(self, X: Any) -> Any:
         """Categories of encoded rows; None for a row of zeros that no category explains."""
@@ -303,7 +297,7 @@ class OneHotEncoder(Transformer):
                 out[zero, j] = None
         return out
 
-    def _explains_zero(self, grouping: Grouping) -> bool:
+    def _explains_zero(self, grouping: rarity.Grouping) -> bool:
         if self.handle_unknown == "ignore":
             return True
         return self.handle_unknown in ("infrequent_if_exist", "warn") and grouping.rare is None

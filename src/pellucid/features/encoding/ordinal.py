@@ -19,21 +19,13 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.features.encoding import rare_categories as rarity
 from pellucid.features.encoding.categories import (
     Found,
     find_values,
     is_missing,
     look_up,
     value_matrix,
-)
-from pellucid.features.encoding.rare_categories import (
-    RARE,
-    Grouping,
-    check_rare,
-    group,
-    group_columns,
-    learn_categories,
-    unknown_sentence,
 )
 
 UNKNOWN = ("error", "use_encoded_value")
@@ -140,16 +132,16 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
 
     def _learn(self, X: Any) -> Found:
         self._check_parameters()
-        grouped = check_rare(self.min_frequency, self.max_categories)
+        grouped = rarity.check_rare(self.min_frequency, self.max_categories)
         context = FitContext(self, X=X)
         found = find_values(self._check_columns(X, reset=True))
         refuse = self.handle_unknown == "error"
-        self.categories_ = learn_categories(
+        self.categories_ = rarity.learn_categories(
             found, self.categories, self._column_name, refuse_unknown=refuse
         )
         self._rare = [None] * len(self.categories_)
         if grouped:
-            groups = group_columns(
+            groups = rarity.group_columns(
                 found, self.categories_, self.min_frequency, self.max_categories, spare=True
             )
             self._rare = [grouping.rare for grouping in groups]
@@ -162,7 +154,8 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
         nan_code = is_missing(self.encoded_missing_value)
         for j, grouping in enumerate(self._groups()):
             used = int(grouping.place.max(initial=-1)) + 1
-            if self.handle_unknown == "use_encoded_value" and 0 <= self.unknown_value < used:
+            unknown = self.unknown_value if self.handle_unknown == "use_encoded_value" else None
+            if unknown is not None and 0 <= unknown < used:
                 raise ValueError(
                     f"unknown_value={self.unknown_value} is the code of a category of "
                     f"{self._column_name(j)}"
@@ -190,10 +183,10 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             for known, rare in zip(self.categories_, self._rare, strict=True)
         ]
 
-    def _groups(self) -> list[Grouping]:
+    def _groups(self) -> list[rarity.Grouping]:
         """The grouping of each column; the category NaN stands apart."""
         return [
-            group(rare, len(known) - is_missing(known[-1]))
+            rarity.group(rare, len(known) - is_missing(known[-1]))
             for rare, known in zip(self._rare, self.categories_, strict=True)
         ]
 
@@ -205,7 +198,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             unknown = places < 0
             if unknown.any() and self.handle_unknown == "error":
                 name = self._column_name(j)
-                raise ValueError(unknown_sentence(values[unknown], name, "transform"))
+                raise ValueError(rarity.unknown_sentence(values[unknown], name, "transform"))
             codes = grouping.place.astype(self.dtype)
             if is_missing(known[-1]):
                 codes = np.append(codes, np.array(self.encoded_missing_value, self.dtype))
@@ -228,13 +221,13 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             out[:, j] = self._decode(X[:, j], j, grouping)
         return out
 
-    def _decode(self, codes: Array, j: int, grouping: Grouping) -> Any:
+    def _decode(self, codes: Array, j: int, grouping: rarity.Grouping) -> Any:
         known = self.categories_[j]
         k = len(grouping.place)
         shown = known[:k]
         if grouping.rare is not None:
             frequent = np.delete(shown, grouping.rare).astype(object)
-            shown = np.append(frequent, np.array([RARE], dtype=object))
+            shown = np.append(frequent, np.array([rarity.RARE], dtype=object))
         absent = np.zeros(len(codes), bool)
         if is_missing(known[-1]):
             absent = _equals(codes, self.encoded_missing_value)
