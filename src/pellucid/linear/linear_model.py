@@ -1,4 +1,4 @@
-"""What every linear model shares: prediction, the door of its fit, and the sums it is solved from.
+"""What every linear model shares: prediction, data checks, and the sums it is solved from.
 
 The whole family is solved from one statistic, the moments of [X y]. ``_sums`` makes it from rows in
 memory or from blocks of a file; ``_compact`` goes on to the few rows that stand for all of them

@@ -40,7 +40,7 @@ class LinearDescent(NamedTuple):
     sentence: str  # how it went, for the card
 
 
-def is_solver(value: Any) -> bool:
+def is_solver(value: object) -> bool:
     """Whether ``solver=`` was given an object rather than a word.
 
     >>> from pellucid.solvers import Newton
@@ -69,14 +69,9 @@ class SolverContext(FitContext):
                 return {"coef_": coef[0], "intercept_": float(b[0])}
             return {"coef_": coef, "intercept_": b}
 
-        super().__init__(
-            model,
-            X=rows.X,
-            y=rows.y,
-            sample_weight=sample_weight,
-            max_steps=getattr(model.solver, "max_iter", None),
-            attributes=attributes,
-        )
+        data = {"X": rows.X, "y": rows.y, "sample_weight": sample_weight}
+        steps = getattr(model.solver, "max_iter", None)
+        super().__init__(model, **data, max_steps=steps, attributes=attributes)
 
     def finish(self, attributes: dict[str, Any]) -> None:
         """The end of a fit whose attributes are not set yet."""
@@ -85,7 +80,7 @@ class SolverContext(FitContext):
 
 def minimise_linear(
     rows: Rows,
-    solver: Any,
+    solver: BaseEstimator,
     penalties: list[Any],
     *,
     intercept: bool,
@@ -122,15 +117,9 @@ def minimise_linear(
     k, q = Y.shape[1], X.shape[1] + intercept
     W, found, slopes = np.zeros((q, k)), [], 0.0
     for j in range(k):
-        f = LinearObjective(
-            X,
-            Y[:, j],
-            penalty=penalties[j],
-            scale="half_mean",
-            intercept=intercept,
-            unpenalised=(0,) if intercept and not shrink_intercept else (),
-            sample_weight=rows.w,
-        )
+        free = (0,) if intercept and not shrink_intercept else ()
+        how = {"penalty": penalties[j], "scale": "half_mean", "unpenalised": free}
+        f = LinearObjective(X, Y[:, j], **how, intercept=intercept, sample_weight=rows.w)
         if price is not None:
             f.price[intercept:] *= price
         task = context.subtask(f"target {j}", None) if context is not None and k > 1 else context
@@ -145,34 +134,20 @@ def minimise_linear(
     E = Y - X @ W[intercept:] - (W[0] if intercept else 0.0)
     converged = all(best.converged for best in found)
     reasons = [best.reason for best in found if not best.converged] or ["converged"]
-    return LinearDescent(
-        W[intercept:],
-        W[0] if intercept else np.zeros(k),
-        E.T @ (rows.w[:, None] * E),
-        slopes,
-        join_histories(found),
-        max(max(best.n_iter for best in found), 1),
-        converged,
-        reasons[0],
-        describe(solver, found, penalties[0]),
-    )
+    place = W[intercept:], W[0] if intercept else np.zeros(k), E.T @ (rows.w[:, None] * E), slopes
+    rounds = max(max(best.n_iter for best in found), 1)
+    text = describe(solver, found, penalties[0])
+    return LinearDescent(*place, join_histories(found), rounds, converged, reasons[0], text)
 
 
 def fit_iterative_lasso(
-    rows: Rows,
-    solver: Any,
-    alpha: float,
-    l1_ratio: float = 1.0,
-    *,
-    intercept: bool,
-    shrink_intercept: bool = False,
-    price: Array | None = None,
-    context: FitContext | None = None,
+    rows: Rows, solver: BaseEstimator, alpha: float, l1_ratio: float = 1.0, **options: Any
 ) -> LinearDescent:
     """Lasso (l1_ratio=1) or elastic net by a solver object, in scikit-learn's scale.
 
     RSS/(2n) + alpha r sum |w| + alpha (1 - r)/2 sum w^2. ProximalGradient and CoordinateDescent
-    give exact zeros; SubgradientDescent and GradientDescent never do. See ``minimise_linear``.
+    give exact zeros; SubgradientDescent and GradientDescent never do. ``options`` are those of
+    ``minimise_linear``.
 
     >>> from pellucid.solvers import CoordinateDescent
     >>> rows = Rows(np.array([[-1.0], [0.0], [1.0]]), np.array([1.0, 2.0, 4.0]), np.ones(3))
@@ -181,15 +156,7 @@ def fit_iterative_lasso(
     """
     k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
     penalty = L1L2(alpha * l1_ratio, alpha * (1 - l1_ratio) / 2)
-    return minimise_linear(
-        rows,
-        solver,
-        [penalty] * k,
-        intercept=intercept,
-        shrink_intercept=shrink_intercept,
-        price=price,
-        context=context,
-    )
+    return minimise_linear(rows, solver, [penalty] * k, **options)
 
 
 def relative_gradient(f: LinearObjective, w: Array) -> float:
@@ -215,8 +182,8 @@ def join_histories(found: list[Minimum]) -> History:
     return History(rows)
 
 
-def describe(solver: Any, found: list[Minimum], penalty: Any) -> str:
-    """How it went, in words."""
+def describe(solver: BaseEstimator, found: list[Minimum], penalty: Any) -> str:
+    """One sentence about the run of a solver."""
     name, last = type(solver).__name__, found[-1]
     text = (
         f"{name}: {last.reason} after {last.n_iter} iterations ({last.n_updates} updates), "

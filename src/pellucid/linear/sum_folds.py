@@ -50,8 +50,8 @@ class Fold(NamedTuple):
     errors: Errors
 
 
-def check_folds(cv: Any) -> None:
-    """Refuse a number of folds below 2 and what is neither a number nor a splitter."""
+def check_folds(cv: object) -> None:
+    """Raise ValueError unless ``cv`` is a number of folds >= 2, a splitter or a list."""
     whole = isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2
     splitter = hasattr(cv, "split") and not isinstance(cv, str)
     if not whole and not splitter and not isinstance(cv, list | tuple):

@@ -189,13 +189,8 @@ class ARDRegression(NormalPredictive):
             sigma = slope_covariance(data, state.alpha, state.lam, state.kept)
             w = slopes(data, state.alpha, sigma, state.kept)
             b = float(data.compact.intercept(w)[0]) if self.fit_intercept else 0.0
-            return {
-                "coef_": w,
-                "intercept_": b,
-                "alpha_": state.alpha,
-                "lambda_": state.lam,
-                "sigma_": sigma,
-            }
+            found = {"coef_": w, "intercept_": b, "sigma_": sigma}
+            return {**found, "alpha_": state.alpha, "lambda_": state.lam}
 
         context = FitContext(self, max_steps=self.max_iter, attributes=finish)
         every = np.ones(p, dtype=bool)
@@ -208,15 +203,12 @@ class ARDRegression(NormalPredictive):
                 return new, 0.0
             return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
 
-        run = self._iterate(
-            step,
-            first,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            context=context,
-            start_row=False,
-            record=lambda s: {"objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum())},
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
+
+        def record(s: State) -> dict[str, Any]:
+            return {"objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum())}
+
+        run = self._iterate(step, first, record=record, context=context, **limits)
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         scores = np.array([-row["objective"] for row in run.history])

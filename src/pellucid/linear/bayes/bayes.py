@@ -343,14 +343,8 @@ class BayesianLinearRegression(LinearModel):
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         known = isinstance(self.noise_variance, Real)
-        searched = [
-            name
-            for name, value in (
-                ("the prior variance of the slopes", self.prior_covariance),
-                ("the noise variance", self.noise_variance),
-            )
-            if isinstance(value, str)
-        ]
+        searched = ["the prior variance of the slopes"] * isinstance(self.prior_covariance, str)
+        searched += ["the noise variance"] * isinstance(self.noise_variance, str)
         how = "conjugate posterior by QR of the triangle of [D y]"
         if searched:
             how = f"evidence maximised over {' and '.join(searched)}: whole range scanned; {how}"
@@ -360,11 +354,9 @@ class BayesianLinearRegression(LinearModel):
         notes: tuple[str, ...] = ()
         if self.prior_variance_ == 0:
             notes = ("the evidence is largest with prior variance 0: no slope is supported",)
-        scale = (
-            ()
-            if self.prior_variance_ in (None, 0)
-            else (f"ridge: the slopes are those of Ridge({self._ridge():.6g})",)
-        )
+        scale: tuple[str, ...] = ()
+        if self.prior_variance_ not in (None, 0):
+            scale = (f"ridge: the slopes are those of Ridge({self._ridge():.6g})",)
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation=f"posterior of {prior}, e ~ N(0, s^2){' with s^2 known' if known else ''}",

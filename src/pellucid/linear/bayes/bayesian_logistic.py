@@ -545,11 +545,8 @@ class BayesianLogisticRegression(Classifier):
         check_is_fitted(self)
         binary = len(self.classes_) == 2
         link = "sigma(b + x.w)" if binary else "softmax_k(b_k + x.w_k)"
-        given = (
-            "given mean and covariance"
-            if isinstance(self.prior, tuple)
-            else (f"N(0, {self.prior:g} I)")
-        )
+        pair = isinstance(self.prior, tuple)
+        given = "given mean and covariance" if pair else f"N(0, {self.prior:g} I)"
         how = {
             "map": "the mode alone, found by step-halved Newton",
             "laplace": "normal approximation at the mode (step-halved Newton), integrated by "

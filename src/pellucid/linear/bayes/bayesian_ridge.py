@@ -88,21 +88,10 @@ def log_marginal(
     log_alpha, log_lam = np.log(alpha), np.log(lam)
     unseen = (data.p - len(data.e)) * log_lam  # directions without data
     spread = np.log(lam + alpha * data.e).sum() + unseen
-    return float(
-        prior.lambda_1 * log_lam
-        - prior.lambda_2 * lam
-        + prior.alpha_1 * log_alpha
-        - prior.alpha_2 * alpha
-        + 0.5
-        * (
-            data.p * log_lam
-            + data.n * log_alpha
-            - alpha * rss
-            - lam * (w @ w)
-            - spread
-            - data.n * np.log(2 * np.pi)
-        )
-    )
+    fit = data.p * log_lam + data.n * log_alpha - alpha * rss - lam * (w @ w)
+    fit = fit - spread - data.n * np.log(2 * np.pi)
+    hyper = prior.lambda_1 * log_lam - prior.lambda_2 * lam + prior.alpha_1 * log_alpha
+    return float(hyper - prior.alpha_2 * alpha + 0.5 * fit)
 
 
 def ridge_round(data: Spectral, prior: Gammas, state: State) -> State:
@@ -221,13 +210,9 @@ class BayesianRidge(NormalPredictive):
         def finish(state: State) -> dict[str, Any]:
             w, _ = coefficients(data, state.alpha, state.lam)
             b = float(compact.intercept(w)[0]) if self.fit_intercept else 0.0
-            return {
-                "coef_": w,
-                "intercept_": b,
-                "alpha_": state.alpha,
-                "lambda_": state.lam,
-                "sigma_": covariance(data, state.alpha, state.lam),
-            }
+            sigma = covariance(data, state.alpha, state.lam)
+            found = {"coef_": w, "intercept_": b, "sigma_": sigma}
+            return {**found, "alpha_": state.alpha, "lambda_": state.lam}
 
         context = FitContext(self, max_steps=self.max_iter, attributes=finish)
         first = State(np.full(data.p, np.nan), alpha, lam, np.nan)
@@ -237,15 +222,9 @@ class BayesianRidge(NormalPredictive):
             change = float(np.abs(new.coef - state.coef).sum())
             return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
 
-        run = self._iterate(
-            step,
-            first,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            context=context,
-            start_row=False,
-            record=lambda s: {"objective": -s.score, "alpha": s.alpha, "lambda": s.lam},
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
+        limits["record"] = lambda s: {"objective": -s.score, "alpha": s.alpha, "lambda": s.lam}
+        run = self._iterate(step, first, context=context, **limits)
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         w, rss = coefficients(data, self.alpha_, self.lambda_)

@@ -123,7 +123,7 @@ def see(Z: Array, prior: Prior, n: float) -> Directions:
     return Directions(d[d > 0], beta, rest, n - k, log_flat)
 
 
-def log_evidence(data: Directions, t: Any, s2: Any) -> Any:
+def log_evidence(data: Directions, t: float | Array, s2: float | Array) -> Any:
     """ln p(y) for V = t L L' and noise s2 (arrays broadcast)."""
     t, s2 = np.asarray(t, dtype=np.float64), np.asarray(s2, dtype=np.float64)
     odds = np.multiply.outer(t / s2, data.d**2)
@@ -139,12 +139,8 @@ def climb(value: Callable[[Any], Any], low: float, high: float) -> tuple[float, 
     values = value(grid)
     j = int(np.argmax(values))
     around = grid[max(0, j - 1)], grid[min(len(grid) - 1, j + 1)]
-    found = minimize_scalar(
-        lambda at: -float(value(np.array([at]))[0]),
-        bounds=around,
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
+    how = {"bounds": around, "method": "bounded", "options": {"xatol": 1e-10}}
+    found = minimize_scalar(lambda at: -float(value(np.array([at]))[0]), **how)
     best = float(found.x) if -found.fun >= values[j] else float(grid[j])
     return best, j == 0
 
@@ -161,12 +157,12 @@ class Variances(NamedTuple):
 def choose_both(data: Directions) -> Variances:
     """Maximise over t and s2: for lam = s2/t, s2 = (rest + sum beta^2 lam/(d^2 + lam)) / n'."""
 
-    def noise(log_lam: Any) -> Any:
+    def noise(log_lam: float | Array) -> Any:
         lam = np.exp(log_lam)
         share = lam[..., None] / (data.d**2 + lam[..., None])
         return (data.rest + (data.beta**2 * share).sum(axis=-1)) / data.n
 
-    def value(log_lam: Any) -> Any:
+    def value(log_lam: float | Array) -> Any:
         s2 = noise(log_lam)
         return log_evidence_by_pairs(data, s2 / np.exp(log_lam), s2)
 
@@ -210,7 +206,7 @@ def choose_noise(data: Directions, t: float) -> Variances:
     return Variances(t, s2, float(log_evidence(data, t, s2)), edge)
 
 
-def log_evidence_gamma(data: Directions, t: Any, noise: InverseGamma) -> Any:
+def log_evidence_gamma(data: Directions, t: float | Array, noise: InverseGamma) -> Any:
     """ln p(y) with s^2 ~ InverseGamma and theta | s^2 ~ N(m, s^2 t L L')."""
     after = updated(data, t, noise)
     odds = np.multiply.outer(np.asarray(t, dtype=np.float64), data.d**2)
@@ -223,7 +219,7 @@ def log_evidence_gamma(data: Directions, t: Any, noise: InverseGamma) -> Any:
     )
 
 
-def updated(data: Directions, t: Any, noise: InverseGamma) -> tuple[float, Any]:
+def updated(data: Directions, t: float | Array, noise: InverseGamma) -> tuple[float, Any]:
     """(a_n, b_n) of the posterior of s^2."""
     odds = np.multiply.outer(np.asarray(t, dtype=np.float64), data.d**2)
     squares = data.rest + (data.beta**2 / (1 + odds)).sum(axis=-1)

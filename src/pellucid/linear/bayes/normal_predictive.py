@@ -78,13 +78,8 @@ class NormalPredictive(LinearModel):
 def gamma_parameters(model: Any) -> None:
     """Check the parameters that the evidence models share."""
     check.whole(max_iter=model.max_iter)
-    check.non_negative(
-        tol=model.tol,
-        alpha_1=model.alpha_1,
-        alpha_2=model.alpha_2,
-        lambda_1=model.lambda_1,
-        lambda_2=model.lambda_2,
-    )
+    names = ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2")
+    check.non_negative(**{name: getattr(model, name) for name in names})
     check.boolean(
         compute_score=model.compute_score, fit_intercept=model.fit_intercept, copy_X=model.copy_X
     )

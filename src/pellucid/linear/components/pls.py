@@ -199,15 +199,9 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         p, k = self.n_features_in_, self.coef_.shape[0]
-        return {
-            "coef_": (k, p),
-            "intercept_": (k,),
-            "_x_mean": (p,),
-            "_x_std": (p,),
-            "_y_mean": (k,),
-            "_y_std": (k,),
-            "x_rotations_": (p, self._n_features_out),
-        }
+        rows = {"_x_mean": (p,), "_x_std": (p,), "_y_mean": (k,), "_y_std": (k,)}
+        rotations = (p, self._n_features_out)
+        return {"coef_": (k, p), "intercept_": (k,), **rows, "x_rotations_": rotations}
 
     def _rotate(self, X: Any) -> Array:
         """Scores of rows, without a copy of X."""

@@ -1,4 +1,4 @@
-r"""What the residuals say against a linear model.
+r"""Evidence against a linear model, found in its residuals.
 
 With residuals e, leverages h, s^2 = RSS/(n - df):
 

@@ -336,11 +336,9 @@ class LassoLars(LeastAngle):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, float(self.alpha)
-        above = (
-            ""
-            if np.ndim(self.coef_) > 1 or self.alphas_[-1] <= alpha
-            else (f"; max_iter ended the path at alpha = {self.alphas_[-1]:.6g}")
-        )
+        above = ""
+        if np.ndim(self.coef_) == 1 and not self.alphas_[-1] <= alpha:
+            above = f"; max_iter ended the path at alpha = {self.alphas_[-1]:.6g}"
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"RSS/(2n) + {alpha:.6g} sum |w_j|" + (", w >= 0" * self.positive),
@@ -371,7 +369,7 @@ def join_histories(paths: list[LarsPath]) -> History:
 
 
 def check_precompute(value: object) -> None:
-    """Refuse what scikit-learn would not take either."""
+    """Raise ValueError for a value that scikit-learn does not accept either."""
     words = value is None or isinstance(value, bool | np.bool_) or hasattr(value, "__array__")
     if not (words or (isinstance(value, str) and value == "auto")):
         raise ValueError(

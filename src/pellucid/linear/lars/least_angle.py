@@ -61,7 +61,7 @@ class LarsPath(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What is collected on the way."""
+    """What a path records on its way."""
 
     state: LarsState
     knots: list[float]  # C
@@ -137,15 +137,10 @@ def walk_path(
     with single_threaded_blas():  # the last bits must not depend on the number of cores
         walk, step = start(problem, rule, whole=whole)
         limit = rule.max_iter if walk.knots[0] > rule.alpha_min * problem.n else 0
-        run = iterate(
-            step,
-            walk,
-            max_iter=int(min(limit, 1000 * (problem.rank + 1))),  # a bound where the user sets none
-            tol=rule.alpha_min,
-            record=partial(describe, problem, rule),
-            context=context,
-            warn=False,
-        )
+        most = int(min(limit, 1000 * (problem.rank + 1)))  # a bound where the user sets none
+        how: dict[str, Any] = {"max_iter": most, "tol": rule.alpha_min, "warn": False}
+        how["record"] = partial(describe, problem, rule)
+        run = iterate(step, walk, context=context, **how)
         alphas = np.array(walk.knots) / problem.n
         if run.converged or run.n_iter == 0:
             alphas[-1] = max(rule.alpha_min, 0.0)
@@ -266,7 +261,7 @@ def lars_path(
     return (*answer, path.n_iter) if return_n_iter else answer
 
 
-def path_problem(X: Array, y: Array, Xy: Any, Gram: Any) -> Problem:
+def path_problem(X: Array, y: Array, Xy: ArrayLike | None, Gram: Any) -> Problem:
     """The problem of ``lars_path``'s arguments."""
     n, p = X.shape
     if isinstance(Gram, np.ndarray):
@@ -285,8 +280,8 @@ def path_problem(X: Array, y: Array, Xy: Any, Gram: Any) -> Problem:
         return problems(rows, map_threads, total, p, intercept=False).parts[0]
 
 
-def check_rule(*, method: str, max_iter: Any, alpha_min: Any, positive: Any) -> None:
-    """Refuse what no path can follow."""
+def check_rule(*, method: str, max_iter: float, alpha_min: float, positive: bool) -> None:
+    """Raise ValueError for limits that no path can meet."""
     check.one_of(METHODS, method=method)
     check.boolean(positive=positive)
     check.non_negative(alpha_min=alpha_min)

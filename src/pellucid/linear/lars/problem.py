@@ -74,17 +74,9 @@ def compact_problems(small: Compact) -> list[Problem]:
     G = A.T @ A if gram else none
     found = []
     for c, r in zip(small.c.T, rest, strict=True):
-        part = Problem(
-            none if gram else A,
-            G,
-            np.zeros(0) if gram else np.ascontiguousarray(c),
-            A.T @ c,
-            norm,
-            float(c @ c),
-            float(r),
-            small.weight,
-            min(A.shape),
-        )
+        own = np.zeros(0) if gram else np.ascontiguousarray(c)
+        sizes = norm, float(c @ c), float(r), small.weight, min(A.shape)
+        part = Problem(none if gram else A, G, own, A.T @ c, *sizes)
         found.append(part)
     return found
 

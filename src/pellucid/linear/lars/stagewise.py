@@ -109,17 +109,9 @@ def walk_stagewise(
             moves.room(stop - start)
             missing = 0
             while missing >= 0:
-                moves.count, missing, moves.largest, moves.ended = stagewise_moves(
-                    products.G,
-                    products.slot,
-                    norm,
-                    limit,
-                    length,
-                    corr,
-                    moves.columns[:stop],
-                    *moves.numbers[:3, :stop],
-                    moves.count,
-                )
+                data = products.G, products.slot, norm, limit, length, corr
+                room = moves.columns[:stop], *moves.numbers[:3, :stop], moves.count
+                moves.count, missing, moves.largest, moves.ended = stagewise_moves(*data, *room)
                 if missing >= 0:
                     products.fetch(missing)
             moves.numbers[3, start : moves.count] = time.perf_counter() - began
@@ -134,23 +126,11 @@ def move_history(moves: Moves, tss: float, n: float) -> History:
     k = moves.count
     amount, fall, gap, seconds = moves.numbers[:, :k]
     objective = np.maximum(tss - np.cumsum(fall), 0.0) / (2 * n)
-    first = {
-        "step": 0,
-        "objective": tss / (2 * n),
-        "column": None,
-        "amount": None,
-        "gap": None,
-        "seconds": 0.0,
-    }
     lists = (values.tolist() for values in (objective, moves.columns[:k], amount, gap, seconds))
+    rows = [(tss / (2 * n), None, None, None, 0.0), *zip(*lists, strict=True)]
+    names = ("objective", "column", "amount", "gap", "seconds")
     return History(
-        [
-            first,
-            *(
-                {"step": i, "objective": o, "column": j, "amount": a, "gap": g, "seconds": s}
-                for i, (o, j, a, g, s) in enumerate(zip(*lists, strict=True), start=1)
-            ),
-        ]
+        [{"step": i, **dict(zip(names, row, strict=True))} for i, row in enumerate(rows)]
     )
 
 

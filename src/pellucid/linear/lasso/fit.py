@@ -5,15 +5,16 @@ the tolerance; ``constrain`` finds the multipliers of a Budget; ``judged`` certi
 object found.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
 from pellucid.core.algebra.least_squares import gather
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import FitContext, iterate
-from pellucid.core.loops.statistics import Rows, Source
+from pellucid.core.loops.statistics import Moments, Rows, Source
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.budget_search import (
@@ -50,16 +51,15 @@ class TargetFit(NamedTuple):
 
 def penalised_problem(
     rows: Source,
-    map_: Map,
-    sums: Any,
-    p: int,
-    *,
+    sums: Callable[[], Moments],
     unknowns: str,
     weights: Array,
+    *,
     positive: bool,
     many: bool,
 ) -> Problem:
     """The problem by the cheaper route; ``sums()`` makes the moments, ``many``: a whole path."""
+    p = len(weights)
     signs = np.full(p, positive)
     if unknowns == "all":  # the intercept is penalised like a coefficient, and keeps its sign
         weights, signs = np.append(1.0, weights), np.append(False, signs)
@@ -126,18 +126,9 @@ def descend(
     with single_threaded_blas():
         unique = l1 == 0 or is_unique(problem, found, l1, l2)
         coef, intercept = problem.expand(t, found.w[None, :])
-    return TargetFit(
-        coef[0],
-        float(intercept[0]),
-        alpha,
-        ratio,
-        found.gap / n,
-        run.n_iter,
-        list(run.history),
-        unique,
-        n,
-        (squares(problem, found.w), size(problem, found.w)),
-    )
+    budget, history = (squares(problem, found.w), size(problem, found.w)), list(run.history)
+    place = coef[0], float(intercept[0]), alpha, ratio
+    return TargetFit(*place, found.gap / n, run.n_iter, history, unique, n, budget)
 
 
 def constrain(problem: Problem, t: int, budget: Budget, *, both: bool) -> TargetFit:
@@ -162,26 +153,10 @@ def constrain(problem: Problem, t: int, budget: Budget, *, both: bool) -> Target
         coef, intercept = problem.expand(t, state.w[None, :])
     after = squares(problem, state.w), size(problem, state.w)
     alpha, ratio = (l1 + l2) / n, l1 / (l1 + l2) if l1 + l2 > 0 else 1.0
-    row = {
-        "step": solves,
-        "objective": state.value / n,
-        "alpha": alpha,
-        "gap": state.gap / n,
-        "seconds": 0.0,
-    }
-    return TargetFit(
-        coef[0],
-        float(intercept[0]),
-        alpha,
-        ratio,
-        state.gap / n,
-        1,
-        [row],
-        unique,
-        n,
-        after,
-        before,
-    )
+    gap = state.gap / n
+    row = {"step": solves, "objective": state.value / n, "alpha": alpha, "gap": gap, "seconds": 0.0}
+    place = coef[0], float(intercept[0]), alpha, ratio
+    return TargetFit(*place, gap, 1, [row], unique, n, after, before)
 
 
 def judged(problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: float) -> TargetFit:
@@ -195,22 +170,13 @@ def judged(problem: Problem, t: int, found: LinearDescent, alpha: float, ratio: 
         gap = state.gap if l1 > 0 else state.value - problem.ridge(t, l2).value
         unique = l1 == 0 or is_unique(problem, state, l1, l2)
     rows = [row for row in found.history if row.get("target", 0) == t]
-    return TargetFit(
-        found.coef[:, t].copy(),
-        float(found.intercept[t]),
-        alpha,
-        ratio,
-        max(gap, 0.0) / n,
-        len(rows) - 1,
-        rows,
-        unique,
-        n,
-        (squares(problem, state.w), size(problem, state.w)),
-    )
+    budget = squares(problem, state.w), size(problem, state.w)
+    place = found.coef[:, t].copy(), float(found.intercept[t]), alpha, ratio
+    return TargetFit(*place, max(gap, 0.0) / n, len(rows) - 1, rows, unique, n, budget)
 
 
 def check_precompute(value: Any) -> None:
-    """Refuse what scikit-learn refuses; the Gram matrix itself is not needed."""
+    """Raise ValueError where scikit-learn does; the Gram matrix itself is not needed."""
     if isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto"):
         return
     if isinstance(value, str) or np.ndim(value) != 2:

@@ -147,7 +147,7 @@ def make_folds(rows: Rows, folds: list[tuple[IntArray, IntArray]], p: int) -> li
     return [Fold(a, b) for a, b in zip(trains, tests, strict=True)]
 
 
-def make_problem(train: Any, p: int, unknowns: str, positive: bool) -> Problem:
+def make_problem(train: Moments | Rows, p: int, unknowns: str, positive: bool) -> Problem:
     """The problem of some training rows or of their moments."""
     weights, signs = np.ones(p), np.full(p, positive)
     if isinstance(train, Moments):
@@ -177,13 +177,11 @@ def cross_validate(
     folds: list[Fold],
     whole: Problem,
     ratios: Array,
-    alphas: Any,
+    alphas: int | Array,
     *,
     eps: float,
     tol: float,
     max_iter: int,
-    p: int,
-    unknowns: str,
     positive: bool,
 ) -> CrossValidated:
     """The errors of every fold, l1_ratio and alpha."""
@@ -193,7 +191,7 @@ def cross_validate(
         grid = np.tile(alphas, (len(ratios), 1))
 
     def errors(fold: Fold) -> list[Array]:
-        problem = make_problem(fold.train, p, unknowns, positive)
+        problem = make_problem(fold.train, whole.p, whole.unknowns, positive)
         found = []
         for ratio, row in zip(ratios, grid, strict=True):
             fit = solve_path(problem, 0, row, float(ratio), tol=tol, max_iter=max_iter)

@@ -111,11 +111,10 @@ class Lasso(PenalisedModel):
         text = f"{alpha:.6g}" if one else "alpha"
         absolute = "(|b| + sum |w|)" if self.shrink_intercept else "sum |w|"
         double = f"{2 * n * alpha:.6g}" if one else f"{2 * n:g} alpha"
+        mean = f"{2 * alpha:.6g}" if one else "2 alpha"
         scales = [
             f"lambda = {double} in RSS + lambda {absolute} and in RSS/2 + (lambda/2) {absolute}",
-            f"lambda = {2 * alpha:.6g} in RSS/n + lambda {absolute}"
-            if one
-            else f"lambda = 2 alpha in RSS/n + lambda {absolute}",
+            f"lambda = {mean} in RSS/n + lambda {absolute}",
             f"prior: w_j Laplace with scale s^2/({n:g} * {text}): the mode of the posterior",
         ]
         if np.ndim(self.budget_) == 0:

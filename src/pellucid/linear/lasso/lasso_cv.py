@@ -43,7 +43,7 @@ RULES = ("best", "one_standard_error")
 
 
 class PenalisedCV(LinearModel):
-    """Base of LassoCV and ElasticNetCV; a leaf says its ``l1_ratio`` values."""
+    """Base of LassoCV and ElasticNetCV; a subclass gives the ``l1_ratio`` values."""
 
     _multi_output = False
 

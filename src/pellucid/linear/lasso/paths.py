@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from pellucid.core.algebra.least_squares import finite, joint_moments
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.random import generator
@@ -47,7 +47,7 @@ def alpha_grid(problem: Problem, t: int, l1_ratio: float, eps: float, count: int
     return np.geomspace(top, top * eps, num=count)
 
 
-def check_alphas(alphas: Any) -> Any:
+def check_alphas(alphas: int | ArrayLike) -> Any:
     """A number of alphas, or alphas >= 0 in falling order."""
     if isinstance(alphas, Integral):
         check.whole(alphas=alphas)
@@ -101,7 +101,7 @@ def solve_path(
     return found
 
 
-def path_problem(X: Any, Y: Any, positive: bool) -> Problem:
+def path_problem(X: Any, Y: Array, positive: bool) -> Problem:
     """The problem of a path without an intercept: rows in memory, or blocks of a file."""
     if hasattr(X, "spans"):
         p = X.n_features
@@ -126,11 +126,11 @@ def enet_path(
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
     alphas: Any = 100,
-    precompute: Any = "auto",
-    Xy: Any = None,
+    precompute: bool | str | ArrayLike = "auto",
+    Xy: ArrayLike | None = None,
     copy_X: bool = True,
-    coef_init: Any = None,
-    verbose: Any = False,
+    coef_init: ArrayLike | None = None,
+    verbose: bool = False,
     return_n_iter: bool = False,
     positive: bool = False,
     check_input: bool = True,
@@ -216,7 +216,7 @@ def enet_path(
 
 
 def lasso_path(
-    X: Any, y: Any = None, *, eps: float = 1e-3, alphas: Any = 100, **options: Any
+    X: Any, y: Any = None, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, **options: Any
 ) -> Any:
     """Lasso coefficients for a grid of alphas, without an intercept: ``enet_path`` with r = 1.
 

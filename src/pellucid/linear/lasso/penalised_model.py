@@ -9,6 +9,7 @@ final support, so that the optimality conditions hold to rounding and not only t
 """
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from scipy.sparse import csr_array, issparse
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
@@ -37,6 +38,7 @@ from pellucid.linear.lasso.fit import (
     penalised_problem,
     so_far,
 )
+from pellucid.linear.lasso.sums import State
 from pellucid.linear.least_squares.least_squares import (
     fit_positive,
     fit_tall,
@@ -53,7 +55,7 @@ SELECTIONS = ("cyclic", "random")
 
 
 class PenalisedModel(LinearModel):
-    """Base of Lasso and ElasticNet; a leaf says its ``l1_ratio`` and writes its card."""
+    """Base of Lasso and ElasticNet; a subclass gives its ``l1_ratio`` and its card."""
 
     _iterative: str  # how a solver object got on
 
@@ -68,7 +70,7 @@ class PenalisedModel(LinearModel):
         y: Any,
         sample_weight: Any = None,
         check_input: bool = True,
-        penalty_weights: Any = None,
+        penalty_weights: ArrayLike | None = None,
     ) -> Self:
         """Fit; ``penalty_weights`` (p,) multiply the penalty of each column, 0 leaves it free.
 
@@ -84,13 +86,8 @@ class PenalisedModel(LinearModel):
         self._fit_source(rows, map_, None, None)
 
     def _check_parameters(self) -> None:
-        check.boolean(
-            fit_intercept=self.fit_intercept,
-            copy_X=self.copy_X,
-            positive=self.positive,
-            shrink_intercept=self.shrink_intercept,
-            warm_start=self.warm_start,
-        )
+        names = ("fit_intercept", "copy_X", "positive", "shrink_intercept", "warm_start")
+        check.boolean(**{name: getattr(self, name) for name in names})
         check_precompute(self.precompute)
         check.non_negative(tol=self.tol)
         if self.max_iter is not None:
@@ -124,7 +121,7 @@ class PenalisedModel(LinearModel):
         return "centred" if self.fit_intercept else "slopes"
 
     def _fit_source(
-        self, rows: Source, map_: Map, penalty_weights: Any, sample_weight: Any
+        self, rows: Source, map_: Map, penalty_weights: ArrayLike | None, sample_weight: Any
     ) -> None:
         p = self.n_features_in_
         weights = check_penalty_weights(penalty_weights, p)
@@ -138,25 +135,17 @@ class PenalisedModel(LinearModel):
         self._iterative = ""
         fits: list[TargetFit] = []
         single, steps = one_dimensional(rows), self.max_iter or 1000
-        context = FitContext.of_rows(
-            self,
-            rows,
-            sample_weight,
-            steps,
-            lambda state: so_far(problem, fits, state, single) if state else {},
-        )
+
+        def attributes(state: State | None) -> dict[str, Any]:
+            return so_far(problem, fits, state, single) if state else {}
+
+        context = FitContext.of_rows(self, rows, sample_weight, steps, attributes)
         if isinstance(self.alpha, Real) and (self.alpha == 0 or not weights.any()):
             fits.extend(self._least_squares(rows, map_))
         else:
+            many, sums = isinstance(self.alpha, Budget), partial(self._sums, rows, map_)
             problem = penalised_problem(
-                rows,
-                map_,
-                lambda: self._sums(rows, map_),
-                p,
-                unknowns=self._unknowns(),
-                weights=weights,
-                positive=self.positive,
-                many=isinstance(self.alpha, Budget),
+                rows, sums, self._unknowns(), weights, positive=self.positive, many=many
             )
             self._warn_free(problem)
             count, start = problem.Q.shape[1], self._warm_coefficients()
@@ -166,19 +155,9 @@ class PenalisedModel(LinearModel):
                 else:
                     first = self._first(problem, t, start)
                     task = context if count == 1 else context.subtask(f"target {t}", steps)
-                    fits.append(
-                        descend(
-                            problem,
-                            t,
-                            float(self.alpha),
-                            float(self._mix()),
-                            first,
-                            tol=self.tol,
-                            max_iter=steps,
-                            context=task,
-                            name=type(self).__name__,
-                        )
-                    )
+                    limits: Any = {"tol": self.tol, "max_iter": steps, "name": type(self).__name__}
+                    strength = float(self.alpha), float(self._mix())
+                    fits.append(descend(problem, t, *strength, first, context=task, **limits))
                     if count > 1:
                         task.end()
         self._set(rows, weights, fits, single and len(fits) == 1)
@@ -214,13 +193,8 @@ class PenalisedModel(LinearModel):
         )
         with single_threaded_blas():
             if self.positive:
-                engine = Engine(
-                    rows,
-                    map_,
-                    self._sums(rows, map_),
-                    p,
-                    unknowns=("centred" if self.fit_intercept else "slopes"),
-                )
+                kind = "centred" if self.fit_intercept else "slopes"
+                engine = Engine(rows, map_, self._sums(rows, map_), p, unknowns=kind)
                 A, c, _ = engine.reduced
                 fit = positive_record(engine, fit_positive(A, c, np.zeros(c.shape[1])))
             elif rows.n_rows > p:
@@ -237,28 +211,12 @@ class PenalisedModel(LinearModel):
             )
         found = []
         for t, rss in enumerate(np.diag(fit.rss)):
-            row = {
-                "step": 1,
-                "objective": max(rss, 0.0) / (2 * fit.weight),
-                "gap": 0.0,
-                "seconds": 0.0,
-            }
+            value = max(rss, 0.0) / (2 * fit.weight)
+            row = {"step": 1, "objective": value, "gap": 0.0, "seconds": 0.0}
             coef = np.ascontiguousarray(fit.coef[:, t])
             sizes = float(coef @ coef), float(np.abs(coef).sum())
-            found.append(
-                TargetFit(
-                    coef,
-                    float(fit.intercept[t]),
-                    0.0,
-                    float(self._mix()),
-                    0.0,
-                    1,
-                    [row],
-                    not fit.dependent,
-                    fit.weight,
-                    sizes,
-                )
-            )
+            place = coef, float(fit.intercept[t]), 0.0, float(self._mix())
+            found.append(TargetFit(*place, 0.0, 1, [row], not fit.dependent, fit.weight, sizes))
         return found
 
     def _solved_by_object(self, rows: Source, weights: Array, sample_weight: Any) -> Any:
@@ -269,34 +227,19 @@ class PenalisedModel(LinearModel):
             raise ValueError("a solver object takes a number alpha and positive=False")
         context = SolverContext(self, rows, sample_weight)
         alpha, ratio = float(self.alpha), float(self._mix())
+        how = {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
         found = fit_iterative_lasso(
-            rows,
-            self.solver,
-            alpha,
-            ratio,
-            intercept=self.fit_intercept,
-            shrink_intercept=self.shrink_intercept,
-            price=weights,
-            context=context,
+            rows, self.solver, alpha, ratio, **how, price=weights, context=context
         )
         self._iterative = found.sentence
+        sums = partial(self._sums, rows, map_threads)
         problem = penalised_problem(
-            rows,
-            map_threads,
-            lambda: self._sums(rows, map_threads),
-            self.n_features_in_,
-            unknowns=self._unknowns(),
-            weights=weights,
-            positive=False,
-            many=False,
+            rows, sums, self._unknowns(), weights, positive=False, many=False
         )
         fits = [judged(problem, t, found, alpha, ratio) for t in range(len(found.intercept))]
-        context.finish(
-            {
-                "coef_": found.coef[:, 0] if rows.y.ndim == 1 else found.coef.T,
-                "intercept_": found.intercept[0] if rows.y.ndim == 1 else found.intercept,
-            }
-        )
+        one = rows.y.ndim == 1
+        coef, b = (found.coef[:, 0], found.intercept[0]) if one else (found.coef.T, found.intercept)
+        context.finish({"coef_": coef, "intercept_": b})
         return fits
 
     # --- what is left behind -----------------------------------------------------------------
@@ -310,15 +253,12 @@ class PenalisedModel(LinearModel):
             )
 
     def _set(self, rows: Source, weights: Array, fits: list[TargetFit], single: bool) -> None:
-        self.coef_ = fits[0].coef if single else np.array([fit.coef for fit in fits])
-        offsets = [fit.intercept for fit in fits]
-        self.intercept_ = (
-            0.0 if not self.fit_intercept else offsets[0] if single else np.array(offsets)
-        )
 
         def pick(values: list[Any]) -> Any:
             return values[0] if single else np.array(values)
 
+        self.coef_ = pick([fit.coef for fit in fits])
+        self.intercept_ = pick([fit.intercept for fit in fits]) if self.fit_intercept else 0.0
         self.alpha_ = pick([fit.alpha for fit in fits])
         if hasattr(self, "l1_ratio"):
             self.l1_ratio_ = pick([fit.l1_ratio for fit in fits])
@@ -409,9 +349,7 @@ def penalised_card(
         numbers={
             "alpha": bare(model.alpha_),
             "n": model.n_observations_,
-            "non-zero": model.n_nonzero_
-            if np.ndim(model.n_nonzero_) == 0
-            else model.n_nonzero_.tolist(),
+            "non-zero": np.asarray(model.n_nonzero_).tolist(),
             "rounds": model.n_iter_,
             "dual_gap": bare(model.dual_gap_),
         },

@@ -94,21 +94,10 @@ class SumsProblem:
 
     def round(self, t: int, state: State, l1: float, l2: float, tol: float) -> State:
         """Sweeps and exact steps until the gap is at most ``tol`` y'y and the support is solved."""
-        w, c, m = state.w.copy(), self.target(t) - self.G @ state.w, len(state.w)
-        _, gap, value = solve_gram(
-            self.G,
-            m,
-            self.target(t),
-            c,
-            w,
-            l1 * self.weights,
-            l2 * self.weights,
-            self.positive,
-            self.yy[t],
-            tol * self.yy[t],
-            True,
-            1000,
-        )
+        q, yy = self.target(t), self.yy[t]
+        w, c, m = state.w.copy(), q - self.G @ state.w, len(state.w)
+        penalty = l1 * self.weights, l2 * self.weights, self.positive
+        _, gap, value = solve_gram(self.G, m, q, c, w, *penalty, yy, tol * yy, True, 1000)
         return State(w, c, value, gap)
 
     def path(
@@ -117,20 +106,10 @@ class SumsProblem:
         """Solve for every (l1[i], l2[i]), each from the one before."""
         m, count = len(self.columns), len(l1)
         coefs, gaps = np.empty((count, m)), np.empty(count)
-        sweeps = gram_path(
-            self.G,
-            self.target(t),
-            self.yy[t],
-            np.array(l1),
-            np.array(l2),
-            self.weights,
-            self.positive,
-            np.array(start),
-            tol * self.yy[t],
-            max_sweeps,
-            coefs,
-            gaps,
-        )
+        data = self.G, self.target(t), self.yy[t]
+        penalty = np.array(l1), np.array(l2), self.weights, self.positive
+        limits = tol * self.yy[t], max_sweeps
+        sweeps = gram_path(*data, *penalty, np.array(start), *limits, coefs, gaps)
         return PathFit(coefs, gaps, sweeps)
 
     def ridge(self, t: int, l2: float) -> State:

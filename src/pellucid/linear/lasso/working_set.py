@@ -182,18 +182,6 @@ class WorkingSet:
     def solve(self, l1: float, l2: float, yy: float, tol: float, exact: bool, sweeps: int) -> int:
         """Coordinate descent inside the working set."""
         a, b = l1 * self.weights, l2 * self.weights
-        done, _, _ = solve_gram(
-            self.G,
-            self.size,
-            self.q,
-            self.c,
-            self.w,
-            a,
-            b,
-            self.positive,
-            yy,
-            tol * yy,
-            exact,
-            sweeps,
-        )
+        problem = self.G, self.size, self.q, self.c, self.w, a, b, self.positive
+        done, _, _ = solve_gram(*problem, yy, tol * yy, exact, sweeps)
         return int(done)

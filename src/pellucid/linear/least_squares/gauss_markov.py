@@ -15,11 +15,11 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS, solve_svd
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 class LinearEstimator(NamedTuple):
-    """What a linear estimator costs."""
+    """Bias and covariance of a linear estimator, beside those of least squares."""
 
     unbiased: bool
     bias_matrix: Array  # (q, q): C D - I
@@ -27,7 +27,7 @@ class LinearEstimator(NamedTuple):
     excess: Array  # (q, q): covariance minus that of least squares
 
 
-def linear_estimator(X: Any, C: Any, *, noise_variance: float = 1.0) -> LinearEstimator:
+def linear_estimator(X: Any, C: ArrayLike, *, noise_variance: float = 1.0) -> LinearEstimator:
     """Bias and covariance of b~ = C y, and its excess over least squares.
 
     Parameters

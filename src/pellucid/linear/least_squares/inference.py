@@ -26,7 +26,7 @@ class FTest(NamedTuple):
     p_value: Any
 
 
-def tail(statistic: Any, df: float, distribution: str) -> Any:
+def tail(statistic: float | Array, df: float, distribution: str) -> Any:
     """Two-sided p-value.
 
     >>> round(float(tail(1.959963984540054, 10, "normal")), 6)
@@ -42,12 +42,18 @@ def cut(confidence: float, df: float, distribution: str) -> float:
     return float(ndtri(q) if distribution == "normal" else stdtrit(df, q))
 
 
-def f_tail(statistic: Any, q: int, df: float) -> Any:
+def estimate_table(b: Array, se: Array, statistic: Array, p: Array, half: Array) -> dict[str, Any]:
+    """The columns of a summary: estimates, errors, tests, and the intervals ``b`` -+ ``half``."""
+    test = {"statistic": statistic, "p_value": p}
+    return {"estimate": b, "standard_error": se, **test, "low": b - half, "high": b + half}
+
+
+def f_tail(statistic: float | Array, q: int, df: float) -> Any:
     """P(F(q, df) > statistic); 0 for an infinite statistic."""
     return np.where(np.isinf(statistic), 0.0, fdtrc(q, df, statistic))
 
 
-def wald(b: Array, T: Array, sigma2: Any) -> Any:
+def wald(b: Array, T: Array, sigma2: float | Array) -> Any:
     """F statistic of b = 0 where Cov(b) = sigma2 T T'; b is (q, k)."""
     R = np.asarray(np.linalg.qr(T.T, mode="r"))  # T T' = R'R
     Z = np.linalg.solve(R.T, b)
@@ -72,7 +78,7 @@ def shares(rss: Array, tss: Array) -> Array:
 
 
 def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: float) -> list[str]:
-    """What the covariance says, in sentences. T has one row per parameter, Cov = s^2 T T'."""
+    """Describe the covariance in sentences. T has one row per parameter, Cov = s^2 T T'."""
     notes = []
     loose = [
         name

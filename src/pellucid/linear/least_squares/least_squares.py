@@ -23,7 +23,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, LinearFit, finish_wide, wide_system
 from pellucid.core.algebra.linalg import EPS, Solved, gram_schmidt, solve_svd
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, unit_weights
 from pellucid.core.records import Card
@@ -186,7 +186,9 @@ class LinearRegression(LinearInference):
         self.solver = solver
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: ArrayLike | None = None
+    ) -> Self:
         """Solve the least-squares problem; ``noise_covariance`` (n, n) of correlated noise."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -255,7 +257,9 @@ class LinearRegression(LinearInference):
         point = {name: getattr(found, name) for name in ("coef", "intercept", "rss", "gradient")}
         return fit._replace(**point, route=ROUTE)
 
-    def _total_squares(self, rows: Source, fit: LinearFit, unknowns: str, total: Any) -> Array:
+    def _total_squares(
+        self, rows: Source, fit: LinearFit, unknowns: str, total: Moments | None
+    ) -> Array:
         """Squares of y about its mean (about 0 without an intercept)."""
         if unknowns != "all":
             return np.diag(fit.tss)

@@ -17,6 +17,7 @@ References: White (1980); MacKinnon & White (1985); Liang & Zeger (1986).
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
 
@@ -52,7 +53,7 @@ def heteroscedastic(
     return Sandwich(T @ meat @ T.T, float(n - df))
 
 
-def clustered(Z: Array, T: Array, E: Array, w: Array, groups: Any, df: float) -> Sandwich:
+def clustered(Z: Array, T: Array, E: Array, w: Array, groups: NDArray[Any], df: float) -> Sandwich:
     """Errors that are correlated within groups, independent between them."""
     codes = np.unique(groups, return_inverse=True)[1]
     G, n = int(codes.max()) + 1, w.sum()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 class RawSums(NamedTuple):
@@ -48,7 +48,7 @@ class SimpleRegression(NamedTuple):
 
 
 def simple_regression(
-    x: Any, y: Any, *, slope: float | None = None, intercept: float | None = None
+    x: ArrayLike, y: Any, *, slope: float | None = None, intercept: float | None = None
 ) -> SimpleRegression:
     """Least-squares line of one input; with ``slope`` or ``intercept`` given, the best other one.
 
@@ -92,7 +92,7 @@ def simple_regression(
     return SimpleRegression(b, a, float(residuals @ residuals), sums)
 
 
-def _column(values: Any, name: str) -> Array:
+def _column(values: ArrayLike, name: str) -> Array:
     column = np.asarray(values, dtype=np.float64)
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]

@@ -1,4 +1,4 @@
-r"""What a least-squares fit says of its coefficients and of new rows.
+r"""Standard errors, tests and intervals of a least-squares fit, also for new rows.
 
     Cov(b) = s^2 (D'D)^-1 = s^2 T T',     se_j = s |T_j|,     t_j = b_j / se_j
     mean of y at x:       x'b +- t s sqrt(h(x)),       h(x) = |x'T|^2

@@ -1,4 +1,4 @@
-"""What a logistic model says of itself, with its penalty in the scales of the textbooks."""
+"""The card of a logistic model, with its penalty in the scales of the textbooks."""
 
 from typing import Any
 

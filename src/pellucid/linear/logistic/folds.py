@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils.validation import _check_method_params
@@ -83,16 +84,8 @@ def weights_along(
         fine = bool((gaps <= relative_gap(task.tol)).all())
         parts.append((np.array([c for c, _ in found]), np.array([b for _, b in found]), rounds))
     if len(finite) < len(Cs):
-        path = fit_ridge_path(
-            X,
-            codes,
-            n_classes,
-            w,
-            Cs[len(finite) :],
-            tol=task.tol,
-            fit_intercept=task.fit_intercept,
-            max_iter=task.max_iter,
-        )
+        task = task._replace(Cs=Cs[len(finite) :])
+        path = fit_ridge_path(X, codes, n_classes, w, **task._asdict())
         fine &= path.converged
         parts.append((path.coefs, path.intercepts, path.n_iter))
     coefs, intercepts, rounds = (np.concatenate([part[i] for part in parts]) for i in range(3))
@@ -134,7 +127,9 @@ class Scoring(NamedTuple):
     params: dict[str, Any]
 
 
-def make_scoring(scoring: Any, classes: Any, params: dict[str, Any]) -> Scoring:
+def make_scoring(
+    scoring: str | Callable[..., float] | None, classes: NDArray[Any], params: dict[str, Any]
+) -> Scoring:
     """scikit-learn's scorer; one that asks for the labels gets all of them."""
     plain = not set(params) - {"sample_weight"}
     if scoring is None or (scoring == "accuracy" and plain):
@@ -146,13 +141,9 @@ def make_scoring(scoring: Any, classes: Any, params: dict[str, Any]) -> Scoring:
     accepted = inspect.signature(function).parameters if function is not None else {}
     if "labels" in accepted:
         extra = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in accepted else {}
-        scorer = make_scorer(
-            function,
-            greater_is_better=scorer._sign == 1,
-            response_method=scorer._response_method,
-            labels=classes,
-            **{**extra, **getattr(scorer, "_kwargs", {})},
-        )
+        how = {"greater_is_better": scorer._sign == 1, "response_method": scorer._response_method}
+        known = {"labels": classes, **extra, **getattr(scorer, "_kwargs", {})}
+        scorer = make_scorer(function, **how, **known)
     return Scoring("other", scorer, params)
 
 
@@ -163,7 +154,7 @@ def score_points(
     codes: IntArray,
     w: Array | None,
     test: IntArray,
-    classes: Any,
+    classes: NDArray[Any],
     coefs: Array,
     intercepts: Array,
 ) -> Array:
@@ -190,7 +181,7 @@ def cross_validate(
     X: Any,
     y: Any,
     codes: IntArray,
-    classes: Any,
+    classes: NDArray[Any],
     w: Array,
     given: Array | None,
     folds: list[tuple[IntArray, IntArray]],

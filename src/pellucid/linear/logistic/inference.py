@@ -1,4 +1,4 @@
-r"""What a maximum-likelihood logistic fit says of its coefficients.
+r"""Standard errors, tests and intervals of a maximum-likelihood logistic fit.
 
     Cov(t) = (D' diag(p (1 - p)) D)^-1, the inverse information;    z_j = t_j / se_j ~ N(0, 1)
     likelihood ratio  2 (log L - log L_0) ~ chi^2(difference of parameters)
@@ -22,7 +22,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.least_squares.inference import cut, tail
+from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.logistic.margins import MarginalEffects, average_effects
 
 COVARIANCES = ("nonrobust", "HC0", "HC1", "cluster")
@@ -106,7 +106,7 @@ class LogisticInference:
         covariance: str = "nonrobust",
         X: Any = None,
         y: Any = None,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
         sample_weight: Any = None,
     ) -> Summary:
         """Estimates with Wald z-tests and intervals; K > 2: log-odds against the first class.
@@ -132,19 +132,11 @@ class LogisticInference:
         se = np.sqrt(np.diag(V)) if not reason else np.full(len(b), np.nan)
         with np.errstate(over="ignore"):
             ratio = np.exp(b)
-        half = cut(confidence, np.inf, "normal") * se
+        half, p = cut(confidence, np.inf, "normal") * se, tail(b / se, np.inf, "normal")
         return Summary(
             title="Logistic regression",
             names=self._names(),
-            arrays={
-                "estimate": b,
-                "standard_error": se,
-                "statistic": b / se,
-                "p_value": tail(b / se, np.inf, "normal"),
-                "low": b - half,
-                "high": b + half,
-                "odds_ratio": ratio,
-            },
+            arrays={**estimate_table(b, se, b / se, p, half), "odds_ratio": ratio},
             scalars=self._scalars(),
             valid=not reason,
             reason=reason,
@@ -167,7 +159,9 @@ class LogisticInference:
             "n": model.n_observations_,
         }
 
-    def _sandwich(self, kind: str, X: Any, y: Any, groups: Any, sample_weight: Any) -> Array:
+    def _sandwich(
+        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
+    ) -> Array:
         """The robust covariance, from the training data given again."""
         model: Any = self
         if X is None or y is None:
@@ -280,12 +274,6 @@ class LogisticInference:
             raise ValueError(f"no valid inference: {self._invalid()}")
         model: Any = self
         names = model._feature_names()
-        return average_effects(
-            self._design(X),
-            model.predict_proba(X),
-            self._full(),
-            self.covariance_,
-            cut(confidence, np.inf, "normal"),
-            names,
-            intercept=model.fit_intercept,
-        )
+        at = self._design(X), model.predict_proba(X), self._full(), self.covariance_
+        width = cut(confidence, np.inf, "normal")
+        return average_effects(*at, width, names, intercept=model.fit_intercept)

@@ -36,7 +36,7 @@ ATTEMPTS = 35  # halvings of a step, to 6e-11 of it
 
 
 class Solved(NamedTuple):
-    """A Newton step and what the curvature says of the parameters."""
+    """A Newton step, and which parameters its curvature determines."""
 
     step: Array  # (m,)
     rank: int

@@ -34,7 +34,7 @@ from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.least_squares.inference import cut, tail
+from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.logistic.newton import solve_curvature
 from pellucid.linear.logistic.sums import class_counts, log_likelihood_of_counts, typical_row
 from pellucid.solvers import SeparationWarning
@@ -202,13 +202,8 @@ def is_separated(rows: Rows, n_classes: int) -> bool:
     upper = np.hstack([U, -X])[c < n_classes - 1]
     lower = np.hstack([-L, X])[c > 0]
     A = np.vstack([upper, lower])
-    found = linprog(
-        -A.sum(axis=0),
-        A_ub=-A,
-        b_ub=np.zeros(len(A)),
-        bounds=[(-1.0, 1.0)] * A.shape[1],
-        method="highs",
-    )
+    limits = {"A_ub": -A, "b_ub": np.zeros(len(A)), "bounds": [(-1.0, 1.0)] * A.shape[1]}
+    found = linprog(-A.sum(axis=0), **limits, method="highs")
     return bool(found.x is not None and (A @ found.x).max() > 1e-7)
 
 
@@ -281,29 +276,20 @@ class OrdinalLogisticRegression(Classifier):
                 f"{self.classes_[counts == 0].tolist()}"
             )
         problem = Problem(rows, K, self.link, 1 / self.C, typical_row(rows.X, rows.w))
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=lambda s: (
-                {}
-                if s is None
-                else {"classes_": self.classes_}
-                | dict(zip(("thresholds_", "coef_"), in_units(problem, s.theta), strict=True))
-            ),
-        )
+
+        def attributes(state: State | None) -> dict[str, Any]:
+            if state is None:
+                return {}
+            thresholds, coef = in_units(problem, state.theta)
+            return {"classes_": self.classes_, "thresholds_": thresholds, "coef_": coef}
+
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter)
+        context.attributes = attributes
         with single_threaded_blas():
             start = evaluate(problem, start_theta(counts, self.link, p))
-        run = self._iterate(
-            partial(newton_step, problem),
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=lambda s: {"objective": s.value},
-            context=context,
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
+        limits["record"] = lambda state: {"objective": state.value}
+        run = self._iterate(partial(newton_step, problem), start, **limits)
         self._set(problem, run.state, counts)
         self._warn(rows, run.state)
         return self
@@ -393,14 +379,7 @@ class OrdinalLogisticRegression(Classifier):
         return Summary(
             title=f"Ordinal regression, link {self.link}",
             names=self._names(),
-            arrays={
-                "estimate": b,
-                "standard_error": se,
-                "statistic": z,
-                "p_value": tail(z, np.inf, "normal"),
-                "low": b - half,
-                "high": b + half,
-            },
+            arrays=estimate_table(b, se, z, tail(z, np.inf, "normal"), half),
             scalars={
                 "log_likelihood": self.log_likelihood_,
                 "null_log_likelihood": null,

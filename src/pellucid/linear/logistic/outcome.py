@@ -7,12 +7,13 @@ the parameters is tried as the direction in which the likelihood rises for ever.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.iterate import History, Iteration
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
 from pellucid.linear.logistic.newton import last_step, lift_null_space
 from pellucid.linear.logistic.sums import Problem
@@ -39,8 +40,8 @@ class Outcome(NamedTuple):
     direction: Array | None = None  # (K', q) where theta ran at last
 
 
-def newton_outcome(problem: Problem, run: Any, sampled: bool) -> Outcome:
-    """What Newton's last state says."""
+def newton_outcome(problem: Problem, run: Iteration, sampled: bool) -> Outcome:
+    """The outcome of a Newton run, read from its last state."""
     state = run.state
     point, solved, m = state.point, state.solved, problem.n_scores
     q = len(problem.ridge)
@@ -71,22 +72,12 @@ def newton_outcome(problem: Problem, run: Any, sampled: bool) -> Outcome:
     covariance = None
     if definite and run.converged and not problem.ridge[1:].any():
         covariance = parameter_covariance(problem, H if m == 1 else point.curvature)
-    return Outcome(
-        theta,
-        point.loss,
-        point.wrong,
-        run.converged,
-        suspicious,
-        how,
-        certificate,
-        tuple(columns),
-        df,
-        covariance,
-        late_movement(problem, run.history),
-    )
+    late = late_movement(problem, run.history)
+    found = theta, point.loss, point.wrong, run.converged, suspicious, how, certificate
+    return Outcome(*found, tuple(columns), df, covariance, late)
 
 
-def late_movement(problem: Problem, history: Any) -> Array | None:
+def late_movement(problem: Problem, history: History) -> Array | None:
     """theta now less theta at three quarters of the steps: where it runs to, if it does."""
     if len(history) < 4 or "parameters" not in history.columns:
         return None

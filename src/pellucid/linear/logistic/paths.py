@@ -22,7 +22,7 @@ from scipy.sparse import issparse
 from pellucid.base import check_labels, check_weights, encode_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.logistic.proximal import ProximalNewton, State, relative_gap
@@ -132,7 +132,7 @@ def check_path_matrix(X: Any) -> Any:
     return X
 
 
-def check_grid(Cs: Any) -> Any:
+def check_grid(Cs: int | ArrayLike) -> Any:
     """A number of values, or positive finite numbers in rising order."""
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
         check.whole(Cs=Cs)
@@ -151,7 +151,7 @@ def logistic_path(
     X: Any,
     y: Any,
     *,
-    Cs: Any = None,
+    Cs: int | ArrayLike | None = None,
     l1_ratio: float = 0.0,
     eps: float = 1e-3,
     fit_intercept: bool = True,

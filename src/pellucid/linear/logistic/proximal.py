@@ -371,21 +371,11 @@ class ProximalNewton:
                 self.kept = Kept(h, index[0], *self.columns.gram(index[0], h))
             self.kept = self.kept.covering(self.columns, index[0])
             (G, mean), total = self.kept.only(index[0]), float(self.kept.h.sum())
+            first = np.zeros(1, np.intp)
             if not self.free:
-                return [
-                    Quadratic(
-                        np.zeros(1, np.intp),
-                        index,
-                        G + total * np.outer(mean, mean),
-                        np.zeros((1, len(mean))),
-                        np.zeros((1, 1)),
-                    )
-                ]
-            return [
-                Quadratic(
-                    np.zeros(1, np.intp), index, G, total * mean[None, :], np.array([[1 / total]])
-                )
-            ]
+                G = G + total * np.outer(mean, mean)
+                return [Quadratic(first, index, G, np.zeros((1, len(mean))), np.zeros((1, 1)))]
+            return [Quadratic(first, index, G, total * mean[None, :], np.array([[1 / total]]))]
         classes = np.arange(self.k)
         if sum(len(i) for i in index) <= JOINT:
             return [self.joint(rows, index, classes, 1.0)]
@@ -509,21 +499,9 @@ def fit_proximal_newton(
     def record(state: State) -> dict[str, Any]:
         return {"objective": C * state.value, "nonzero": int(np.count_nonzero(state.W))}
 
-    run = loop(
-        problem.step,
-        state,
-        max_iter=max_iter,
-        tol=max(relative_gap(tol), EXACT),
-        record=record,
-        **options,
-    )
+    limits = {"max_iter": max_iter, "tol": max(relative_gap(tol), EXACT)}
+    run = loop(problem.step, state, **limits, record=record, **options)
     coef, intercept = problem.weights(run.state)
-    return ProximalFit(
-        coef,
-        intercept,
-        max(run.n_iter, 1),
-        C * run.state.value,
-        C * run.state.gap,
-        run.converged,
-        run.history,
-    )
+    value, gap = C * run.state.value, C * run.state.gap
+    rounds = max(run.n_iter, 1)
+    return ProximalFit(coef, intercept, rounds, value, gap, run.converged, run.history)

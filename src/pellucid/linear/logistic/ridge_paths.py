@@ -14,9 +14,14 @@ from scipy.sparse import issparse
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import Rows
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.logistic.newton import last_step, newton_step, sample_start, start_newton
-from pellucid.linear.logistic.sums import Problem, class_counts, evaluate, typical_row
+from pellucid.linear.logistic.sums import (
+    Problem,
+    evaluate,
+    plain_problem,
+    typical_row,
+)
 from pellucid.solvers.lbfgs import lbfgsb
 
 NEWTON_SIZE = 2000  # unknowns up to which Newton steps are quicker than L-BFGS
@@ -63,22 +68,11 @@ def fit_ridge_path(
             X, V = rotate(X, shift, w)
         centre = np.zeros(X.shape[1]) if V is not None else shift
     source = Rows(X if issparse(X) else np.ascontiguousarray(X), codes, w)
-    problem = Problem(
-        source,
-        map_threads,
-        n_classes,
-        np.zeros(X.shape[1] + 1),
-        centre,
-        fit_intercept,
-        None,
-        class_counts(n_classes, source),
-    )
+    problem = plain_problem(source, n_classes, centre, fit_intercept)
     theta = np.zeros((problem.n_scores, X.shape[1] + 1))
     found, gaps, rounds, fine = [], np.zeros(len(Cs)), np.zeros(len(Cs), np.intp), True
     for i, C in enumerate(Cs):
-        ridge = np.full(X.shape[1] + 1, 1 / (C * problem.total))
-        ridge[0] = 0.0
-        at = problem._replace(ridge=ridge)
+        at = problem.shrunk(1 / (C * problem.total))
         solve = newton_point if theta.size <= NEWTON_SIZE else lbfgs_point
         theta, gaps[i], rounds[i], done = solve(at, theta, tol, max_iter, i == 0)
         fine &= done
@@ -114,13 +108,7 @@ def lbfgs_point(
         slope = point.slope if problem.intercept else point.slope * (np.arange(shape[1]) > 0)
         return point.objective, slope.ravel()
 
-    run = lbfgsb(
-        partial(value_slope, theta.shape),
-        theta.ravel(),
-        maxiter=10 * max_iter,
-        gtol=tol,
-        ftol=1e-14,
-        maxcor=20,
-    )
+    limits: dict[str, Any] = {"maxiter": 10 * max_iter, "gtol": tol, "ftol": 1e-14, "maxcor": 20}
+    run = lbfgsb(partial(value_slope, theta.shape), theta.ravel(), **limits)
     gap = float(np.abs(run.jac).max())
     return run.x.reshape(theta.shape), gap, max(int(run.nit), 1), bool(run.success)

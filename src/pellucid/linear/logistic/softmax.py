@@ -130,14 +130,9 @@ def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[
             point = evaluate(problem, old.theta + share * d, curved=False)
             return point, point.objective
 
-        found = backtrack(
-            attempt,
-            old.objective,
-            promise,
-            most=ATTEMPTS,
-            noise=1e-13 * abs(old.objective),
-            slope_at=lambda point: float(np.vdot(point.slope, d)),
-        )
+        how: dict[str, Any] = {"most": ATTEMPTS, "noise": 1e-13 * abs(old.objective)}
+        how["slope_at"] = lambda point: float(np.vdot(point.slope, d))
+        found = backtrack(attempt, old.objective, promise, **how)
         if found is None:  # forget the steps; without any to forget, rounding is reached
             left = state.gap if state.steps else 0.0
             return state._replace(steps=(), share=0.0, before=state.gap), left

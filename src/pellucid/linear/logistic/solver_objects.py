@@ -151,19 +151,12 @@ def make_objective(
     if n_classes > 2:
         return SoftmaxObjective(X, codes, n_classes, w, penalty, intercept, shrink_intercept)
     free = (0,) if intercept and not shrink_intercept else ()
-    return LogisticObjective(
-        X,
-        (codes == 1).astype(np.float64),
-        "logistic",
-        penalty,
-        "mean",
-        free,
-        intercept=intercept,
-        sample_weight=w,
-    )
+    y = (codes == 1).astype(np.float64)
+    how: dict[str, Any] = {"intercept": intercept, "sample_weight": w}
+    return LogisticObjective(X, y, "logistic", penalty, "mean", free, **how)
 
 
-def named_history(history: Any, n_scores: int) -> History:
+def named_history(history: History, n_scores: int) -> History:
     """The solver's rows with the names of an estimator's history."""
     rows = []
     for row in history:

@@ -30,6 +30,7 @@ from pellucid.core.algebra.gram import WIDEST
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.simd import LANES
+from pellucid.core.runtime.threads import map_threads
 
 PIECE = 1024  # rows of a leaf that BLAS takes at a time: they stay in the second-level cache
 
@@ -63,6 +64,12 @@ class Problem(NamedTuple):
     def n_scores(self) -> int:
         """K': 1 for two classes."""
         return 1 if self.n_classes == 2 else self.n_classes
+
+    def shrunk(self, strength: float) -> "Problem":
+        """The same with ``strength`` as the penalty of every weight, the intercept free."""
+        ridge = np.full(len(self.shift) + 1, strength)
+        ridge[0] = 0.0
+        return self._replace(ridge=ridge)
 
 
 class Point(NamedTuple):
@@ -104,18 +111,9 @@ def leaf_sums(
     if curved and len(theta) == 1 and X.shape[1] < WIDEST:
         return _binary_leaf(theta, shift, ones, X, y, w, weighted)
     with np.errstate(invalid="ignore", over="ignore"):  # a loss that is not finite tells
+        spans = [slice(s, s + PIECE) for s in range(0, len(X), PIECE)]
         parts = [
-            _dense_piece(
-                theta,
-                shift,
-                ones,
-                curved,
-                X[s : s + PIECE],
-                y[s : s + PIECE],
-                w[s : s + PIECE],
-                weighted,
-            )
-            for s in range(0, len(X), PIECE)
+            _dense_piece(theta, shift, ones, curved, X[s], y[s], w[s], weighted) for s in spans
         ]
     total = parts[0]
     for part in parts[1:]:
@@ -263,6 +261,12 @@ def class_counts(n_classes: int, rows: Rows) -> Array:
     """The weight of each class in a leaf."""
     w = None if is_unit(rows.w) else rows.w
     return np.bincount(rows.y, weights=w, minlength=n_classes).astype(np.float64)
+
+
+def plain_problem(rows: Rows, n_classes: int, shift: Array, intercept: bool) -> Problem:
+    """The problem of rows in memory, without a penalty."""
+    ridge, counts = np.zeros(len(shift) + 1), class_counts(n_classes, rows)
+    return Problem(rows, map_threads, n_classes, ridge, shift, intercept, None, counts)
 
 
 def add(a: Any, b: Any) -> Any:

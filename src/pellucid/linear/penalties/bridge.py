@@ -80,16 +80,9 @@ def descend(
         moved = bridge_sweep(problem.G, w, g, alpha * problem.n, problem.q, problem.norm)
         return w, moved / scale
 
-    return iterate(
-        step,
-        np.array(w, dtype=np.float64),
-        max_iter=max_iter,
-        tol=tol,
-        start_row=False,
-        record=lambda w: {"objective": problem.objective(w, alpha)},
-        context=context,
-        warn=False,
-    )
+    how: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "start_row": False, "warn": False}
+    how["record"] = lambda w: {"objective": problem.objective(w, alpha)}
+    return iterate(step, np.array(w, dtype=np.float64), context=context, **how)
 
 
 def polish(problem: BridgeProblem, alpha: float, w: Array) -> Array:

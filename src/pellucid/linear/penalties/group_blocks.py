@@ -15,10 +15,11 @@ Certificate  the duality gap: with s = min(1, min_l t_l / |A_l'R|) the point s R
 References: Yuan & Lin (2006); Obozinski, Taskar & Jordan (2010); Massias et al. (2018).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
@@ -47,7 +48,7 @@ class Groups(NamedTuple):
         return np.concatenate([self.order[self.start[i] : self.start[i + 1]] for i in chosen])
 
 
-def group_columns(labels: Any) -> Groups:
+def group_columns(labels: Sequence[Any] | NDArray[Any]) -> Groups:
     """Groups of equal labels, each in the order of its first column.
 
     >>> group_columns(["b", "a", "b"]).order

@@ -97,7 +97,7 @@ def all_margins(design: Design, t: Array) -> Array:
     return gaps[np.arange(K) != codes[:, None]].reshape(len(Z), K - 1)
 
 
-def programme(A: Any, *, strict: bool) -> Array:
+def programme(A: Array, *, strict: bool) -> Array:
     """argmax of the least margin (``strict``) or of the sum of non-negative margins."""
     m, q = A.shape
     box = [(-1.0, 1.0)] * q
@@ -105,14 +105,8 @@ def programme(A: Any, *, strict: bool) -> Array:
         one = np.ones((m, 1))
         rows = hstack([-A, one]) if issparse(A) else np.hstack([-A, one])
         cost = np.append(np.zeros(q), -1.0)
-        found = linprog(
-            cost,
-            A_ub=rows,
-            b_ub=np.zeros(m),
-            bounds=[*box, (None, 1.0)],
-            method="highs",
-            options=OPTIONS,
-        )
+        limits = {"A_ub": rows, "b_ub": np.zeros(m), "bounds": [*box, (None, 1.0)]}
+        found = linprog(cost, **limits, method="highs", options=OPTIONS)
     else:
         cost = -np.asarray(A.sum(axis=0)).ravel()
         found = linprog(
@@ -154,7 +148,7 @@ def find_rule(design: Design, *, strict: bool) -> Array | None:
         active = grown if len(grown) > len(active) else np.arange(total)
 
 
-def _spans(design: Design, A: Any) -> bool:
+def _spans(design: Design, A: Array) -> bool:
     """Whether the margins in A leave no rule free that the other rows could still decide."""
     if issparse(A):
         return False

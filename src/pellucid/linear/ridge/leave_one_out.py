@@ -16,7 +16,7 @@ References: Golub, Heath & Wahba (1979); Hastie, Tibshirani & Friedman, ESL, eq.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -247,7 +247,7 @@ def criterion_of_errors(errors: Array, w: Array, *, separate: bool) -> Criterion
     return Criterion(mean, np.sqrt(spread / max(w.sum() - 1, 1e-300)))
 
 
-def loo_errors(at: RidgeMap, rows: Rows, room: Any = None) -> Array:
+def loo_errors(at: RidgeMap, rows: Rows, room: Array | None = None) -> Array:
     """The errors themselves, (n, k, A), for those who ask to keep them."""
     X, Y = dense_leaf(rows)
     fit, H = leaf_predictions(at, X)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Numbers
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.ridge.ridge_cv import RidgeCV, make_problem, rowwise_criterion
 
@@ -34,7 +34,7 @@ def ridge_path(
     X: Any,
     y: Any,
     *,
-    alphas: Any = None,
+    alphas: Numbers | None = None,
     fit_intercept: bool = True,
     shrink_intercept: bool = False,
     sample_weight: Any = None,

@@ -11,16 +11,14 @@ of F with gain 1 and those of P with gain 1/(d^2 + alpha), so the hat matrix fol
 References: Hastie, Tibshirani & Friedman, ESL, exercise 3.30; Zou (2006), the adaptive lasso.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.algebra.linalg import EPS
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.ridge.ridge_model import Spectrum
 
 
-def check_penalty_weights(weights: Any, p: int) -> Array | None:
+def check_penalty_weights(weights: ArrayLike | None, p: int) -> Array | None:
     """Penalty weights as a vector of p numbers >= 0.
 
     >>> check_penalty_weights([1, 0], 2)

@@ -1,4 +1,4 @@
-r"""What every ridge fit says of itself, whatever chose its penalty.
+r"""Attributes, summary and card of every ridge fit, whatever chose its penalty.
 
 With X = U diag(d) V' of the centred X (after columns without a penalty have been projected out)
 

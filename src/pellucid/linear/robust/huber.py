@@ -70,7 +70,7 @@ class HuberData(NamedTuple):
 
 
 def leaf_products(shift: Array, rows: Rows) -> Array:
-    """(1, x - shift)'V for the columns V that stand in the place of y: (p + 1, m)."""
+    """(1, x - shift)'V for columns V used instead of y: (p + 1, m)."""
     V = rows.y
     total = V.sum(axis=0)
     return np.vstack([total, rows.X.T @ V - np.outer(shift, total)])
@@ -313,27 +313,16 @@ class HuberRegressor(Regressor):
         p = rows.X.shape[1]
         spread = np.sqrt(total.scatter[p, p] / total.weight) + abs(total.mean[p])
         shift = total.mean[:p] if self.fit_intercept else np.zeros(p)
-        data = HuberData(
-            rows,
-            shift,
-            float(self.epsilon),
-            float(self.alpha),
-            SMALLEST * max(float(spread), EPS),
-            self.fit_intercept,
-            total.weight,
-        )
+        least = SMALLEST * max(float(spread), EPS)
+        numbers = float(self.epsilon), float(self.alpha), least
+        data = HuberData(rows, shift, *numbers, self.fit_intercept, total.weight)
         at = ridge_start(data, total) if start is None else self._shifted(start, data)
         context = FitContext.of_rows(
             self, rows, sample_weight, self.max_iter, lambda state: self._attributes(state, data)
         )
-        run = self._iterate(
-            partial(huber_step, data),
-            start_state(data, total, at),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=partial(_record, data),
-            context=context,
-        )
+        step, record = partial(huber_step, data), partial(_record, data)
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
+        run = self._iterate(step, start_state(data, total, at), record=record, **limits)
         for name, value in self._attributes(run.state, data).items():
             setattr(self, name, value)
         self.objective_ = run.state.objective

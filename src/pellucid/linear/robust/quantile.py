@@ -32,7 +32,7 @@ from pellucid.core.loops.statistics import is_unit
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.least_squares.inference import cut, tail
+from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.linear_model import dependent_sentence
 from pellucid.linear.robust.quantile_errors import Density, residual_density, sandwich
 from pellucid.linear.robust.quantile_programme import (
@@ -163,19 +163,11 @@ class QuantileRegressor(Regressor):
         def step(state: State) -> tuple[State, float]:
             return (state, 0.0) if state.done else fit_round(rows, order, scale, state)
 
-        run = self._iterate(
-            step,
-            first,
-            max_iter=ROUNDS,
-            tol=0.0,
-            context=context,
-            record=lambda s: {
-                "objective": s.objective / n,
-                "rows": s.size,
-                "pivots": s.pivots,
-                "active": int(s.active.sum()),
-            },
-        )
+        def record(s: State) -> dict[str, Any]:
+            counts = {"rows": s.size, "pivots": s.pivots, "active": int(s.active.sum())}
+            return {"objective": s.objective / n, **counts}
+
+        run = self._iterate(step, first, max_iter=ROUNDS, tol=0.0, context=context, record=record)
         state = run.state
         self.__dict__.update(parameters(state))
         self.n_pivots_, self.objective_ = state.pivots, state.objective / n
@@ -255,18 +247,12 @@ class QuantileRegressor(Regressor):
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = b / se
         half = cut(confidence, free, "t") * se if free > 0 else np.nan * se
+        p = tail(statistic, free, "t") if free > 0 else np.nan * se
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
         return Summary(
             title=f"Quantile regression, quantile {self.quantile:g}",
             names=names,
-            arrays={
-                "estimate": b,
-                "standard_error": se,
-                "statistic": statistic,
-                "p_value": tail(statistic, free, "t") if free > 0 else np.nan * se,
-                "low": b - half,
-                "high": b + half,
-            },
+            arrays=estimate_table(b, se, statistic, p, half),
             scalars={
                 "objective": self.objective_,
                 "density": self.density_,

@@ -80,21 +80,8 @@ def vertex(
         r[np.abs(r) <= 1e-13 * scale] = 0.0
         sign = np.where(r > 0, 1.0, np.where(r < 0, -1.0, np.where(sign == 0, 1.0, sign)))
         r[basis], sign[basis] = 0.0, 0.0
-        status, count = pivots(
-            rows.D,
-            y,
-            rows.up,
-            rows.lo,
-            linear,
-            basis,
-            inverse,
-            theta,
-            r,
-            sign,
-            tol,
-            REFRESH,
-            patience,
-        )
+        vertex = linear, basis, inverse, theta, r, sign
+        status, count = pivots(rows.D, y, rows.up, rows.lo, *vertex, tol, REFRESH, patience)
         total += count
         if status == OPTIMAL and y is not rows.y:
             y = rows.y

@@ -114,15 +114,9 @@ def fit_spline(knots: Knots, alpha: float) -> SplineFit:
     rss, df, free, loo = sums(rest, alpha, out)
     n = knots.weight
     gcv = rss / n / (free / n) ** 2 if free > 0 else np.nan
-    return SplineFit(
-        knots.y - out[:, 0],
-        (out[:, 2] + slope) / knots.unit,
-        out[:, 3] / knots.unit**2,
-        rss,
-        df,
-        gcv,
-        loo if np.isfinite(loo) else np.nan,
-    )
+    values, slopes = knots.y - out[:, 0], (out[:, 2] + slope) / knots.unit
+    loo = loo if np.isfinite(loo) else np.nan
+    return SplineFit(values, slopes, out[:, 3] / knots.unit**2, rss, df, gcv, loo)
 
 
 def weighted_line(knots: Knots) -> tuple[float, float]:

@@ -26,20 +26,20 @@ SMALLEST_RATE = 1e-6  # where an adaptive rate gives up
 
 
 class SGDState(NamedTuple):
-    """Where a stochastic descent stands."""
+    """The state of one stochastic descent."""
 
     coef: Array
     intercept: float
     mean: Array  # average of the coefficients
-    mean_intercept: float
-    t: int  # visits so far + 1
-    share: float  # what "adaptive" has left of the rate
-    waited: int  # epochs without progress
-    best: float  # the best objective, or minus the best score
-    objective: float
-    score: float
-    rate: float
-    steps: int  # visits of the last epoch that moved the weights
+    mean_intercept: float = 0.0
+    t: int = 1  # visits so far + 1
+    share: float = 1.0  # what "adaptive" has left of the rate
+    waited: int = 0  # epochs without progress
+    best: float = np.inf  # the best objective, or minus the best score
+    objective: float = np.nan
+    score: float = np.nan
+    rate: float = np.nan
+    steps: int = 0  # visits of the last epoch that moved the weights
 
 
 class Problem(NamedTuple):
@@ -112,26 +112,9 @@ def epoch_of(
         share = p.row_weight[rows] * (share if len(share) else 1.0)
     coef, mean = state.coef.copy(), state.mean.copy()
     scalars = np.array([state.intercept, state.mean_intercept, cut[-1], state.t, 0], dtype=float)
-    rest = (
-        p.y,
-        rows,
-        share,
-        rates,
-        coef,
-        mean,
-        cut[:-1],
-        scalars,
-        state.t,
-        p.loss.code,
-        p.loss.epsilon,
-        p.factor,
-        p.l2,
-        p.l1,
-        p.intercept,
-        p.average,
-        p.kind,
-    )
-    total = (run_sparse_epoch if issparse(p.X) else sgd_epoch)(p.X, *rest)
+    moved = p.y, rows, share, rates, coef, mean, cut[:-1], scalars, state.t
+    how = p.loss.code, p.loss.epsilon, p.factor, p.l2, p.l1, p.intercept, p.average, p.kind
+    total = (run_sparse_epoch if issparse(p.X) else sgd_epoch)(p.X, *moved, *how)
     cut[-1] = scalars[2]
     return coef, mean, scalars, total / len(rows)
 
@@ -151,20 +134,9 @@ def sgd_step(
     share, rate = state.share, float(rates[-1])
     if waited >= problem.patience and problem.schedule.patience and rate > SMALLEST_RATE:
         share, waited, gap = share / problem.schedule.factor, 0, 1.0
-    new = SGDState(
-        coef,
-        float(scalars[0]),
-        mean,
-        float(scalars[1]),
-        int(scalars[3]),
-        share,
-        waited,
-        min(state.best, measure),
-        float(value),
-        float(score),
-        rate,
-        int(scalars[4]),
-    )
+    b, mean_b, t, steps = float(scalars[0]), float(scalars[1]), int(scalars[3]), int(scalars[4])
+    best, value, score = min(state.best, measure), float(value), float(score)
+    new = SGDState(coef, b, mean, mean_b, t, share, waited, best, value, score, rate, steps)
     return new, max(gap, 0.0)
 
 
@@ -207,7 +179,7 @@ def split_visits(
     if groups is not None:
         order = order[np.argsort(rank_in_group(groups[visits.rows[order]]), kind="stable")]
 
-    def take(chosen: Any) -> Visits:
+    def take(chosen: IntArray) -> Visits:
         chosen = np.sort(chosen)
         share = visits.share[chosen] if len(visits.share) else visits.share
         return visits._replace(
@@ -232,20 +204,7 @@ def rank_in_group(group: IntArray) -> Array:
 
 def fresh_state(coef: Array, intercept: float) -> SGDState:
     """The state before the first visit."""
-    return SGDState(
-        coef.copy(),
-        intercept,
-        np.zeros(len(coef)),
-        0.0,
-        1,
-        1.0,
-        0,
-        np.inf,
-        np.nan,
-        np.nan,
-        np.nan,
-        0,
-    )
+    return SGDState(coef.copy(), intercept, np.zeros(len(coef)))
 
 
 def record_row(joint: Joint) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def partial_fit(
 
 
 def check_online(model: Any, classes: ArrayLike | None, first: bool) -> None:
-    """Refuse what cannot be learned from some of the rows."""
+    """Raise ValueError for settings that need all rows at once."""
     if model.early_stopping:
         raise ValueError("early_stopping must be False with partial_fit")
     if isinstance(model.class_weight, str) and model.class_weight == "balanced":

@@ -1,6 +1,6 @@
 r"""The shell that the linear models fitted by stochastic gradient descent share.
 
-A leaf says which losses it has and what its targets are: one column of numbers, or a column of
+A subclass gives its losses and its targets: one column of numbers, or a column of
 signs for each class. The targets descend side by side (``epochs.py``), each with its own
 stopping; ``solver=`` objects minimise the same objective in the place of the keywords.
 """
@@ -260,7 +260,7 @@ class StochasticModel(Estimator):
             self._warn_limit(rows, targets, max_iter)
 
     def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> Advance:
-        """How a target goes through an epoch."""
+        """The function that takes one target through an epoch."""
 
         def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
             return sgd_step(problems[k], state, order, rates, cuts[k], limit)
@@ -300,7 +300,7 @@ class StochasticModel(Estimator):
         limit: float,
         why: str,
     ) -> tuple[SGDState, ...]:
-        """The states, with the start (or the last iterate) in the place of what ran away."""
+        """The states; one that diverged is replaced by its start or its last iterate."""
         kept = []
         name = type(self).__name__
         for problem, state, first in zip(problems, states, start, strict=True):

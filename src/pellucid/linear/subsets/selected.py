@@ -16,7 +16,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.records import Summary
-from pellucid.linear.least_squares.inference import cut, tail
+from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.linear_model import LinearModel
 
 EXACT = 1e-12  # residuals below this share of y are rounding error: the fit is exact
@@ -135,18 +135,12 @@ class SelectedRegression(LinearModel):
             statistic = b / error
         room = free > 1e-9
         half = cut(confidence, free, "t") * error if room else np.nan * error
+        p = tail(statistic, free, "t") if room else np.nan * error
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
         return Summary(
             title="Least squares on chosen columns",
             names=names,
-            arrays={
-                "estimate": b,
-                "standard_error": error,
-                "statistic": statistic,
-                "p_value": tail(statistic, free, "t") if room else np.nan * error,
-                "low": b - half,
-                "high": b + half,
-            },
+            arrays=estimate_table(b, error, statistic, p, half),
             scalars={
                 "n": self.n_observations_,
                 "df_residual": free,

@@ -16,6 +16,7 @@ coefficient over its standard error, z^2 = F. p-values are those of F(1, n - k).
 References: Efroymson (1960); Miller (2002), Subset Selection in Regression, ch. 3; ESL, 3.3.2.
 """
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -386,14 +387,9 @@ class StepwiseRegression(SelectedRegression):
 
         context = FitContext.of_rows(self, rows, max_steps=None, attributes=attributes)
         moves = state.pending is not None
-        run = self._iterate(
-            lambda state: step_once(state, rules),
-            state,
-            max_iter=MOST_MOVES if moves else 0,
-            tol=0.5 if moves else None,
-            record=record,
-            context=context,
-        )
+        most, tol = (MOST_MOVES, 0.5) if moves else (0, None)
+        step = partial(step_once, rules=rules)
+        run = self._iterate(step, state, max_iter=most, tol=tol, record=record, context=context)
         self.steps_ = list(run.state.steps)
         self._set_chosen(small, np.array(self.steps_[-1].support, dtype=np.intp))
         if self.rss_ == 0 and self.criterion != "rss":

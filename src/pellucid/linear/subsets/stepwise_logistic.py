@@ -30,12 +30,12 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card, Summary
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.least_squares.inference import cut, tail
+from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.logistic.newton import last_step, newton_step, solve_curvature, start_newton
 from pellucid.linear.logistic.rule import LogisticRule, log_probabilities
-from pellucid.linear.logistic.sums import Problem, class_counts, typical_row
+from pellucid.linear.logistic.sums import class_counts, plain_problem, typical_row
 from pellucid.solvers import SeparationWarning
 
 DIRECTIONS = ("forward", "backward", "both")
@@ -119,21 +119,9 @@ def fit_terms(search: Search, terms: tuple[Term, ...], start: Model | None = Non
     """Newton to the optimum, from the weights of a neighbouring model."""
     D = search.design(terms)
     source = Rows(np.ascontiguousarray(D), search.codes, search.w)
-    counts = class_counts(search.n_classes, source)
     q = len(terms) + 1
-    problem = Problem(
-        source,
-        map_threads,
-        search.n_classes,
-        np.zeros(q),
-        np.zeros(q - 1),
-        search.intercept,
-        None,
-        counts,
-    )
-    ridge = np.full(q, search.ridge / search.total)
-    ridge[0] = 0.0
-    problem = problem._replace(ridge=ridge)
+    problem = plain_problem(source, search.n_classes, np.zeros(q - 1), search.intercept)
+    problem = problem.shrunk(search.ridge / search.total)
     theta = np.zeros((problem.n_scores, q))
     if start is not None and not start.separated:
         theta[:, 0] = start.theta[:, 0]
@@ -346,35 +334,21 @@ class StepwiseLogisticRegression(LogisticRule):
         if (counts == 0).any():
             raise ValueError("every class needs rows of positive weight")
         search = self._search(rows)
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=None,
-            attributes=lambda s: self._fitted(search, s) if s else {},
-        )
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=None)
+        context.attributes = lambda s: self._fitted(search, s) if s else {}
         with single_threaded_blas():
             state = self._start(search)
-        if state.pending is not None:
-            run = self._iterate(
-                lambda s: step_once(search, s),
-                state,
-                max_iter=MOST_MOVES,
-                tol=0.5,
-                record=lambda s: {"objective": 2 * s.model.loss, "terms": len(s.model.terms)},
-                context=context,
-            )
-            state = run.state
-        else:
-            self._iterate(
-                lambda s: (s, 0.0),
-                state,
-                max_iter=1,
-                tol=0.5,
-                context=context,
-                record=lambda s: {"objective": 2 * s.model.loss, "terms": len(s.model.terms)},
-            )
+
+        def record(s: State) -> dict[str, Any]:
+            return {"objective": 2 * s.model.loss, "terms": len(s.model.terms)}
+
+        def step(s: State) -> tuple[State, float]:
+            return step_once(search, s) if moves else (s, 0.0)
+
+        moves = MOST_MOVES if state.pending is not None else 0
+        state = self._iterate(
+            step, state, max_iter=moves or 1, tol=0.5, record=record, context=context
+        ).state
         for name, value in self._fitted(search, state).items():
             setattr(self, name, value)
         if state.model.separated:
@@ -403,21 +377,10 @@ class StepwiseLogisticRegression(LogisticRule):
         p = rows.X.shape[1]
         shift = typical_row(rows.X, rows.w) if self.fit_intercept else np.zeros(p)
         most = p * (p + 1) // 2 if self.max_features is None else self.max_features
-        return Search(
-            rows.X,
-            rows.y,
-            len(self.classes_),
-            np.ascontiguousarray(rows.w),
-            shift,
-            self.direction,
-            self.criterion,
-            self.interactions,
-            int(most),
-            self.alpha_in,
-            self.alpha_out,
-            self.fit_intercept,
-            1 / self.C,
-        )
+        data = rows.X, rows.y, len(self.classes_), np.ascontiguousarray(rows.w), shift
+        what = self.direction, self.criterion, self.interactions, int(most)
+        levels = self.alpha_in, self.alpha_out
+        return Search(*data, *what, *levels, self.fit_intercept, 1 / self.C)
 
     def _start(self, search: Search) -> State:
         p = search.X.shape[1]
@@ -510,14 +473,7 @@ class StepwiseLogisticRegression(LogisticRule):
         return Summary(
             title="Logistic regression on chosen columns",
             names=names,
-            arrays={
-                "estimate": b,
-                "standard_error": error,
-                "statistic": z,
-                "p_value": tail(z, np.inf, "normal"),
-                "low": b - half,
-                "high": b + half,
-            },
+            arrays=estimate_table(b, error, z, tail(z, np.inf, "normal"), half),
             scalars={
                 "n": self.n_observations_,
                 "log_likelihood": self.log_likelihood_,
