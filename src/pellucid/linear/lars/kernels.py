@@ -378,5 +378,6 @@ def new_state(
     at = np.array([0, -1, -1]), np.array([np.inf, 0.0, 0.0])
     columns = np.zeros(p, np.bool_), np.arange(p), c0.copy(), np.zeros(p)  # skip, order, g, a
     H, Q = np.zeros((rows, p if gram else rows)), np.zeros((0, 0) if gram else (rows, m))
-    room = [np.zeros(rows) for _ in range(5)]  # b, z, s, v, d
-    return LarsState(*at, A, G, c, c0, norm, tiny, *columns, H, Q, *room, np.zeros((2, p)))
+    b, z, s, v, d = (np.zeros(rows) for _ in range(5))
+    given = A, G, c, c0, norm, tiny
+    return LarsState(*at, *given, *columns, H, Q, b, z, s, v, d, np.zeros((2, p)))
