@@ -167,16 +167,19 @@ def soft_sums(
         load_block(X, start, start + rows, origin, S, T)
         weigh_block(T, C, k, m, eta, D, U, P, cost, s)
         for i in range(rows):
-            v = w[start + i]
-            value += v * cost[i]
-            s[i] = v
+            s[i] = w[start + i]
         for i in range(rows, BLOCK):
             s[i] = 0.0
+        # A loop that sums stores nothing: else the compiler adds it up in another order where it
+        # cannot rule out that two arrays overlap, which depends on where they lie in memory.
+        for i in range(BLOCK):
+            value += s[i] * cost[i]
         for j in range(k):
+            for i in range(BLOCK):
+                Q[i, j] = s[i] * P[j, i]
             spread, weight = 0.0, 0.0
             for i in range(BLOCK):
                 q = s[i] * P[j, i]
-                Q[i, j] = q
                 spread += q * D[j, i]
                 weight += q
                 square += s[i] * U[j, i] * U[j, i]
