@@ -1,4 +1,4 @@
-"""What estimators made of estimators share: the door that keeps X as it came, and metadata.
+"""Shared by estimators that wrap estimators: reading X unchanged, and routing metadata.
 
 The inner estimator validates its own data, so X reaches it as a frame, a sparse matrix or text
 whenever it came as one; here only names, widths and lengths are looked at.
@@ -17,7 +17,7 @@ from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import Array
 
 
-def check_inner(owner: Any, estimator: Any, *methods: str) -> None:
+def check_inner(owner: object, estimator: Any, *methods: str) -> None:
     """Refuse an inner estimator without one of these methods.
 
     >>> check_inner("ClassifierChain", 3, "fit")

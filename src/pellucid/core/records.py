@@ -12,7 +12,7 @@ from pellucid.core.figures import figures
 WIDTH = 100  # columns of a terminal
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A JSON-safe copy: arrays become lists, NaN and infinities None."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | bool) else str(value)
 
 
-def show(value: Any) -> str:
+def show(value: object) -> str:
     """A number for reading: six significant digits; NaN as a dash.
 
     >>> show(3.14159265), show(float("nan")), show(12)
@@ -68,11 +68,12 @@ class Advice(NamedTuple):
     solver: closed form (10 columns)
     """
 
-    topic: str
-    choice: str
-    reason: str
+    topic: str  # what is chosen
+    choice: str  # the recommendation
+    reason: str  # why
 
     def to_dict(self) -> dict[str, Any]:
+        """The three texts by name."""
         return plain(self._asdict())
 
     def __str__(self) -> str:

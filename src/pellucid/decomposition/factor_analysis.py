@@ -96,6 +96,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
     copy : ignored
         X is never changed.
     max_iter : int, default=1000
+        Most iterations.
     noise_variance_init : array-like of shape (n_features,), default=None
         Where the noise starts; None: 1.
     svd_method : {"lapack", "randomized"}, default="randomized"
@@ -103,6 +104,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
     iterated_power, random_state : ignored
         Of scikit-learn's randomised solver.
     rotation : {None, "varimax", "quartimax"}, default=None
+        How the loadings are rotated.
 
     Attributes
     ----------
@@ -156,6 +158,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
         self._fit_sums(rows, map_threads, X=X, sample_weight=sample_weight)

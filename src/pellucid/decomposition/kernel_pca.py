@@ -250,6 +250,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         A = self._check_training(X).X
         if self._precomputed and A.shape[0] != A.shape[1]:

@@ -11,6 +11,7 @@ Density      N(mean, V'(L - s2 I)V + s2 I), s2 the mean of the dropped eigenvalu
 References: Pearson (1901); Hotelling (1933); Tipping & Bishop (1999); Anderson (1963).
 """
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -188,6 +189,7 @@ default="auto"
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         deferred = sample_weight is None and not issparse(X)
         rows = self._check_training(X, None, sample_weight, defer_finite=deferred)
@@ -369,7 +371,7 @@ default="auto"
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
-    def _by_leaves(self, X: Any, function: Any) -> Array:
+    def _by_leaves(self, X: Any, function: Callable[..., Any]) -> Array:
         """``function`` of the rows in working units, leaf by leaf in threads."""
         return by_leaves(
             self._check_input(X), lambda rows: function((rows - self.mean_) / self.scale_)
@@ -508,6 +510,7 @@ default="auto"
         return shapes | ({"explained_variance_": (d,)} if hasattr(self, "eigenvalues_") else {})
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         check_is_fitted(self)
         d, p = self.components_.shape
         units = "standardised" if (self.scale_ != 1).any() else "centred"

@@ -133,6 +133,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     n_components : int or "evidence", default=1
         d, below the number of columns; "evidence": the most probable one (Minka).
     solver : {"closed_form", "em"}, default="closed_form"
+        By eigenvectors, or by expectation-maximisation.
     max_iter, tol : default=1000, 1e-8
         Of "em" and of rows with NaN: stop when the relative change of C = W W' + s2 I is at most
         ``tol``.
@@ -193,6 +194,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
         self._fit_sums(rows, map_threads, X=X, sample_weight=sample_weight)

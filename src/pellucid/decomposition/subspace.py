@@ -87,11 +87,15 @@ def subspace_stability(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        The rows.
     n_components : int
+        Dimension of the subspace.
     n_resamples : int, default=100
+        How often the rows are drawn again.
     resample : {"bootstrap", "half"}, default="bootstrap"
         n rows with replacement, or a random half without.
     random_state : int, RandomState, Generator or None
+        Seed of the random numbers.
 
     Returns
     -------

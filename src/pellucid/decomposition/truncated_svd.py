@@ -107,7 +107,7 @@ def by_full(X: Any, k: int) -> Svd:
 
 
 def by_gram(X: Array, k: int) -> Svd | None:
-    """From X'X, or None where s_k is too small beside s_1 for its square to be exact."""
+    """The SVD from X'X, or None where s_k is too small beside s_1 for its square to be exact."""
     rows = Rows(X, None, unit_weights(len(X)))
     total = reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_threads)
     G = total.scatter + total.weight * np.outer(total.mean, total.mean)
@@ -226,6 +226,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.tol = tol
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._fit(X)
         return self
 

@@ -1,6 +1,7 @@
 """Deep models on PyTorch (extra ``deep``): images, sequences, graphs, densities, games.
 
 The names import without PyTorch; whatever computes with it says in one sentence what is missing.
+One folder per kind of network; ``learner.py`` and ``loop.py`` hold the training they share.
 """
 
 from pellucid._lazy import lazy_names

@@ -1,6 +1,6 @@
 """Supervised deep models: the fit that classifiers, regressors and sequence models share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -108,7 +108,7 @@ def learn(
 
 
 def visits_of(
-    model: DeepModel, inputs: Inputs, target: Sequence[Any], weight: Array, held: Any, rng: Any
+    model: DeepModel, inputs: Inputs, target: Any, weight: Array, held: Any, rng: Any
 ) -> tuple[Visits, Visits | None]:
     """The rows to train on, and those held out where early stopping asks for some."""
     early = get_training(model.training).early_stopping
@@ -187,8 +187,8 @@ class DeepRegressor(Regressor, DeepModel):
         y: Any,
         sample_weight: Any = None,
         *,
-        X_val: ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
     ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
@@ -209,7 +209,7 @@ class DeepRegressor(Regressor, DeepModel):
     def _held_targets(self, y: Any, inputs: Inputs) -> Any:
         return self._check_target(y, len(inputs[0])).reshape(len(inputs[0]), -1)
 
-    def _measure(self, target: Sequence[Any], visits: Visits) -> Callable[[Any], Any]:
+    def _measure(self, target: Any, visits: Visits) -> Callable[[Any], Any]:
         """Over the visits in their order: repeated and weighted rows give the same bits."""
         t = target.reshape(len(target), -1, target.shape[-1])[visits.rows]
         w = np.broadcast_to(visits.share[:, None, None], t.shape) * ~np.isnan(t)

@@ -97,11 +97,11 @@ class DeepModel(Estimator):
 
     @staticmethod
     def _ready(module: Any, device: Any) -> Any:
-        """For answers: on the CPU in double precision, so that no row depends on its batch."""
+        """Predict on the CPU in double precision, so that no row depends on its batch."""
         module = module.to(device)
         return (module.double() if device.type == "cpu" else module).eval()
 
-    def _keep(self, last: Any, module: Any, device: Any) -> None:
+    def _keep(self, last: Any, module: Any, device: str) -> None:
         """Make this epoch the fitted model."""
         self.best_iter_, self.objective_ = last.number, last.objective
         self.weights_ = to_arrays(last.weights)
@@ -152,6 +152,7 @@ class DeepModel(Estimator):
                 load_weights(self._build(), self.weights_)
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         check_is_fitted(self)
         training = get_training(self.training)
         numbers = {

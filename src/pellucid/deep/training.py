@@ -21,9 +21,11 @@ class Training(BaseEstimator):
     solver : {"adam", "adamw", "sgd", "rmsprop", "adagrad"}, default="adam"
         "sgd" has Nesterov momentum 0.9.
     learning_rate : float, default=1e-3
+        Of the solver.
     batch_size : int, default=64
         Rows per update; the last batch of an epoch may be smaller.
     max_epochs : int, default=20
+        Most passes over the rows.
     early_stopping : EarlyStopping or None, default=None
         Judge by rows kept aside (or ``X_val``), stop, and go back to the best weights.
     weight_decay : float, default=0.0
@@ -112,7 +114,7 @@ def explain_divergence(training: Training) -> Callable[[Any], str]:
     return explain
 
 
-def get_training(training: Any) -> Training:
+def get_training(training: object) -> Training:
     """The ``training=`` of a model; None means the defaults.
 
     >>> get_training(None).batch_size

@@ -43,6 +43,7 @@ class GaussianDensity(Estimator):
         self.reg_covar = reg_covar
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.non_negative(reg_covar=self.reg_covar)
         rows = self._check_training(X, None, sample_weight)
         with single_threaded_blas():

@@ -8,7 +8,7 @@ for all classes) and solves its parameters from the class moments of ``discrimin
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +28,7 @@ from pellucid.discriminant.moments import ClassScatter, merge_class_scatter, sum
 Scores = Callable[[Array], Array]  # rows (n, p) -> (n, K)
 
 
-def checked_priors(priors: Any, weight: Array) -> Array:
+def checked_priors(priors: ArrayLike | None, weight: Array) -> Array:
     """The shares of the classes, or the given numbers made to sum to 1 (as scikit-learn does)."""
     if priors is None:
         return weight / weight.sum()
@@ -68,7 +68,7 @@ def encode_known(y: Any, classes: Any) -> IntArray:
 
 
 class GaussianDiscriminant(Classifier):
-    """A leaf says its discriminants and solves from the class moments; the rest follows."""
+    """Base: a subclass gives its discriminants and solves from the class moments."""
 
     means_: Array
     priors_: Array
@@ -137,7 +137,11 @@ class GaussianDiscriminant(Classifier):
         self._finish(stat, rows, map_)
 
     def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: Any = None, sample_weight: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add rows; all rows in any number of calls give the fit of all at once.
 
@@ -166,7 +170,7 @@ class GaussianDiscriminant(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "priors_")
 
-    def _all_classes(self, classes: Any, first: bool) -> Any:
+    def _all_classes(self, classes: ArrayLike | None, first: bool) -> Any:
         if classes is None:
             if first:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -242,6 +246,7 @@ class GaussianDiscriminant(Classifier):
     # --- prediction ---
 
     def predict(self, X: ArrayLike) -> Any:
+        """Predict for each row of ``X``."""
         scores = self._evaluate(X, self._score_function)
         if scores.shape[1] == 2:
             return self.classes_[(scores[:, 1] > scores[:, 0]).astype(np.intp)]
@@ -291,7 +296,7 @@ class GaussianDiscriminant(Classifier):
 
         return np.concatenate(list(map_threads(leaf, range(0, len(X), LEAF_ROWS))))
 
-    def _code(self, label: Any) -> int:
+    def _code(self, label: Hashable) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) == 0:
             raise ValueError(f"{label!r} is no class; the classes are {self.classes_.tolist()}")

@@ -1,4 +1,4 @@
-"""The hyperplane of ``core.algebra.hyperplane``, where users of discriminant analysis look for it."""
+"""The hyperplane of ``core.algebra.hyperplane``, for users of discriminant analysis."""
 
 from pellucid.core.algebra.hyperplane import Hyperplane
 

@@ -94,7 +94,7 @@ class DiscriminantLadder:
 
     rungs: tuple[Rung, ...]
     box_m: BoxM
-    normality: str
+    normality: str  # what the tails of the classes look like
     recommended: str
     notes: tuple[str, ...]
 
@@ -116,6 +116,7 @@ class DiscriminantLadder:
         ]
 
     def to_dict(self) -> dict[str, Any]:
+        """Everything as plain lists, numbers and texts."""
         parts = {"rungs": [rung._asdict() for rung in self.rungs], "box_m": self.box_m._asdict()}
         words = {"normality": self.normality, "recommended": self.recommended, "notes": self.notes}
         return plain({**parts, **words})

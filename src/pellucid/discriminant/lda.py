@@ -15,6 +15,7 @@ pi_0 Phi(-(D/2 + c/D)) + pi_1 Phi(-(D/2 - c/D)), c = log(pi_0/pi_1): the overlap
 References: Fisher (1936); Rao (1948); Hastie, Tibshirani, Friedman, ESL, section 4.3.
 """
 
+from collections.abc import Hashable
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -412,7 +413,7 @@ class LinearDiscriminantAnalysis(
         T, center = self.whitening_, self.xbar_
         return self._evaluate(X, lambda: lambda rows: (rows - center) @ T)
 
-    def boundary(self, k: Any = None, l: Any = None) -> Hyperplane:  # noqa: E741
+    def boundary(self, k: Hashable = None, l: Hashable = None) -> Hyperplane:  # noqa: E741
         """The hyperplane between two labels, k on its positive side; two classes need none."""
         check_is_fitted(self)
         if k is None and l is None and len(self.classes_) == 2:

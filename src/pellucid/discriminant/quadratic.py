@@ -8,7 +8,7 @@ inverted. A leaf of the class tree says the S_k.
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -20,13 +20,6 @@ from pellucid.core.loops.statistics import Source
 from pellucid.discriminant.covariance import sphere
 from pellucid.discriminant.gaussian_rules import GaussianDiscriminant, Scores, log_prior
 from pellucid.discriminant.moments import ClassScatter
-
-
-class Spheres(NamedTuple):
-    """What spheres every class."""
-
-    whitening: Array  # (K, p, p)
-    log_determinant: Array  # (K,)
 
 
 def squared_distances(X: Array, means: Array, whitening: Array) -> Array:
@@ -50,7 +43,7 @@ def quadratic_scores(X: Array, means: Array, whitening: Array, constant: Array) 
 
 
 class QuadraticRule(GaussianDiscriminant):
-    """A leaf says the covariances of the classes; distances and densities follow."""
+    """Base: a subclass gives the covariances of the classes; the rest follows."""
 
     whitening_: Array
     log_determinants_: Array
@@ -63,10 +56,11 @@ class QuadraticRule(GaussianDiscriminant):
 
     @abstractmethod
     def _singular(self, stat: ClassScatter, k: int, free: tuple[int, ...]) -> str:
-        """The sentence for a class whose covariance has no inverse."""
+        """The error for a class whose covariance has no inverse."""
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         return self._fit(X, y, sample_weight)
 
     def _keeps_each(self) -> bool:

@@ -39,7 +39,7 @@ DIVISORS = ("unbiased", "mle")
 
 
 class Covariances(NamedTuple):
-    """Of the classes and within all of them."""
+    """Covariances of the classes and within all of them."""
 
     each: Array  # (K, p, p)
     within: Array  # (p, p)

@@ -160,7 +160,7 @@ def fold_accuracy(fold: Fold, alpha: float, grid: Grid, priors: Any) -> Array:
     return np.where(np.isnan(scores).any(axis=(0, 1)), np.nan, accuracy)
 
 
-def grid_accuracy(folds: list[Fold], grid: Grid, priors: Any) -> Array:
+def grid_accuracy(folds: list[Fold], grid: Grid, priors: ArrayLike | None) -> Array:
     """Accuracy of every candidate on every fold, (A, G, F)."""
     tasks = list(product(range(len(grid.alphas)), range(len(folds))))
 
@@ -172,7 +172,7 @@ def grid_accuracy(folds: list[Fold], grid: Grid, priors: Any) -> Array:
     return found.reshape(len(grid.alphas), len(folds), -1).transpose(0, 2, 1)
 
 
-def candidates(value: Any, name: str) -> Array:
+def candidates(value: object, name: str) -> Array:
     """A number of values spread over [0, 1], or the values themselves."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         if value < 1:

@@ -1,4 +1,8 @@
-"""Densities as sums of simple ones, and what they are good for: groups, classes, odd rows."""
+"""Densities as sums of simple ones, and what they are good for: groups, classes, odd rows.
+
+``gaussian/`` Gaussian mixtures; ``outliers/`` odd rows; ``general_mixture.py`` any densities;
+``mixture_discriminant.py`` and ``semi_supervised.py`` classify.
+"""
 
 from pellucid._lazy import lazy_names
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, BoolArray, Rng
 from pellucid.core.loops.statistics import moments
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.mixture.gaussian.gaussians import Gaussians, factors_of, log_joint
@@ -45,7 +45,7 @@ def log_factorials(X: Array) -> Array:
     return np.einsum("ij->i", table[X.astype(np.intp)])  # short rows: faster than sum
 
 
-def refuse(ok: Any, kind: str, what: str) -> None:
+def refuse(ok: BoolArray, kind: str, what: str) -> None:
     """Raise unless every cell is one the density knows."""
     if not np.all(ok):
         row, column = np.argwhere(~ok)[0]
@@ -71,12 +71,14 @@ class BernoulliComponent(NamedTuple):
         return len(self.probabilities)
 
     def fit(self, X: Array, sample_weight: Array) -> "BernoulliComponent":
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         refuse((X == 0) | (X == 1), "BernoulliComponent", "cells 0 or 1")
         total = sample_weight.sum() + 2 * self.prior
         hits = np.einsum("i,ij->j", sample_weight, X) + self.prior
         return self._replace(probabilities=np.clip(hits / total, 0.0, 1.0))
 
     def log_density(self, X: Array) -> Array:
+        """The log density of each row."""
         p = np.asarray(self.probabilities, dtype=np.float64)
         refuse((X == 0) | (X == 1), "BernoulliComponent", "cells 0 or 1")
         if ((p > 0) & (p < 1)).all():
@@ -85,6 +87,7 @@ class BernoulliComponent(NamedTuple):
         return (xlogy(X, p) + xlog1py(1.0 - X, -p)).sum(axis=1)
 
     def sample(self, n: int, rng: Rng) -> Array:
+        """Draw ``n`` rows."""
         p = np.asarray(self.probabilities, dtype=np.float64)
         return (rng.random((n, len(p))) < p).astype(np.float64)
 
@@ -96,7 +99,7 @@ class CategoricalComponent(NamedTuple):
     array([[0.25, 0.  , 0.75]])
     """
 
-    levels: int
+    levels: int  # number of codes
     tables: Any = None  # (p, levels)
     prior: float = 0.0
 
@@ -114,18 +117,21 @@ class CategoricalComponent(NamedTuple):
         return X.astype(np.intp)
 
     def fit(self, X: Array, sample_weight: Array) -> "CategoricalComponent":
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         codes = self._codes(X)
         counts = np.array([np.bincount(c, sample_weight, self.levels) for c in codes.T])
         counts += self.prior
         return self._replace(tables=counts / counts.sum(axis=1, keepdims=True))
 
     def log_density(self, X: Array) -> Array:
+        """The log density of each row."""
         codes = self._codes(X)
         with np.errstate(divide="ignore"):
             logs = np.log(np.asarray(self.tables, dtype=np.float64))
         return logs[np.arange(codes.shape[1]), codes].sum(axis=1)
 
     def sample(self, n: int, rng: Rng) -> Array:
+        """Draw ``n`` rows."""
         below = np.cumsum(np.asarray(self.tables, dtype=np.float64), axis=1)[:, :-1]
         return (rng.random((n, len(below), 1)) >= below).sum(axis=2).astype(np.float64)
 
@@ -148,10 +154,12 @@ class PoissonComponent(NamedTuple):
         return len(self.rates)
 
     def fit(self, X: Array, sample_weight: Array) -> "PoissonComponent":
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         refuse((X >= 0) & (np.floor(X) == X), "PoissonComponent", "counts 0, 1, 2, ...")
         return self._replace(rates=weighted_mean(X, sample_weight))
 
     def log_density(self, X: Array) -> Array:
+        """The log density of each row."""
         rates = np.asarray(self.rates, dtype=np.float64)
         refuse((X >= 0) & (np.floor(X) == X), "PoissonComponent", "counts 0, 1, 2, ...")
         logs = np.log(np.where(rates > 0, rates, 1.0))
@@ -161,6 +169,7 @@ class PoissonComponent(NamedTuple):
         return np.where((X[:, rates == 0] > 0).any(axis=1), -np.inf, value)  # zeros only
 
     def sample(self, n: int, rng: Rng) -> Array:
+        """Draw ``n`` rows."""
         return rng.poisson(self.rates, (n, len(self.rates))).astype(np.float64)
 
 
@@ -182,6 +191,7 @@ class ExponentialComponent(NamedTuple):
         return len(self.rates)
 
     def fit(self, X: Array, sample_weight: Array) -> "ExponentialComponent":
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         refuse(X >= 0, "ExponentialComponent", "numbers >= 0")
         mean = weighted_mean(X, sample_weight)
         if not (mean > 0).all():
@@ -189,10 +199,12 @@ class ExponentialComponent(NamedTuple):
         return self._replace(rates=1.0 / mean)
 
     def log_density(self, X: Array) -> Array:
+        """The log density of each row."""
         rates = np.asarray(self.rates, dtype=np.float64)
         return np.where(X >= 0, np.log(rates) - rates * X, -np.inf).sum(axis=1)
 
     def sample(self, n: int, rng: Rng) -> Array:
+        """Draw ``n`` rows."""
         return rng.exponential(1.0 / np.asarray(self.rates), (n, len(self.rates)))
 
 
@@ -217,16 +229,19 @@ class GaussianComponent(NamedTuple):
         return p + p * (p + 1) // 2
 
     def fit(self, X: Array, sample_weight: Array) -> "GaussianComponent":
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         with single_threaded_blas():
             weight, mean, scatter = moments(X, sample_weight)
         S = scatter / weight + self.reg_covar * np.eye(len(mean))
         return self._replace(mean=mean, covariance=S)
 
     def log_density(self, X: Array) -> Array:
+        """The log density of each row."""
         mean = np.array(self.mean, dtype=np.float64)[None]
         S = np.array(self.covariance, dtype=np.float64)[None]
         return log_joint(X, factors_of(Gaussians(np.ones(1), mean, S), "full"))[:, 0]
 
     def sample(self, n: int, rng: Rng) -> Array:
+        """Draw ``n`` rows."""
         root = np.linalg.cholesky(np.asarray(self.covariance, dtype=np.float64))
         return np.asarray(self.mean) + rng.standard_normal((n, len(root))) @ root.T

@@ -119,7 +119,7 @@ class Mixture(MixtureModel):
 
     def __init__(
         self,
-        components: Any,
+        components: Sequence[Any],
         *,
         weights: ArrayLike | None = None,
         max_iter: int = 100,

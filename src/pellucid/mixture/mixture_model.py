@@ -44,7 +44,7 @@ def posterior(J: Array, weights: Array) -> Array:
 
 
 class MixtureModel(DensityMixin, Estimator):
-    """A leaf says log pi_k f_k(x) and how many parameters it has; the rest follows."""
+    """Base of mixtures; a subclass gives log pi_k f_k(x) and its number of parameters."""
 
     weights_: Array
     n_parameters_: int

@@ -118,7 +118,7 @@ class BernoulliNB(CountNB):
                 )
         return X
 
-    def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
+    def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:
         self.feature_count_ = counts.sums
         self.missing_count_ = np.broadcast_to(counts.missing, counts.sums.shape).copy()
         weight = counts.total[:, None] - self.missing_count_

@@ -58,7 +58,7 @@ class Cells(NamedTuple):
         return self.found.n_rows, len(self.found.values)
 
 
-def is_absent(values: Any) -> Any:
+def is_absent(values: Array) -> Any:
     """Which values stand for a missing cell: NaN or None."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -110,7 +110,7 @@ def merge_categories(a: CategoryCounts, b: CategoryCounts) -> CategoryCounts:
     return CategoryCounts(a.total + b.total, values, count)
 
 
-def _union(a: Any, b: Any) -> Any:
+def _union(a: Array, b: Array) -> Any:
     fresh = b[look_up(b, a) < 0]
     return sorted_values(np.concatenate([a, fresh])) if len(fresh) else a
 

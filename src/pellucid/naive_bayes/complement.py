@@ -27,7 +27,7 @@ from pellucid.naive_bayes.multinomial import draw_counts, fit_multinomial
 TINY = float(np.finfo(np.float64).tiny)
 
 
-def fit_complement(count: Array, alpha: Any, norm: bool) -> Array:
+def fit_complement(count: Array, alpha: ArrayLike, norm: bool) -> Array:
     """The weights (K, p) of the counts within the classes.
 
     A share of 0 is replaced by the smallest number above 0, so that the weights stay finite.
@@ -102,7 +102,7 @@ class ComplementNB(CountNB):
         tags.input_tags.positive_only = True
         return tags
 
-    def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
+    def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:
         check.boolean(norm=self.norm)
         self.feature_count_ = counts.sums
         self.feature_all_ = counts.sums.sum(axis=0)

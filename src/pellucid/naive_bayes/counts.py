@@ -182,7 +182,7 @@ def log_shares(numerator: Array, total: Array, n_values: int) -> Array:
         )
 
 
-def check_alpha(alpha: Any, force_alpha: Any, shape: tuple[int, int]) -> Any:
+def check_alpha(alpha: ArrayLike | None, force_alpha: bool, shape: tuple[int, int]) -> Any:
     """Pseudo-counts as a number, (p,) or (K, p)."""
     check.boolean(force_alpha=force_alpha)
     if isinstance(alpha, Real) or alpha is None or isinstance(alpha, str):
@@ -210,7 +210,7 @@ def check_alpha(alpha: Any, force_alpha: Any, shape: tuple[int, int]) -> Any:
 
 
 def log_class_prior(
-    count: Array, fit_prior: Any, class_prior: Any, prior_alpha: float = 0.0
+    count: Array, fit_prior: Any, class_prior: ArrayLike | None, prior_alpha: float = 0.0
 ) -> Array:
     """Given, uniform, or (n_k + a) / (n + a K)."""
     check.boolean(fit_prior=fit_prior)
@@ -247,7 +247,7 @@ def reduce_sparse(rows: Rows, summarise: Callable[[Rows], ClassCounts], n_classe
 
 
 class CountNB(NaiveBayes):
-    """Naive Bayes on counts or marks: a leaf says how counts become logarithms."""
+    """Naive Bayes on counts or marks: a subclass turns counts into logarithms."""
 
     _accepts_sparse = True
     _signed = False  # whether values below 0 mean something
@@ -265,7 +265,7 @@ class CountNB(NaiveBayes):
         return tags
 
     @abstractmethod
-    def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
+    def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:
         """Set ``feature_count_`` and ``feature_log_prob_``; which factors are 0, for what value."""
 
     @abstractmethod
@@ -281,6 +281,7 @@ class CountNB(NaiveBayes):
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight, defer_finite=True)
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()

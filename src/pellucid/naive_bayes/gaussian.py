@@ -188,7 +188,7 @@ def log_likelihood(density: LogDensity, moments: ClassMoments) -> float:
     return float(labels + (W * log_scale - h * squares).sum())
 
 
-def check_priors(priors: Any, n_classes: int) -> Array | None:
+def check_priors(priors: ArrayLike | None, n_classes: int) -> Array | None:
     """Given priors as a vector: one per class, none negative, sum 1."""
     if priors is None:
         return None

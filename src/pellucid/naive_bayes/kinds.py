@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import Coded, Text, plain_column
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.naive_bayes.densities import find_family
 
 NUMBERS = ("gaussian", "bernoulli", "poisson", "exponential")
@@ -69,7 +69,7 @@ def kind_of(value: Any, where: str) -> Kind:
     )
 
 
-def natural_kind(column: Any) -> Kind:
+def natural_kind(column: Array) -> Kind:
     """The kind of a column by its dtype.
 
     >>> natural_kind(np.array([True])).name, natural_kind(np.array(["a"])).name
@@ -119,7 +119,7 @@ def resolve(distributions: Any, columns: list[Any], names: Any) -> list[Kind]:
     return [given[j] if j in given else natural_kind(c) for j, c in enumerate(columns)]
 
 
-def as_numbers(column: Any, kind: str, where: str) -> Array:
+def as_numbers(column: ArrayLike, kind: str, where: str) -> Array:
     """A column as float64; a missing cell is NaN. Cells outside the kind's support are refused."""
     cells = plain_column(column)
     if cells.dtype.kind not in "biufO":

@@ -405,7 +405,7 @@ class MixedNB(NaiveBayes):
 
     # --- corners ---------------------------------------------------------------------------
 
-    def _warn_corners(self, j: int, kind: str, column: Any) -> None:
+    def _warn_corners(self, j: int, kind: str, column: Array) -> None:
         """Say what the data do not: point masses, unseen columns, probabilities of 0."""
         present = self.class_count_ > 0
         if isinstance(column, TableColumn | HistogramColumn):

@@ -93,7 +93,7 @@ class MultinomialNB(CountNB):
         tags.input_tags.positive_only = True
         return tags
 
-    def _smooth(self, counts: ClassCounts, alpha: Any) -> tuple[BoolArray, str] | None:
+    def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:
         self.feature_count_ = counts.sums
         self.feature_log_prob_ = fit_multinomial(counts.sums, alpha)
         zero = (self.feature_log_prob_ == -np.inf) & (counts.total[:, None] > 0)

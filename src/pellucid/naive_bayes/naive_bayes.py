@@ -166,7 +166,11 @@ class NaiveBayes(Classifier):
         return self._draw(codes, rng), self.classes_[codes]
 
     def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: Any = None, sample_weight: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add rows to the fit; all rows in any number of calls give the fit of all at once.
 
@@ -189,7 +193,7 @@ class NaiveBayes(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "class_count_")
 
-    def _all_classes(self, classes: Any, first: bool) -> Any:
+    def _all_classes(self, classes: ArrayLike | None, first: bool) -> Any:
         if classes is None:
             if first:
                 raise ValueError("classes must be passed on the first call to partial_fit.")

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.compiled.counts.words import count_words
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Numbers
+from pellucid.core.arrays.typing import Array, ArrayLike, Numbers
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.text.count_vectorizer import given_vocabulary
@@ -67,11 +67,13 @@ class TextNB(Classifier):
     Parameters
     ----------
     model : {"multinomial", "bernoulli", "complement"}, default="multinomial"
+        Which naive Bayes classifies the counts.
     alpha : float or array of pseudo-counts, default=1.0
         As in the model; arrays follow the order of the vocabulary.
     fit_prior : bool, default=True
         Whether the prior is the shares of the classes; False: all equal.
     lowercase : bool, default=True
+        Whether "The" and "the" are one word.
     ngram_range : tuple (low, high), default=(1, 1)
         Runs of ``low`` to ``high`` words are counted.
     vocabulary : mapping, iterable or None, default=None
@@ -134,7 +136,9 @@ class TextNB(Classifier):
         context.end()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: Any = None
+    ) -> Self:
         """Add texts to the fit; new words join the vocabulary.
 
         ``classes`` lists all labels and is needed in the first call unless ``fit`` came before.

@@ -1,4 +1,8 @@
-"""Neural networks that can be read: every layer, node and derivative, on NumPy."""
+"""Neural networks that can be read: every layer, node and derivative, on NumPy.
+
+Start with ``network.py`` (a network) or ``mlp_classifier.py`` (the estimator); ``layers/`` and
+``training/`` hold their parts, ``value.py`` the computational graph of single numbers.
+"""
 
 from pellucid._lazy import lazy_names
 

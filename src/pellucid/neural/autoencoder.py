@@ -203,7 +203,7 @@ class Autoencoder(Transformer):
         rows = self._check_input(X)
         return ((rows - self.inverse_transform(self.transform(rows))) ** 2).sum(axis=1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """autoencoder0, autoencoder1, ..."""
         self._names_in(input_features)
         return np.asarray([f"autoencoder{i}" for i in range(self.n_components)], dtype=object)

@@ -40,7 +40,7 @@ class GradientFlow(NamedTuple):
 
 
 def gradient_flow(network: Network, X: ArrayLike, y: ArrayLike) -> GradientFlow:
-    """The sizes of the gradients that come back through a network.
+    """The sizes of the gradients that come back through ``network`` on the rows ``X``, ``y``.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def gradient_flow(network: Network, X: ArrayLike, y: ArrayLike) -> GradientFlow:
 
 
 def next_error(model: Any, X: ArrayLike, y: ArrayLike, *, start: int = 0) -> int | None:
-    """The index of the next wrong prediction from ``start`` on, or None.
+    """The index of the next row of ``X`` from ``start`` on where ``model`` does not predict ``y``,
+    or None.
 
     >>> from pellucid.naive_bayes import GaussianNB
     >>> X, y = [[0.0], [0.2], [1.0], [1.2], [0.1]], [0, 0, 1, 1, 1]

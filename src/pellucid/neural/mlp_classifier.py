@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
-from pellucid.core.arrays.typing import Array, ClassWeight, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.statistics import Rows
@@ -163,7 +163,13 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
     ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_all()
@@ -177,7 +183,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         return self
 
     @available_if(descends)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, classes: ArrayLike | None = None
+    ) -> Self:
         """One epoch over these rows; the first call names all ``classes``."""
         self._check_all()
         if self.early_stopping:
@@ -219,7 +227,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             raise ValueError("class_weight is for one label per row, got several columns")
         self._train(rows, T, labels, held, weight, rows.y, once=once)
 
-    def _factors(self, labels: Any) -> Array:
+    def _factors(self, labels: Array) -> Array:
         given = self.class_weight
         if isinstance(given, dict):
             codes = {c: i for i, c in enumerate(self.classes_.tolist())}
@@ -297,7 +305,7 @@ def is_multilabel(y: Any) -> bool:
     return True
 
 
-def one_hot(codes: Any, k: int) -> Array:
+def one_hot(codes: IntArray, k: int) -> Array:
     """(n, k) columns; one column for two classes.
 
     >>> one_hot(np.array([0, 1]), 2)

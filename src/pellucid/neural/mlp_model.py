@@ -3,7 +3,7 @@ r"""What the multi-layer perceptrons share: a dense network behind scikit-learn'
     a_0 = x,   a_l = g(a_(l-1) W_l + b_l),   answer = head(a_L)
     minimises  mean loss + alpha/2 sum |W|^2 / rows of the batch
 
-A leaf says its targets and its head; the network, the training and the diagnosis are here.
+A subclass gives its targets and its head; the network, the training and the diagnosis are here.
 """
 
 from typing import Any
@@ -74,7 +74,7 @@ class MultilayerPerceptron(Estimator):
     loss_curve_: list[float]
     best_validation_score_: float | None
 
-    # --- what a leaf says ---
+    # --- what a subclass gives ---
 
     def _head(self) -> Head:
         raise NotImplementedError
@@ -368,7 +368,7 @@ class MultilayerPerceptron(Estimator):
             if [np.shape(a) for a in mine or ()] != [np.shape(a) for a in fresh or ()]:
                 raise ValueError("states_ must have the shapes of the layers")
 
-    # --- what is said of it ---
+    # --- descriptions ---
 
     def _look_for_collapse(self, data: Data) -> None:
         at = np.arange(min(data.n, LOOK))
@@ -404,6 +404,7 @@ class MultilayerPerceptron(Estimator):
         return "settled"
 
     def card(self) -> Card:
+        """Describe the model: its hypothesis, what it minimises and how."""
         check_is_fitted(self)
         units = [self.n_features_in_, *(w.shape[1] for w in self.coefs_)]
         scaled = self._scales <= UNSCALED

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.statistics import Rows
@@ -153,7 +153,13 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
     ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_loss()

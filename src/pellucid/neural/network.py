@@ -80,7 +80,7 @@ class Network:
         self,
         layers: Sequence[Layer],
         *,
-        loss: Any = "squared_error",
+        loss: object = "squared_error",
         n_inputs: int | tuple[int, ...] | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -109,7 +109,7 @@ class Network:
     n_inputs: Any
     random_state: Any
 
-    def _draw(self, shape: Any) -> None:
+    def _draw(self, shape: tuple[int, ...]) -> None:
         rng, ops, owner, shapes, params = generator(self.random_state), [], [], [shape], []
         for i, layer in enumerate(self.layers):
             for op in layer.parts():
@@ -133,7 +133,7 @@ class Network:
 
     @classmethod
     def from_weights(
-        cls, weights: Any, biases: Any = None, *, activations: Any, loss: Any = "squared_error"
+        cls, weights: Any, biases: Any = None, *, activations: Any, loss: object = "squared_error"
     ) -> Self:
         """A network of dense layers with these weights, of shape (inputs, units) each."""
         W = [np.array(w, dtype=np.float64, ndmin=2) for w in weights]
@@ -159,7 +159,7 @@ class Network:
         flat = [part.ravel() for i, w in enumerate(W) for part in ([w] if b is None else [w, b[i]])]
         return network.with_vector(np.concatenate(flat))
 
-    def built(self, shape: Any) -> Self:
+    def built(self, shape: tuple[int, ...]) -> Self:
         """This network, with initial weights for rows of this shape where it has none yet."""
         if "plan" in self.__dict__:
             return self

@@ -37,7 +37,9 @@ class Value:
     Parameters
     ----------
     value : float
+        The number.
     name : str, optional
+        For printing.
 
     Attributes
     ----------
@@ -114,18 +116,23 @@ class Value:
     __radd__, __rmul__ = __add__, __mul__
 
     def exp(self) -> "Value":
+        """e to this number."""
         return self.apply(ACTIVATIONS["exp"])
 
     def log(self) -> "Value":
+        """The natural logarithm."""
         return self.apply(LOG)
 
     def tanh(self) -> "Value":
+        """The hyperbolic tangent."""
         return self.apply(ACTIVATIONS["tanh"])
 
     def relu(self) -> "Value":
+        """max(0, x)."""
         return self.apply(ACTIVATIONS["relu"])
 
     def logistic(self) -> "Value":
+        """1 / (1 + exp(-x))."""
         return self.apply(ACTIVATIONS["logistic"])
 
     def backward(self) -> None:

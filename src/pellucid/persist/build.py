@@ -46,7 +46,7 @@ def checked(model: Any, name: str) -> Any:
     return model
 
 
-def build_requests(model: Any, stored: Any) -> MetadataRequest:
+def build_requests(model: Any, stored: object) -> MetadataRequest:
     """scikit-learn's metadata requests, pointing to their new owner."""
     request = MetadataRequest(owner=model)
     methods = vars(request).keys() - {"owner"}
@@ -84,7 +84,7 @@ def build_record(cls: type, name: str, state: dict[str, Any]) -> Any:
     return record
 
 
-def unpacked(record: Any, name: str) -> Any:
+def unpacked(record: object, name: str) -> Any:
     """A record whose class writes itself shorter than it is (``_to_file``), at full length."""
     whole = getattr(type(record), "_from_file", None)
     if whole is None:

@@ -224,7 +224,7 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Decoder, Node], Any]]] = {
 ITEM_TYPES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "S": bytes}
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: object) -> Any:
     try:
         hash(value)
     except TypeError as error:
@@ -232,7 +232,7 @@ def hashable(value: Any) -> Any:
     return value
 
 
-def unhex(value: Any, length: int | None = None) -> bytes:
+def unhex(value: object, length: int | None = None) -> bytes:
     try:
         raw = bytes.fromhex(expect(value, str))
     except ValueError as error:

@@ -53,7 +53,7 @@ class Encoder:
         self._nodes: dict[int, tuple[np.ndarray, Node]] = {}  # shared arrays are stored once
         self._open: list[int] = []  # the containers we are inside of
 
-    def encode(self, value: Any, where: str) -> Node:
+    def encode(self, value: object, where: str) -> Node:
         """The node of any value; ``where`` is its place, for messages."""
         kind = type(value)
         if value is None or kind is bool:
@@ -64,7 +64,7 @@ class Encoder:
             return self._inside(value, where)
         return self._leaf(value, where)
 
-    def _inside(self, value: Any, where: str) -> Node:
+    def _inside(self, value: object, where: str) -> Node:
         """A value that holds values: guard against cycles and endless depth."""
         if id(value) in self._open:
             refuse(where, "contains itself")
@@ -105,11 +105,11 @@ class Encoder:
         ]
         return {"is": "dict", "items": items}
 
-    def _set(self, value: Any, where: str) -> Node:
+    def _set(self, value: object, where: str) -> Node:
         items = sorted(self._items(value, where), key=repr)  # sets have no order of their own
         return {"is": type(value).__name__, "items": items}
 
-    def _leaf(self, value: Any, where: str) -> Node:
+    def _leaf(self, value: object, where: str) -> Node:
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if isinstance(value, np.generic):
@@ -163,7 +163,7 @@ class Encoder:
         shape, order = list(value.shape), layout_of(value).order
         return {"is": "objects", "shape": shape, "order": order, "items": self._items(items, where)}
 
-    def _generator(self, value: Any, where: str) -> Node:
+    def _generator(self, value: object, where: str) -> Node:
         state = generator_state(value)
         if state is None:
             refuse(where, "is a random generator of a kind that NumPy does not provide")
@@ -265,7 +265,7 @@ def _same_columns(rows: list[dict[Any, Any]]) -> bool:
     return all(list(row) == names for row in rows)
 
 
-def _requests(request: Any) -> dict[str, dict[str, Any]]:
+def _requests(request: object) -> dict[str, dict[str, Any]]:
     """scikit-learn's metadata requests point back to their estimator: keep what was asked."""
     methods = {key: value for key, value in vars(request).items() if key != "owner"}
     return {key: dict(value.requests) for key, value in methods.items() if value.requests}

@@ -44,7 +44,7 @@ class ModelFileError(ValueError):
     """
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """A value for a message, cut at 80 characters.
 
     >>> brief("abc")
@@ -54,7 +54,7 @@ def brief(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def expect(value: Any, kind: type) -> Any:
+def expect(value: object, kind: type) -> Any:
     if type(value) is not kind:
         raise ModelFileError(f"the manifest holds {brief(value)} where a {kind.__name__} belongs")
     return value
@@ -69,7 +69,7 @@ def array_name(index: int) -> str:
     return f"arrays/{index:04d}.npy"
 
 
-def dump_json(tree: Any) -> bytes:
+def dump_json(tree: object) -> bytes:
     """The one spelling of a tree: ASCII, no spaces, no NaN, keys in their own order."""
     return json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("ascii")
 
@@ -97,7 +97,7 @@ def _no_constant(name: str) -> Any:
     raise ModelFileError(f"the manifest holds {name}, which is not JSON")
 
 
-def check_depth(tree: Any) -> None:
+def check_depth(tree: object) -> None:
     """Refuse a tree nested deeper than ``MAX_DEPTH``.
 
     >>> check_depth([[[1]], {"a": []}])

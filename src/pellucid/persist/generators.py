@@ -17,7 +17,7 @@ class Whole(NamedTuple):
 
     high: int
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         return type(value) is int and 0 <= value <= self.high
 
 
@@ -27,7 +27,7 @@ class Words(NamedTuple):
     dtype: str
     size: int
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         if not isinstance(value, np.ndarray):
             return False
         return value.dtype == np.dtype(self.dtype) and value.shape == (self.size,)
@@ -36,7 +36,7 @@ class Words(NamedTuple):
 class Real(NamedTuple):
     """A floating-point number."""
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         return type(value) is float
 
 
@@ -88,7 +88,7 @@ def generator_state(rng: Any) -> dict[str, Any] | None:
     return {"legacy": legacy, "name": name, "state": state, "seed": seed}
 
 
-def make_generator(stored: Any) -> Any:
+def make_generator(stored: object) -> Any:
     """A RandomState or Generator from what ``generator_state`` returned."""
     if not isinstance(stored, dict) or set(stored) != {"legacy", "name", "state", "seed"}:
         raise ModelFileError("the state of a random generator is incomplete")
@@ -105,7 +105,7 @@ def make_generator(stored: Any) -> Any:
     return np.random.Generator(bits)
 
 
-def _check_fields(found: Any, expected: dict[str, Any], name: str) -> None:
+def _check_fields(found: object, expected: dict[str, Any], name: str) -> None:
     if not isinstance(found, dict) or set(found) != set(expected):
         raise ModelFileError(f"the state of a {name} random generator is incomplete")
     for key, kind in expected.items():
@@ -115,7 +115,7 @@ def _check_fields(found: Any, expected: dict[str, Any], name: str) -> None:
             raise ModelFileError(f"{key} of a {name} random generator is out of range")
 
 
-def _seed_sequence(seed: Any) -> np.random.SeedSequence:
+def _seed_sequence(seed: object) -> np.random.SeedSequence:
     whole = Whole(2**4096)
     if isinstance(seed, dict) and set(seed) == {
         "entropy",

@@ -67,7 +67,7 @@ def full_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def function_name(value: Any) -> str:
+def function_name(value: object) -> str:
     module = getattr(value, "__module__", None) or type(value).__module__
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     return f"{module}.{name or type(value).__qualname__}"

@@ -14,7 +14,7 @@ Manifest = dict[str, Any]
 MIGRATIONS: dict[int, Callable[[Manifest], Manifest]] = {}
 
 
-def migrate(manifest: Any) -> Manifest:
+def migrate(manifest: object) -> Manifest:
     """Bring a manifest to the current version, or say why not.
 
     >>> migrate({"format": "pellucid-model", "version": 99})

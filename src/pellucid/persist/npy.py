@@ -36,7 +36,7 @@ def layout_of(array: np.ndarray) -> Layout:
     return Layout(array.dtype.str, array.shape, order)
 
 
-def check_layout(dtype: Any, shape: Any, order: Any) -> Layout:
+def check_layout(dtype: object, shape: Sequence[int], order: Any) -> Layout:
     """A layout as a file states it, or the reason why it is refused."""
     if isinstance(dtype, str) and dtype.endswith("O"):
         raise ModelFileError("an array of Python objects (object dtype) is never loaded")
@@ -48,7 +48,7 @@ def check_layout(dtype: Any, shape: Any, order: Any) -> Layout:
     return layout
 
 
-def check_shape(shape: Any) -> tuple[int, ...]:
+def check_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """A list of sizes from a file as the shape of a dense array."""
     sizes = check_sizes(shape)
     if math.prod(max(size, 1) for size in sizes) > MAX_BYTES:
@@ -56,7 +56,7 @@ def check_shape(shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-def check_sizes(shape: Any) -> tuple[int, ...]:
+def check_sizes(shape: object) -> tuple[int, ...]:
     """A list of sizes from a file."""
     if not (isinstance(shape, list) and len(shape) <= MAX_DIMENSIONS):
         raise ModelFileError("the shape of an array must be a list of at most 32 sizes")

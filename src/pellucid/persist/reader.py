@@ -24,7 +24,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Bring back a model that ``save`` wrote; see there for an example.
+    """Load the model that ``save`` wrote to ``path``; see there for an example.
 
     The seal, every array's SHA-256 and every class name are checked first. Nothing in the file is
     executed, and there is no fall-back to another format.
@@ -66,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Say what a model file holds, from its manifest alone: no array is read, no class imported.
+    """Say what the model file at ``path`` holds, from its manifest alone.
 
     The seal is checked, so the manifest is as it was written. The result has ``format``,
     ``version``, ``library`` (versions), ``created`` if known, ``schema`` of the inputs, ``card``,
@@ -136,13 +136,13 @@ def read_manifest(archive: Archive) -> dict[str, Any]:
     return manifest
 
 
-def check_texts(value: Any, what: str) -> dict[str, str]:
+def check_texts(value: object, what: str) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         raise ModelFileError(f"the manifest's {what} must map names to text")
     return value
 
 
-def check_schema(schema: Any) -> None:
+def check_schema(schema: object) -> None:
     if not isinstance(schema, dict) or set(schema) != {"n_features_in_", "feature_names_in_"}:
         raise ModelFileError("the manifest's schema must give n_features_in_, feature_names_in_")
     n, names = schema["n_features_in_"], schema["feature_names_in_"]
@@ -152,7 +152,7 @@ def check_schema(schema: Any) -> None:
         raise ModelFileError("the manifest's schema must give feature names as text")
 
 
-def outline(node: Any) -> Any:
+def outline(node: object) -> Any:
     """A node for reading: arrays as dtype and shape, plain containers as themselves."""
     if isinstance(node, list):
         return [outline(item) for item in node]
@@ -179,7 +179,7 @@ def outline(node: Any) -> Any:
     return {key: value if key == "is" else outline(value) for key, value in node.items()}
 
 
-def class_names(node: Any) -> Iterator[str]:
+def class_names(node: object) -> Iterator[str]:
     """Every class named in a tree."""
     if isinstance(node, list):
         for item in node:

@@ -131,7 +131,7 @@ def pack_model(model: Any, *, slim: bool) -> Pack:
     return Pack(members, data, [True] + [False] * len(parts))
 
 
-def manifest_bytes(model: Any, tree: Any, files: dict[str, str]) -> bytes:
+def manifest_bytes(model: Any, tree: object, files: dict[str, str]) -> bytes:
     manifest = {
         "format": FORMAT,
         "version": VERSION,

@@ -1,4 +1,8 @@
-"""Optimisers shared by all families."""
+"""Optimisers shared by all families.
+
+Start with ``gradient_descent.py``; ``objective.py`` is what is minimised, ``minimum.py`` what comes
+back. ``rules.py``, ``schedules.py`` and ``line_search.py`` say how far a step goes.
+"""
 
 from pellucid._lazy import lazy_names
 

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import text_table
+from pellucid.solvers.objective import Objective
 
 COLUMNS = (
     "solver",
@@ -41,14 +43,11 @@ class Comparison(NamedTuple):
         return text_table(self.columns, list(self.rows))
 
 
-def compare_solvers(objective: Any, start: Any, solvers: Any) -> Comparison:
-    """Run every solver from the same start and tabulate how it got on.
-
-    Parameters
-    ----------
-    objective : Objective
-    start : array or word
-    solvers : sequence of solvers, or a mapping from names to solvers
+def compare_solvers(
+    objective: Objective, start: ArrayLike | str, solvers: Sequence[Any] | Mapping[str, Any]
+) -> Comparison:
+    """Run each of ``solvers`` (a sequence, or a mapping from names) on ``objective`` from ``start``
+    and tabulate how it got on.
 
     Examples
     --------
@@ -101,7 +100,7 @@ class SolverAdvice(NamedTuple):
 
 
 def solver_advice(n_samples: int, n_features: int) -> SolverAdvice:
-    """The solver for a linear model of this size: closed form, Newton, L-BFGS or mini-batches.
+    """The solver for a linear model of ``n_samples`` rows and ``n_features`` columns.
 
     Least squares is O(n p^2 + p^3) once; Newton is that per step (other losses); L-BFGS needs
     O(n p) per step and no p x p matrix; mini-batches see little of the data per update.

@@ -32,7 +32,7 @@ from pellucid.solvers.minimum import (
     starting_point,
     warn_slow,
 )
-from pellucid.solvers.objective import LinearObjective
+from pellucid.solvers.objective import LinearObjective, Objective
 
 
 class State(NamedTuple):
@@ -118,7 +118,7 @@ def describe(state: State) -> dict[str, Any]:
     return {"x": state.x, "value": state.value, "gradient_norm": state.norm}
 
 
-def make_sweep(objective: Any) -> Any:
+def make_sweep(objective: Objective) -> Any:
     """The function that goes round all parameters once."""
     penalty = objective.penalty
     simple = penalty is None or isinstance(penalty, L1L2)
@@ -149,21 +149,8 @@ def compiled_sweep(f: LinearObjective, penalty: L1L2) -> Any:
 
     def sweep(x: Array, order: IntArray) -> Array:
         x = x.copy()
-        coordinate_sweep(
-            columns,
-            f.y,
-            f.weights,
-            f.margins(x),
-            x,
-            order,
-            curvature,
-            f.price,
-            penalty.l1,
-            penalty.l2,
-            f.loss.code,
-            f.loss.epsilon,
-            f.s,
-        )
+        rows, prices = (columns, f.y, f.weights, f.margins(x)), (f.price, penalty.l1, penalty.l2)
+        coordinate_sweep(*rows, x, order, curvature, *prices, f.loss.code, f.loss.epsilon, f.s)
         return x
 
     return sweep

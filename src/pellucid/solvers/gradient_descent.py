@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.compiled.epochs.epochs import rule_epoch
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import History, iterate
 from pellucid.core.runtime.random import generator
@@ -63,7 +63,7 @@ class State(NamedTuple):
     mean: Array  # of the points so far, empty without averaging
 
 
-def negated(objective: Any) -> Objective:
+def negated(objective: Objective) -> Objective:
     """-F, for ``maximise``."""
     return Objective(
         lambda x, *rows: -objective.value(x, *rows),
@@ -85,7 +85,7 @@ def get_rate(learning_rate: Any, objective: Any, x: Array) -> Schedule | LineSea
     return Constant(float(learning_rate))
 
 
-def largest_curvature(objective: Any, x: Array) -> float:
+def largest_curvature(objective: Objective, x: Array) -> float:
     """The Lipschitz constant of the gradient; where it is not known, the curvature at x."""
     L = objective.lipschitz
     if L is None and objective.twice:
@@ -154,7 +154,9 @@ class GradientDescent(BaseEstimator):
         self.random_state = random_state
         self.average = average
 
-    def maximise(self, objective: Any, start: Any, record: str | None = "epoch") -> Minimum:
+    def maximise(
+        self, objective: Objective, start: ArrayLike | str, record: str | None = "epoch"
+    ) -> Minimum:
         """Climb instead: values, gradients and certificate are those of the objective itself."""
         found = self.minimise(negated(objective), start, record)
         rows = [{**row, "value": -row["value"]} for row in found.history]
@@ -366,29 +368,10 @@ class Descent:
         unbiased, mean = f.batch == "unbiased", state.mean.copy()
         factor = f.s * len(f.X) if unbiased else f.half
         l1, l2 = (f.penalty.l1, f.penalty.l2) if f.penalty is not None else (0.0, 0.0)
-        rule_epoch(
-            f.X,
-            f.y,
-            f.weights,
-            order,
-            size,
-            rates,
-            x,
-            m,
-            r,
-            state.memory.t,
-            f.loss.code,
-            f.loss.epsilon,
-            factor,
-            unbiased,
-            l1,
-            l2,
-            f.price,
-            *code,
-            path,
-            mean,
-            state.memory.t + 1 - (self.first or 1),
-        )
+        t, rows = state.memory.t, (f.X, f.y, f.weights, order, size)
+        loss = f.loss.code, f.loss.epsilon, factor, unbiased, l1, l2, f.price
+        averaged = t + 1 - (self.first or 1)
+        rule_epoch(*rows, rates, x, m, r, t, *loss, *code, path, mean, averaged)
         for k, w in enumerate(path):
             self.note(w, f.value(w), float(rates[k]), state.memory.t + k + 1)
         return x, Memory(m, r, state.memory.t + len(rates)), mean

@@ -38,6 +38,7 @@ def irls_step(
     X : array of shape (n, p)
         With a column of ones where the model has an intercept.
     y : array of shape (n,)
+        Targets.
     coef : array of shape (p,)
     loss : str, default="logistic"
         A loss with a second derivative: logistic (y in {0, 1}), poisson, squared, huber...

@@ -52,7 +52,7 @@ class KKTReport(NamedTuple):
         return f"; active inequalities: {parts}{more}"
 
 
-def _objective(function: Any) -> Any:
+def _objective(function: Callable[..., Any]) -> Any:
     return function if hasattr(function, "gradient") else Objective(function)
 
 
@@ -65,7 +65,7 @@ def kkt_report(
     multipliers: ArrayLike | None = None,
     tol: float = 1e-6,
 ) -> KKTReport:
-    """Check the KKT conditions of ``min f, g_i <= 0, h_j = 0`` at x.
+    """Check the KKT conditions of ``min objective, inequality <= 0, equality = 0`` at ``x``.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def find_multipliers(
 
 
 def budget_multiplier(size: Callable[[float], float], budget: float) -> float:
-    """The lambda >= 0 with size(lambda) = budget, where size falls in lambda; 0 if not binding.
+    """The lambda >= 0 with size(lambda) = ``budget``, where size falls in lambda; 0 if not binding.
 
     ``size(lambda)`` is the constrained quantity at the solution of the problem with price lambda:
     this is how a bound t and a penalty lambda of ridge, lasso and elastic net correspond.

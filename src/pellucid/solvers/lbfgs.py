@@ -6,7 +6,7 @@ Reference: Liu & Nocedal (1989); Zhu, Byrd, Lu & Nocedal (1997).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,13 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning, History, Iteration
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    DivergenceWarning,
+    FitContext,
+    History,
+    Iteration,
+)
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.solvers.minimum import (
@@ -28,6 +34,7 @@ from pellucid.solvers.minimum import (
     starting_point,
     warn_slow,
 )
+from pellucid.solvers.objective import Objective
 
 ROUNDING = 1e-7  # gap, relative to the value, that rounding may leave
 
@@ -44,13 +51,13 @@ def lbfgsb(
     x: Array,
     *,
     jac: bool = True,
-    bounds: Any = None,
-    callback: Any = None,
+    bounds: Sequence[tuple[float | None, float | None]] | None = None,
+    callback: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
     """SciPy's L-BFGS-B: f returns value and gradient (jac=False: the value alone).
 
-    Every L-BFGS of the library without a preconditioner of its own (``core.algebra.two_loop``) is here.
+    Every L-BFGS of the library without its own preconditioner (``core.algebra.two_loop``) is here.
 
     >>> lbfgsb(lambda x: ((x[0] - 3) ** 2, 2 * (x - 3)), np.zeros(1), bounds=[(0, 2)]).x
     array([2.])
@@ -68,6 +75,7 @@ class LBFGS(BaseEstimator):
     memory : int, default=10
         Steps remembered.
     max_iter : int, default=15000
+        Most iterations.
     tol : float or None, default=1e-8
         Largest entry of the gradient at which it has converged; None: up to max_iter steps.
 
@@ -142,7 +150,9 @@ class LBFGS(BaseEstimator):
 class Path:
     """What SciPy's loop passes by: the history, the callbacks, the last finite point."""
 
-    def __init__(self, objective: Any, x: Array, context: Any, record: str | None) -> None:
+    def __init__(
+        self, objective: Objective, x: Array, context: FitContext | None, record: str | None
+    ) -> None:
         self.objective, self.context, self.record = objective, context, record
         self.began, self.history, self.count, self.reason = time.perf_counter(), History(), 0, ""
         self.at, self.found = x, objective.value_gradient(x)

@@ -9,7 +9,6 @@ Reference: Nocedal & Wright, Numerical Optimization, chapter 3.
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 from scipy.optimize import line_search
@@ -18,6 +17,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.backtrack import backtrack
+from pellucid.solvers.objective import Objective
 
 
 class LineSearch(BaseEstimator, ABC):
@@ -27,7 +27,7 @@ class LineSearch(BaseEstimator, ABC):
         """Refuse parameters that are out of range."""
 
     @abstractmethod
-    def search(self, objective: Any, x: Array, value: float, g: Array, d: Array) -> float:
+    def search(self, objective: Objective, x: Array, value: float, g: Array, d: Array) -> float:
         """The length t of the step along d; 0 where none brings the value down."""
 
 
@@ -57,10 +57,13 @@ class Backtracking(LineSearch):
         self.c = c
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.fraction(factor=self.factor, c=self.c)
 
-    def search(self, objective: Any, x: Array, value: float, g: Array, d: Array) -> float:
+    def search(self, objective: Objective, x: Array, value: float, g: Array, d: Array) -> float:
+        """The step length along ``d`` from ``x``."""
+
         def attempt(t: float) -> tuple[None, float]:
             new = objective.value(x + t * d)
             return None, new if np.isfinite(new) else np.nan
@@ -93,11 +96,13 @@ class Wolfe(LineSearch):
         self.c2 = c2
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.fraction(c1=self.c1, c2=self.c2)
         if not self.c1 < self.c2:
             raise ValueError(f"c1 must be < c2, got {self.c1} and {self.c2}")
 
-    def search(self, objective: Any, x: Array, value: float, g: Array, d: Array) -> float:
+    def search(self, objective: Objective, x: Array, value: float, g: Array, d: Array) -> float:
+        """The step length along ``d`` from ``x``."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a failure is the None below
             found = line_search(
@@ -116,6 +121,7 @@ class ExactLineSearch(LineSearch):
     array([0.8333, 1.5   ])
     """
 
-    def search(self, objective: Any, x: Array, value: float, g: Array, d: Array) -> float:
+    def search(self, objective: Objective, x: Array, value: float, g: Array, d: Array) -> float:
+        """The step length along ``d`` from ``x``."""
         curvature = float(d @ objective.hessian(x) @ d)
         return -float(g @ d) / curvature if curvature > 0 else 0.0

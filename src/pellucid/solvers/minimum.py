@@ -1,14 +1,17 @@
 """What a solver returns, and the guards and sentences that all solvers share."""
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pellucid.core.algebra.critical import CriticalPoint, certify
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration
 from pellucid.core.runtime.warn import warn
+
+if TYPE_CHECKING:
+    from pellucid.solvers.objective import Objective
 
 CERTIFY_UP_TO = 300  # parameters; a larger Hessian costs more than the certificate is worth
 RUNAWAY = 1e10  # a value this many times the start's is divergence
@@ -32,13 +35,13 @@ class Minimum(NamedTuple):
     """
 
     x: Array
-    value: float
+    value: float  # of the objective at x
     gradient_norm: float
-    n_iter: int
-    n_updates: int
+    n_iter: int  # steps, or epochs
+    n_updates: int  # changes of x
     converged: bool
     reason: str
-    history: History
+    history: History  # one row per step
     certificate: CriticalPoint
 
     def __str__(self) -> str:
@@ -49,7 +52,7 @@ class Minimum(NamedTuple):
         )
 
 
-def starting_point(start: Any, size: int | None, rng: np.random.Generator) -> Array:
+def starting_point(start: ArrayLike | str, size: int | None, rng: np.random.Generator) -> Array:
     """The vector a solver starts from: an array, or "zeros", "ones", "random".
 
     >>> starting_point("ones", 2, np.random.default_rng(0))
@@ -143,7 +146,7 @@ def warn_slow(name: str, run: Iteration, gap: float, tol: float | None) -> None:
 
 
 def conclude(
-    objective: Any, x: Array, run: Iteration, *, n_updates: int, tol: float | None
+    objective: "Objective", x: Array, run: Iteration, *, n_updates: int, tol: float | None
 ) -> Minimum:
     """The record of a finished run, with its certificate and the warning of separation."""
     value, norm = objective.value(x), objective.optimality(x)

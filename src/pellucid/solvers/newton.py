@@ -32,6 +32,7 @@ from pellucid.solvers.minimum import (
     starting_point,
     warn_slow,
 )
+from pellucid.solvers.objective import Objective
 
 ATTEMPTS = 41  # halvings of a step, to 9e-13 of it
 
@@ -77,6 +78,7 @@ class Newton(BaseEstimator):
     step_halving : bool, default=True
         Halve the step while the value rises.
     max_iter : int, default=100
+        Most iterations.
     tol : float or None, default=1e-8
         Norm of the gradient at which it has converged; None: exactly max_iter steps.
 
@@ -146,7 +148,7 @@ class Newton(BaseEstimator):
         return conclude(objective, state.x, run, n_updates=run.n_iter, tol=self.tol)
 
     def _step(
-        self, objective: Any, state: State, start_value: float, shifts: list[float]
+        self, objective: Objective, state: State, start_value: float, shifts: list[float]
     ) -> tuple[State, float]:
         d, shift = newton_direction(objective.hessian(state.x), state.gradient, self.damping)
         if shift > 0:
@@ -193,7 +195,7 @@ def newton_root(
     max_iter: int = 50,
     tol: float = 1e-12,
 ) -> Root:
-    """Find x with f(x) = 0 by x - f(x)/f'(x); a slope of zero or a cycle is reported.
+    """Find x with ``f(x) = 0`` by x - f(x)/f'(x) from ``start``; reports a zero slope or a cycle.
 
     Parameters
     ----------
@@ -202,6 +204,7 @@ def newton_root(
     derivative : callable, optional
         Found numerically where not given.
     max_iter : int, default=50
+        Most iterations.
     tol : float, default=1e-12
         Largest step, relative to max(1, |x|), at which it has converged.
 

@@ -27,8 +27,9 @@ from pellucid.core.algebra.derivatives import (
     numerical_jacobian,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.losses import Loss, get_loss
+from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.solvers.minimum import norm_of
@@ -72,7 +73,7 @@ class Objective:
         hessian: Callable[[Array], Array] | None = None,
         n_samples: int | None = None,
         *,
-        penalty: Any = None,
+        penalty: L1L2 | None = None,
         convex: bool = False,
     ) -> None:
         for name, function in (("value", value), ("gradient", gradient), ("hessian", hessian)):
@@ -85,7 +86,7 @@ class Objective:
         self.smooth = penalty is None or penalty.smooth
         self.price: Any = 1.0
 
-    def value(self, x: Array, rows: Any = None) -> float:
+    def value(self, x: Array, rows: IntArray | None = None) -> float:
         """F at x, or its estimate from some rows."""
         found = self._value(x) if rows is None else self._value(x, rows)
         return float(found) + (0.0 if self.penalty is None else self.penalty.value(x))
@@ -95,7 +96,7 @@ class Objective:
         found = self.loss_gradient(x, rows)
         return found if self.penalty is None else found + self.penalty.gradient(x)
 
-    def loss_gradient(self, x: Array, rows: Any = None) -> Array:
+    def loss_gradient(self, x: Array, rows: IntArray | None = None) -> Array:
         """The gradient without the penalty."""
         if self._gradient is None:
             return numerical_gradient(lambda z: self._value(z, *_rows(rows)), x).value
@@ -135,11 +136,11 @@ class Objective:
         return False
 
 
-def _rows(rows: Any) -> tuple[Any, ...]:
+def _rows(rows: IntArray | None) -> tuple[Any, ...]:
     return () if rows is None else (rows,)
 
 
-def shortest(g: Array, x: Array, penalty: Any, price: Any) -> Array:
+def shortest(g: Array, x: Array, penalty: L1L2 | None, price: Any) -> Array:
     """The shortest subgradient: at x_j = 0 an L1 penalty can take off up to its weight.
 
     >>> from pellucid.core.functions.penalties import L1L2
@@ -163,8 +164,8 @@ class LinearObjective(Objective):
     y : array of shape (n,)
         Numbers; 0 and 1 for "logistic"; -1 and +1 for the hinges, "perceptron", "exponential".
     loss : str or Loss, default="squared"
-        A name of ``pellucid.core.functions.losses``: squared, absolute, huber, epsilon_insensitive, poisson,
-        logistic, hinge, squared_hinge, modified_huber, perceptron, exponential.
+        A name of ``pellucid.core.functions.losses``: squared, absolute, huber, poisson, logistic,
+        epsilon_insensitive, hinge, squared_hinge, modified_huber, perceptron, exponential.
     penalty : L1, L2, Lq, a sum of L1 and L2, or None
         Added to the loss.
     scale : {"sum", "mean", "half_sum", "half_mean"}, default="mean"
@@ -262,7 +263,7 @@ class LinearObjective(Objective):
     def _batch_factor(self, n_rows: int) -> float:
         return self.half if self.batch == "raw" else self.s * len(self.X) / n_rows
 
-    def value(self, x: Array, rows: Any = None) -> float:
+    def value(self, x: Array, rows: IntArray | None = None) -> float:
         """The value, of all rows or of ``rows``."""
         if rows is None:
             found = self.s * self._sweep(x, slopes=False)[0]
@@ -275,7 +276,7 @@ class LinearObjective(Objective):
     def _penalty_value(self, x: Array) -> float:
         return 0.0 if self.penalty is None else self.penalty.value(x[self.price > 0])
 
-    def loss_gradient(self, x: Array, rows: Any = None) -> Array:
+    def loss_gradient(self, x: Array, rows: IntArray | None = None) -> Array:
         """The gradient without the penalty."""
         if rows is None:
             return self.s * self._sweep(x, slopes=True)[1]

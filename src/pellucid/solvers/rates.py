@@ -28,7 +28,7 @@ class LearningRates(NamedTuple):
 
 
 def learning_rate_range(objective: Any, x: ArrayLike) -> LearningRates:
-    """The useful learning rates of gradient descent near x, from the Hessian there.
+    """The useful learning rates of gradient descent near ``x``, from the Hessian of ``objective``.
 
     Examples
     --------

@@ -9,8 +9,8 @@ r"""Update rules: how a gradient g and a rate eta move the parameters w.
     AdamW      w <- (1 - eta decay) w first, then Adam: the decay does not pass through r
     Clipped    g <- g min(1, c / |g|) first, then any of these
 
-The formulas are in ``compiled.epochs.epochs.update``, which these records, the compiled epochs and the
-neural families share.
+The formulas are in ``compiled.epochs.epochs.update``, which these records, the compiled epochs and
+the neural families share.
 
 References: Polyak (1964); Nesterov (1983); Duchi, Hazan & Singer (2011); Tieleman & Hinton (2012);
 Kingma & Ba (2015); Loshchilov & Hutter (2019); Pascanu, Mikolov & Bengio (2013) for clipping.
@@ -120,6 +120,7 @@ class Momentum(Rule):
         self.nesterov = nesterov
 
     def code(self) -> RuleCode:
+        """The rule as numbers for the compiled loops."""
         check.non_negative(beta=self.beta)
         check.boolean(nesterov=self.nesterov)
         return RuleCode(NESTEROV if self.nesterov else MOMENTUM, float(self.beta), 0.0, 0.0)
@@ -131,6 +132,7 @@ class AdaGrad(Rule):
     Parameters
     ----------
     eps : float, default=1e-8
+        Added to the root, so that nothing is divided by 0.
 
     Examples
     --------
@@ -144,6 +146,7 @@ class AdaGrad(Rule):
         self.eps = eps
 
     def code(self) -> RuleCode:
+        """The rule as numbers for the compiled loops."""
         check.non_negative(eps=self.eps)
         return RuleCode(ADAGRAD, 0.0, 0.0, float(self.eps))
 
@@ -156,6 +159,7 @@ class RMSProp(Rule):
     rho : float, default=0.9
         Share of the old mean square that is kept.
     eps : float, default=1e-8
+        Added to the root, so that nothing is divided by 0.
 
     Examples
     --------
@@ -170,6 +174,7 @@ class RMSProp(Rule):
         self.eps = eps
 
     def code(self) -> RuleCode:
+        """The rule as numbers for the compiled loops."""
         check.non_negative(rho=self.rho, eps=self.eps)
         return RuleCode(RMSPROP, float(self.rho), 0.0, float(self.eps))
 
@@ -198,6 +203,7 @@ class Adam(Rule):
         self.eps = eps
 
     def code(self) -> RuleCode:
+        """The rule as numbers for the compiled loops."""
         check.non_negative(beta1=self.beta1, beta2=self.beta2, eps=self.eps)
         if not (self.beta1 < 1 and self.beta2 < 1):
             raise ValueError(f"beta1 and beta2 must be < 1, got {self.beta1} and {self.beta2}")
@@ -212,6 +218,7 @@ class AdamW(Adam):
     beta1, beta2, eps : float, default=0.9, 0.999, 1e-8
         As in ``Adam``.
     weight_decay : float, default=0.01
+        The decay.
 
     Examples
     --------
@@ -232,6 +239,7 @@ class AdamW(Adam):
         self.weight_decay = weight_decay
 
     def code(self) -> RuleCode:
+        """The rule as numbers for the compiled loops."""
         check.non_negative(weight_decay=self.weight_decay)
         return super().code()._replace(decay=float(self.weight_decay))
 
@@ -259,6 +267,7 @@ class Clipped(Rule):
         self.rule = rule
 
     def code(self) -> RuleCode:
+        """The rule as numbers for the compiled loops."""
         check.positive(norm=self.norm)
         return get_rule(self.rule).code()._replace(clip=float(self.norm))
 

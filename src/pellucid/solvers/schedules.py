@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 class Schedule(BaseEstimator, ABC):
@@ -36,7 +36,7 @@ class Schedule(BaseEstimator, ABC):
         """Refuse parameters that are out of range."""
 
     @abstractmethod
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         """The rate of update t."""
 
     def rates(self, t: int, count: int) -> Array:
@@ -50,15 +50,21 @@ class Constant(Schedule):
     >>> from pellucid.solvers import Constant
     >>> Constant(0.1)(7)
     0.1
+
+    Parameters
+    ----------
+    rate : float, default=0.01
+        The rate.
     """
 
     def __init__(self, rate: float = 0.01) -> None:
         self.rate = rate
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(rate=self.rate)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         if isinstance(t, int):
             return float(self.rate)
         return np.full(np.shape(t), float(self.rate)) if np.ndim(t) else float(self.rate)
@@ -70,6 +76,11 @@ class LinearDecay(Schedule):
     >>> from pellucid.solvers import LinearDecay
     >>> [round(LinearDecay(0.1, 0.01, 100)(t), 6) for t in (0, 50, 99, 100)]
     [0.1, 0.055, 0.0109, 0.01]
+
+    Parameters
+    ----------
+    start, end, steps : float, float, int
+        First rate, last rate, and updates between them.
     """
 
     def __init__(self, start: float, end: float, steps: int) -> None:
@@ -78,11 +89,12 @@ class LinearDecay(Schedule):
         self.steps = steps
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.non_negative(end=self.end)
         check.whole(steps=self.steps)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         share = np.minimum(np.asarray(t) / self.steps, 1.0)
         return _plain((1 - share) * self.start + share * self.end)
 
@@ -93,6 +105,11 @@ class InverseScaling(Schedule):
     >>> from pellucid.solvers import InverseScaling
     >>> InverseScaling(0.1, 0.5)(3), InverseScaling(0.1, 1.0).robbins_monro
     (0.05, True)
+
+    Parameters
+    ----------
+    start, power : float
+        First rate, and exponent >= 0.
     """
 
     def __init__(self, start: float, power: float = 0.5) -> None:
@@ -100,6 +117,7 @@ class InverseScaling(Schedule):
         self.power = power
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.non_negative(power=self.power)
 
@@ -107,7 +125,7 @@ class InverseScaling(Schedule):
     def robbins_monro(self) -> bool:  # type: ignore[override]
         return 0.5 < self.power <= 1
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         return _plain(self.start / (np.asarray(t, dtype=np.float64) + 1) ** self.power)
 
 
@@ -117,6 +135,11 @@ class ExponentialDecay(Schedule):
     >>> from pellucid.solvers import ExponentialDecay
     >>> ExponentialDecay(1.0, 0.5)(3)
     0.125
+
+    Parameters
+    ----------
+    start, decay : float
+        First rate, and factor per update between 0 and 1.
     """
 
     def __init__(self, start: float, decay: float) -> None:
@@ -124,10 +147,11 @@ class ExponentialDecay(Schedule):
         self.decay = decay
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.fraction(decay=self.decay)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         return _plain(self.start * self.decay ** np.asarray(t, dtype=np.float64))
 
 
@@ -137,6 +161,11 @@ class StepDecay(Schedule):
     >>> from pellucid.solvers import StepDecay
     >>> StepDecay(1.0, 0.5, 10)(25)
     0.25
+
+    Parameters
+    ----------
+    start, factor, every : float, float, int
+        First rate, factor between 0 and 1, and updates between two steps.
     """
 
     def __init__(self, start: float, factor: float = 0.5, every: int = 10) -> None:
@@ -145,11 +174,12 @@ class StepDecay(Schedule):
         self.every = every
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.fraction(factor=self.factor)
         check.whole(every=self.every)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         return _plain(self.start * self.factor ** (np.asarray(t) // self.every).astype(float))
 
 
@@ -159,6 +189,11 @@ class Optimal(Schedule):
     >>> from pellucid.solvers import Optimal
     >>> round(Optimal(0.0001)(0), 6), Optimal(0.0001).robbins_monro
     (10.0, True)
+
+    Parameters
+    ----------
+    alpha : float, default=0.0001
+        Strength of the penalty, > 0.
     """
 
     robbins_monro = True
@@ -167,9 +202,10 @@ class Optimal(Schedule):
         self.alpha = alpha
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(alpha=self.alpha)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         typical = np.sqrt(1 / np.sqrt(self.alpha))
         return _plain(1 / (self.alpha * (1 / (typical * self.alpha) + np.asarray(t))))
 
@@ -180,6 +216,11 @@ class Cosine(Schedule):
     >>> from pellucid.solvers import Cosine
     >>> [round(Cosine(0.1, 0.0, 100)(t), 4) for t in (0, 50, 100)]
     [0.1, 0.05, 0.0]
+
+    Parameters
+    ----------
+    start, end, steps : float, float, int
+        First rate, last rate, and updates between them.
     """
 
     def __init__(self, start: float, end: float, steps: int) -> None:
@@ -188,11 +229,12 @@ class Cosine(Schedule):
         self.steps = steps
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.non_negative(end=self.end)
         check.whole(steps=self.steps)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         share = np.minimum(np.asarray(t) / self.steps, 1.0)
         return _plain(self.end + (self.start - self.end) * (1 + np.cos(np.pi * share)) / 2)
 
@@ -203,6 +245,11 @@ class WarmUp(Schedule):
     >>> from pellucid.solvers import Constant, WarmUp
     >>> [WarmUp(Constant(0.1), 4)(t) for t in (0, 1, 3, 9)]
     [0.025, 0.05, 0.1, 0.1]
+
+    Parameters
+    ----------
+    schedule, steps : Schedule, int
+        What follows, and updates before it.
     """
 
     def __init__(self, schedule: Schedule, steps: int) -> None:
@@ -210,6 +257,7 @@ class WarmUp(Schedule):
         self.steps = steps
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.whole(steps=self.steps)
         self.schedule.validate()
 
@@ -217,7 +265,7 @@ class WarmUp(Schedule):
     def robbins_monro(self) -> bool:  # type: ignore[override]
         return bool(self.schedule.robbins_monro)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         t = np.asarray(t)
         later = self.schedule(np.maximum(t - self.steps, 0))
         return _plain(np.where(t < self.steps, (t + 1) / self.steps * self.schedule(0), later))
@@ -232,6 +280,11 @@ class Adaptive(Schedule):
     >>> from pellucid.solvers import Adaptive
     >>> Adaptive(0.1)(1000)
     0.1
+
+    Parameters
+    ----------
+    start, factor, patience : float, float, int
+        First rate, divisor, and epochs without progress.
     """
 
     def __init__(self, start: float, factor: float = 5.0, patience: int = 5) -> None:
@@ -240,12 +293,13 @@ class Adaptive(Schedule):
         self.patience = patience
 
     def validate(self) -> None:
+        """Raise ValueError where a parameter is out of range."""
         check.positive(start=self.start)
         check.whole(patience=self.patience)
         if not self.factor > 1:
             raise ValueError(f"factor must be > 1, got {self.factor!r}")
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Any:
         return self.start + 0.0 * np.asarray(t) if np.ndim(t) else float(self.start)
 
 

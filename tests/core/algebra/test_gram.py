@@ -103,7 +103,7 @@ llvm.get_host_cpu_features = lambda: features
 
 import numpy as np
 import pellucid
-from pellucid.core import simd
+from pellucid.core.runtime import simd
 from pellucid.core.algebra.gram import joint_moments
 from pellucid.core.loops.statistics import moments, unit_weights
 

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/compiled/counts."""
+"""Kernels that count: words, moments within classes, inversions, basis functions."""

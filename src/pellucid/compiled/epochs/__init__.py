@@ -1,1 +1,1 @@
-"""TODO src/pellucid/compiled/epochs."""
+"""Kernels that sweep over rows to fit linear models. Start with ``epochs.py``."""

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/compiled/trees."""
+"""Kernels of decision trees, for ``tree`` and ``ensemble``. Start with ``growth.py``."""

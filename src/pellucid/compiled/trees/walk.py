@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
 
@@ -131,7 +131,13 @@ def leaf_of_rows(keys, code_bits, row_bits, feature, start, stop, out):
 
 
 def leaves_of(
-    X: Array, feature: Any, threshold: Any, missing_left: Any, right: Any, levels: Any, sets: Any
+    X: Array,
+    feature: IntArray,
+    threshold: Array,
+    missing_left: Any,
+    right: IntArray,
+    levels: Any,
+    sets: Any,
 ) -> Any:
     """The leaf of every row, in threads."""
     X = X if X.flags.writeable and X.flags.c_contiguous else np.array(X, order="C")

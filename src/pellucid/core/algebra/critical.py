@@ -17,14 +17,14 @@ from pellucid.core.arrays.typing import Array
 
 
 class CriticalPoint(NamedTuple):
-    """The kind of a point, the norm of the gradient there, the eigenvalues of the Hessian.
+    """The kind of a point, with the evidence.
 
     >>> print(certify(1e-9, np.diag([2.0, 4.0]), tol=1e-5, convex=True))
     global minimum, unique: gradient norm 1e-09, eigenvalues of the Hessian 2 to 4, all positive
     """
 
-    kind: str
-    gradient_norm: float
+    kind: str  # such as "local minimum"
+    gradient_norm: float  # 0 at a stationary point
     eigenvalues: Array  # ascending; empty where the Hessian was not looked at
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ The same plane has many (w, w0); the canonical one of separated data has min y f
 margin is 1/|w|.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,7 +109,7 @@ class Hyperplane:
             )
         return Hyperplane(self.coef / smallest, self.intercept / smallest)
 
-    def equation(self, feature_names: Any = None) -> str:
+    def equation(self, feature_names: Sequence[str] | None = None) -> str:
         """The plane in words, ``3 x0 + 4 x1 - 5 = 0``."""
         names = [f"x{j}" for j in range(len(self.coef))] if feature_names is None else feature_names
         if len(names) != len(self.coef):

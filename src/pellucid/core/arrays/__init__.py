@@ -1,1 +1,1 @@
-"""TODO src/pellucid/core/arrays."""
+"""Arrays, frames and parameters at the door. Start with ``check.py`` and ``typing.py``."""

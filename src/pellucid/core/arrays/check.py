@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-def _number(name: str, value: Any) -> None:
+def _number(name: str, value: object) -> None:
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or value != value:
         raise ValueError(f"{name} must be a number, got {value!r}")
 
@@ -34,7 +34,7 @@ def non_negative(**values: Any) -> None:
             raise ValueError(f"{name} must be >= 0, got {value!r}")
 
 
-def whole(*, at_least: int = 1, **values: Any) -> None:
+def whole(*, at_least: int = 1, **values: object) -> None:
     """Refuse anything that is not a whole number of at least ``at_least``.
 
     >>> whole(n_clusters=2.5)
@@ -61,7 +61,7 @@ def boolean(**values: Any) -> None:
             raise ValueError(f"{name} must be True or False, got {value!r}")
 
 
-def one_of(choices: Collection[str], **values: Any) -> None:
+def one_of(choices: Collection[str], **values: object) -> None:
     """Refuse a word that is not among ``choices``, and name the nearest one.
 
     >>> one_of(("svd", "qr"), solver="qrr")
@@ -76,7 +76,7 @@ def one_of(choices: Collection[str], **values: Any) -> None:
             )
 
 
-def hint(word: Any, choices: Collection[str]) -> str:
+def hint(word: object, choices: Collection[str]) -> str:
     """Return ``; did you mean 'x'?`` when some choice is near, else nothing."""
     near = get_close_matches(str(word), [str(choice) for choice in choices], n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

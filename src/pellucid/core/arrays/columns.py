@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
+
 TEXT = (nw.String, nw.Categorical, nw.Enum)
 
 
@@ -28,7 +30,7 @@ class Coded(NamedTuple):
     missing: Any
 
 
-def frame_columns(frame: Any) -> list[Any]:
+def frame_columns(frame: object) -> list[Any]:
     """The columns of a frame, each in the kind that keeps its type and costs least.
 
     >>> import polars
@@ -39,7 +41,7 @@ def frame_columns(frame: Any) -> list[Any]:
     return [frame_column(series) for series in table.iter_columns()]  # names may be numbers
 
 
-def frame_cells(frame: Any) -> Any:
+def frame_cells(frame: object) -> Any:
     """A frame as one matrix: of numbers where all columns are numbers, else of objects.
 
     >>> import polars
@@ -56,7 +58,7 @@ def frame_cells(frame: Any) -> Any:
     return cells
 
 
-def plain_column(column: Any) -> Any:
+def plain_column(column: ArrayLike) -> Any:
     """A column as a NumPy array."""
     if isinstance(column, Text):
         cells = column.series.to_numpy().astype(object)

@@ -25,7 +25,7 @@ def is_frame(X: Any) -> bool:
         raise ValueError("the frame has two columns with the same name; rename one") from None
 
 
-def indexable_frame(frame: Any) -> Any:
+def indexable_frame(frame: object) -> Any:
     """The frame itself if scikit-learn can take rows of it (pandas, polars), else as polars.
 
     >>> import pyarrow
@@ -37,7 +37,7 @@ def indexable_frame(frame: Any) -> Any:
     return frame if kind.is_pandas() or kind.is_polars() else table.to_polars()
 
 
-def frame_matrix(frame: Any) -> Array:
+def frame_matrix(frame: object) -> Array:
     """A frame as a C-contiguous float64 matrix; text is refused by the name of its column.
 
     >>> import polars

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/core/functions."""
+"""Functions with derivatives: ``losses.py``, ``penalties.py``, ``kernels.py``, ``distances.py``."""

@@ -1,4 +1,4 @@
-r"""Further distances between rows, beside those of ``core.functions.distances``; same form, other uses.
+r"""Further distances between rows, in the form of those of ``core.functions.distances``.
 
 Of truth values (a cell counts as true when it is not 0), with the numbers of coordinates
 tt both true, tf and ft only one, ff none, and u = tf + ft:

@@ -13,12 +13,10 @@ the training range may add more than 1. Without missing cells it is a metric.
 Reference: Gower (1971), A general coefficient of similarity, Biometrics 27.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.threads import map_threads
 
 BLOCK_VALUES = 1 << 16  # distances that are worked on at once: they stay in the cache
@@ -48,13 +46,18 @@ class Gower(BaseEstimator):
            [0., 1., 0.]])
     """
 
-    def __init__(self, categorical: Any = None, ranges: Any = None, w: Any = None) -> None:
+    def __init__(
+        self,
+        categorical: ArrayLike | None = None,
+        ranges: ArrayLike | None = None,
+        w: ArrayLike | None = None,
+    ) -> None:
         self.categorical = categorical
         self.ranges = ranges
         self.w = w
 
 
-def column_mask(categorical: Any, d: int) -> Array:
+def column_mask(categorical: ArrayLike | None, d: int) -> Array:
     """Which columns are categories, from a mask or from column numbers.
 
     >>> column_mask([1], 3)
@@ -84,7 +87,7 @@ def column_ranges(X: Array) -> Array:
     return np.where(there.any(axis=0), high - low, 0.0)
 
 
-def known_ranges(ranges: Any, X: Array) -> Array:
+def known_ranges(ranges: ArrayLike | None, X: Array) -> Array:
     """Those given, or those of the training rows."""
     if ranges is None:
         return column_ranges(X)

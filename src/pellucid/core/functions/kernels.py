@@ -13,7 +13,7 @@ columns of kernels are kernels. A feature map exists where it is finite: a sum c
 maps, a product takes all pairwise products, a multiple b scales by sqrt(b).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from math import factorial, inf, prod, sqrt
 from typing import Any, NamedTuple, TypeAlias
@@ -23,7 +23,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.distances import pairwise_manhattan
 from pellucid.core.runtime.threads import map_threads
 
@@ -44,7 +44,7 @@ class KernelCode(NamedTuple):
 
 
 class Kernel(BaseEstimator):
-    """Base of the kernels: a leaf says ``_gram(X, Z)``.
+    """Base of the kernels: a subclass writes ``_gram(X, Z)``.
 
     Calling it gives the Gram matrix; ``+``, ``*``, ``normalized`` and ``on`` make new kernels.
 
@@ -59,10 +59,10 @@ class Kernel(BaseEstimator):
 
     by_construction = True  # positive semi-definite whatever the rows
 
-    def __call__(self, X: Any, Z: Any = None) -> Array:
+    def __call__(self, X: Any, Z: ArrayLike | None = None) -> Array:
         return self._gram(X, Z)
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         raise NotImplementedError(f"{type(self).__name__} does not say what k(x, z) is")
 
     def diagonal(self, X: Any) -> Array:
@@ -81,7 +81,7 @@ class Kernel(BaseEstimator):
         """k(x, z) / sqrt(k(x, x) k(z, z)): every row has length 1 in feature space."""
         return NormalizedKernel(self)
 
-    def on(self, columns: Any) -> "ColumnsKernel":
+    def on(self, columns: Sequence[int]) -> "ColumnsKernel":
         """The same kernel that sees only these columns."""
         return ColumnsKernel(self, columns)
 
@@ -118,12 +118,15 @@ class LinearKernel(Kernel):
         return products(X, Z)
 
     def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
         return squared_lengths(rows_of(X))
 
     def feature_map(self, X: Any) -> Array:
+        """The rows themselves."""
         return dense(rows_of(X))
 
     def code(self) -> KernelCode:
+        """The kernel as numbers for compiled code."""
         return KernelCode(LINEAR)
 
 
@@ -133,9 +136,11 @@ class PolynomialKernel(Kernel):
     Parameters
     ----------
     degree : int, default=2
+        The power.
     coef0 : float, default=1.0
         At least 0; 0 is the homogeneous kernel.
     gamma : float, default=1.0
+        Factor of the inner product.
 
     Examples
     --------
@@ -150,7 +155,7 @@ class PolynomialKernel(Kernel):
         self.gamma = gamma
 
     @staticmethod
-    def _check(degree: Any, coef0: Any, gamma: Any) -> None:
+    def _check(degree: float, coef0: float, gamma: float) -> None:
         check.whole(degree=degree, at_least=0)
         check.non_negative(coef0=coef0, gamma=gamma)
 
@@ -158,6 +163,7 @@ class PolynomialKernel(Kernel):
         return (self.gamma * products(X, Z) + self.coef0) ** self.degree
 
     def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
         return (self.gamma * squared_lengths(rows_of(X)) + self.coef0) ** self.degree
 
     def feature_map(self, X: Any) -> Array:
@@ -173,6 +179,7 @@ class PolynomialKernel(Kernel):
         return np.column_stack(columns)
 
     def code(self) -> KernelCode:
+        """The kernel as numbers for compiled code."""
         return KernelCode(POLYNOMIAL, float(self.gamma), float(self.coef0), float(self.degree))
 
 
@@ -188,7 +195,7 @@ class UncheckedPolynomialKernel(PolynomialKernel):
     by_construction = False
 
     @staticmethod
-    def _check(degree: Any, coef0: Any, gamma: Any) -> None:
+    def _check(degree: float, coef0: float, gamma: Any) -> None:
         check.whole(degree=degree, at_least=0)
 
 
@@ -198,6 +205,7 @@ class GaussianKernel(Kernel):
     Parameters
     ----------
     sigma : float, default=1.0
+        Width, > 0.
 
     Examples
     --------
@@ -220,9 +228,11 @@ class GaussianKernel(Kernel):
         return E
 
     def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
         return np.ones(n_rows(X))
 
     def code(self) -> KernelCode:
+        """The kernel as numbers for compiled code."""
         return KernelCode(GAUSSIAN, self.gamma)
 
 
@@ -232,6 +242,7 @@ class LaplacianKernel(Kernel):
     Parameters
     ----------
     sigma : float, default=1.0
+        Width, > 0.
 
     Examples
     --------
@@ -243,15 +254,17 @@ class LaplacianKernel(Kernel):
         check.positive(sigma=sigma)
         self.sigma = sigma
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         X = dense(rows_of(X))
         Z = X if Z is None else dense(rows_of(Z))
         return np.exp(-pairwise_manhattan(X, Z) / self.sigma)
 
     def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
         return np.ones(n_rows(X))
 
     def code(self) -> KernelCode:
+        """The kernel as numbers for compiled code."""
         return KernelCode(LAPLACIAN, 1.0 / float(self.sigma))
 
 
@@ -261,7 +274,9 @@ class SigmoidKernel(Kernel):
     Parameters
     ----------
     gamma : float, default=1.0
+        Factor of the inner product.
     coef0 : float, default=0.0
+        Constant added to it.
 
     Examples
     --------
@@ -279,9 +294,11 @@ class SigmoidKernel(Kernel):
         return np.tanh(self.gamma * products(X, Z) + self.coef0)
 
     def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
         return np.tanh(self.gamma * squared_lengths(rows_of(X)) + self.coef0)
 
     def code(self) -> KernelCode:
+        """The kernel as numbers for compiled code."""
         return KernelCode(SIGMOID, float(self.gamma), float(self.coef0))
 
 
@@ -291,6 +308,7 @@ class FunctionKernel(Kernel):
     Parameters
     ----------
     function : callable(x, z) -> float
+        Symmetric in its arguments.
 
     Examples
     --------
@@ -328,7 +346,7 @@ class MatrixFunctionKernel(Kernel):
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         Z = X if Z is None else Z
         K = np.asarray(self.function(X, Z), dtype=np.float64)
         if K.shape != (n_rows(X), n_rows(Z)):
@@ -350,13 +368,14 @@ class PrecomputedKernel(Kernel):
 
     by_construction = False
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         K = dense(rows_of(X))
         if Z is not None:
             raise ValueError("a precomputed kernel has no rows to compare: give the Gram matrix")
         return K
 
     def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
         return np.diagonal(dense(rows_of(X))).copy()
 
 
@@ -381,7 +400,7 @@ class SumKernel(Kernel):
     def by_construction(self) -> bool:  # type: ignore[override]
         return self.left.by_construction and self.right.by_construction
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.left(X, Z) + self.right(X, Z)
 
     def diagonal(self, X: Any) -> Array:
@@ -412,7 +431,7 @@ class ProductKernel(Kernel):
     def by_construction(self) -> bool:  # type: ignore[override]
         return self.left.by_construction and self.right.by_construction
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.left(X, Z) * self.right(X, Z)
 
     def diagonal(self, X: Any) -> Array:
@@ -446,7 +465,7 @@ class ScaledKernel(Kernel):
     def by_construction(self) -> bool:  # type: ignore[override]
         return self.kernel.by_construction
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.scale * self.kernel(X, Z)
 
     def diagonal(self, X: Any) -> Array:
@@ -485,7 +504,7 @@ class NormalizedKernel(Kernel):
             )
         return np.sqrt(squared)
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         a = self._lengths(X)
         b = a if Z is None else self._lengths(Z)
         return self.kernel(X, Z) / a[:, None] / b
@@ -512,7 +531,7 @@ class ColumnsKernel(Kernel):
     array([[30.]])
     """
 
-    def __init__(self, kernel: Kernel, columns: Any) -> None:
+    def __init__(self, kernel: Kernel, columns: Sequence[int]) -> None:
         self.kernel = kernel
         self.columns = columns
 
@@ -530,7 +549,7 @@ class ColumnsKernel(Kernel):
             )
         return X[:, columns]
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.kernel(self._part(X), self._part(Z))
 
     def diagonal(self, X: Any) -> Array:
@@ -558,7 +577,7 @@ def dense(X: Any) -> Array:
     return X.toarray() if issparse(X) else np.asarray(X)
 
 
-def products(X: Any, Z: Any) -> Array:
+def products(X: Any, Z: Array | None) -> Array:
     """x.z of all pairs."""
     X = rows_of(X)
     Z = X if Z is None else rows_of(Z)
@@ -571,7 +590,7 @@ def squared_lengths(X: Any) -> Array:
     return np.asarray(X.multiply(X).sum(axis=1)).ravel() if issparse(X) else (X * X).sum(axis=1)
 
 
-def squared_distances(X: Any, Z: Any, scale: float = 1.0) -> Array:
+def squared_distances(X: Any, Z: Array | None, scale: float = 1.0) -> Array:
     """scale |x - z|^2 of all pairs, as one product of [x, |x|^2, 1] and scale [-2 z, 1, |z|^2].
 
     Rows are taken about a common centre, where little is lost in the difference.
@@ -639,7 +658,7 @@ def in_blocks(function: Callable[[slice], Any], D: Array) -> None:
 def kernel_from(
     kernel: Any,
     *,
-    gamma: Any = "scale",
+    gamma: float | str | None = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     n_features: int = 1,
@@ -674,7 +693,7 @@ def kernel_from(
     return UncheckedPolynomialKernel(degree, coef0, g)
 
 
-def gamma_number(gamma: Any, n_features: int, variance: float) -> float:
+def gamma_number(gamma: float | str | None, n_features: int, variance: float) -> float:
     """The number that "scale", "auto" or None stands for."""
     if gamma is None:
         return 1.0 / n_features

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.jit import jit
 
 SQUARED, ABSOLUTE, HUBER, EPSILON, SQUARED_EPSILON, POISSON = range(6)
@@ -149,16 +149,16 @@ class Loss(NamedTuple):
     smooth: bool  # differentiable
     bound: float  # the largest second derivative
 
-    def value(self, y: Any, f: Any) -> Array:
+    def value(self, y: Any, f: ArrayLike) -> Array:
         return self._fill(fill_values, y, f)
 
-    def gradient(self, y: Any, f: Any) -> Array:
+    def gradient(self, y: Any, f: Array) -> Array:
         return self._fill(fill_slopes, y, f)
 
-    def curvature(self, y: Any, f: Any) -> Array:
+    def curvature(self, y: Any, f: ArrayLike) -> Array:
         return self._fill(fill_curvatures, y, f)
 
-    def _fill(self, kernel: Any, y: Any, f: Any) -> Array:
+    def _fill(self, kernel: Any, y: Any, f: ArrayLike) -> Array:
         y = np.ascontiguousarray(y, dtype=np.float64)
         f = np.ascontiguousarray(f, dtype=np.float64)
         out = np.empty(len(f))

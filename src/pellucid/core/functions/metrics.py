@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.dissimilarities import BINARY, FURTHER, pairwise_binary
 from pellucid.core.functions.distances import pairwise_canberra, pairwise_hamming
 from pellucid.core.functions.gower import Gower, column_mask, known_ranges, pairwise_gower
@@ -55,7 +55,7 @@ class Minkowski(BaseEstimator):
     array([[10.]])
     """
 
-    def __init__(self, p: float = 2, w: Any = None) -> None:
+    def __init__(self, p: float = 2, w: ArrayLike | None = None) -> None:
         self.p = p
         self.w = w
 
@@ -78,7 +78,7 @@ class Mahalanobis(BaseEstimator):
     array([[2.23606798]])
     """
 
-    def __init__(self, covariance: Any = None, squared: bool = False) -> None:
+    def __init__(self, covariance: ArrayLike | None = None, squared: bool = False) -> None:
         self.covariance = covariance
         self.squared = squared
 
@@ -126,14 +126,14 @@ def directions(X: Array, *, centre: bool) -> Array:
     return X / np.where(length > 0, length, 1.0)
 
 
-def column_weights(w: Any, d: int) -> Array:
+def column_weights(w: ArrayLike | None, d: int) -> Array:
     w = np.asarray(w, dtype=np.float64)
     if w.shape != (d,) or not (w >= 0).all() or not np.isfinite(w).all():
         raise ValueError(f"w must hold {d} finite numbers >= 0, one per column, got {w.tolist()}")
     return w
 
 
-def minkowski(p: float, w: Any = None, d: int = 0) -> Metric:
+def minkowski(p: float, w: ArrayLike | None = None, d: int = 0) -> Metric:
     """The metric of order p with column weights w.
 
     >>> minkowski(2).power
@@ -163,7 +163,7 @@ def inverse_root(S: Array) -> Array:
     return vectors[:, keep] / np.sqrt(values[keep])
 
 
-def mahalanobis(S: Any, d: int, squared: bool = False) -> Metric:
+def mahalanobis(S: ArrayLike | None, d: int, squared: bool = False) -> Metric:
     """The metric of a covariance matrix.
 
     >>> mahalanobis(np.eye(2), 2).order
@@ -205,7 +205,7 @@ def training_variance(X: Array, w: Array | None = None) -> Array:
     return w @ (C * C) / (w.sum() - 1)
 
 
-def settled(metric: Any, X: Array, w: Array | None = None) -> tuple[Any, dict[str, Any]]:
+def settled(metric: object, X: Array, w: Array | None = None) -> tuple[Any, dict[str, Any]]:
     """The metric with what it takes from the training rows filled in, for use on fewer rows.
 
     >>> settled("euclidean", np.zeros((2, 1)))
@@ -273,7 +273,7 @@ def gower(metric: Gower, X: Array) -> Metric:
     return Metric("gower", None, pairwise=partial(pairwise_gower, **kinds))
 
 
-def foreign(metric: Any, keywords: dict) -> Metric:
+def foreign(metric: object, keywords: dict) -> Metric:
     """A callable of two rows, or an object with ``pairwise(A, B)`` (scikit-learn's)."""
     if hasattr(metric, "pairwise"):
         return Metric(type(metric).__name__, None, pairwise=metric.pairwise)
@@ -286,7 +286,7 @@ def foreign(metric: Any, keywords: dict) -> Metric:
     return Metric(getattr(metric, "__name__", "callable"), None, pairwise=pairwise)
 
 
-def standardised(V: Any, X: Array) -> Metric:
+def standardised(V: ArrayLike | None, X: Array) -> Metric:
     V = training_variance(X) if V is None else np.asarray(V, dtype=np.float64)
     if V.shape != (X.shape[1],) or not (V > 0).all():
         raise ValueError(

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
-def soft_threshold(v: Any, t: Any) -> Any:
+def soft_threshold(v: ArrayLike, t: ArrayLike) -> Any:
     """sign(v) max(|v| - t, 0).
 
     >>> soft_threshold(np.array([3.0, -0.4, -2.0]), 1.0)
@@ -37,8 +37,8 @@ class L1L2:
     5.5
     """
 
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: float = 0.0  # strength of the absolute values
+    l2: float = 0.0  # strength of the squares
 
     def __post_init__(self) -> None:
         check.non_negative(l1=self.l1, l2=self.l2)
@@ -55,15 +55,19 @@ class L1L2:
         return 2 * self.l2
 
     def value(self, w: Array) -> float:
+        """The penalty of ``w``."""
         return float(self.l1 * np.abs(w).sum() + self.l2 * (w @ w))
 
     def gradient(self, w: Array) -> Array:
+        """First derivatives; 0 at 0 for the absolute values."""
         return self.l1 * np.sign(w) + 2 * self.l2 * w
 
     def curvature(self, w: Array) -> Array:
+        """Second derivatives, one per weight."""
         return np.full(len(w), 2 * self.l2)
 
-    def prox(self, v: Array, t: Any) -> Array:
+    def prox(self, v: Array, t: float) -> Array:
+        """argmin_w of |w - ``v``|^2 / 2 + ``t`` times the penalty."""
         return soft_threshold(v, t * self.l1) / (1 + 2 * t * self.l2)
 
     def __add__(self, other: "L1L2") -> "L1L2":
@@ -75,6 +79,11 @@ class L1(L1L2):
 
     >>> L1(0.5).prox(np.array([2.0, 0.1]), 1.0)
     array([1.5, 0. ])
+
+    Parameters
+    ----------
+    alpha : float
+        Strength, >= 0.
     """
 
     def __init__(self, alpha: float) -> None:
@@ -90,6 +99,11 @@ class L2(L1L2):
 
     >>> L2(0.5).gradient(np.array([2.0, -1.0]))
     array([ 2., -1.])
+
+    Parameters
+    ----------
+    alpha : float
+        Strength, >= 0.
     """
 
     def __init__(self, alpha: float) -> None:
@@ -108,8 +122,8 @@ class Lq:
     9.0
     """
 
-    alpha: float
-    q: float
+    alpha: float  # strength
+    q: float  # the power
 
     def __post_init__(self) -> None:
         check.non_negative(alpha=self.alpha)
@@ -128,21 +142,24 @@ class Lq:
         return 2 * self.alpha if self.q == 2 else np.inf
 
     def value(self, w: Array) -> float:
+        """The penalty of ``w``."""
         return float(self.alpha * (np.abs(w) ** self.q).sum())
 
     def gradient(self, w: Array) -> Array:
+        """First derivatives; 0 at 0."""
         size = np.abs(w)
         with np.errstate(divide="ignore"):
             power = np.where(size > 0, size ** (self.q - 1), 0.0)
         return self.alpha * self.q * np.sign(w) * power
 
     def curvature(self, w: Array) -> Array:
+        """Second derivatives, one per weight."""
         size = np.abs(w)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.alpha * self.q * (self.q - 1) * size ** (self.q - 2)
         return np.where(size > 0, found, 2 * self.alpha if self.q == 2 else 0.0)
 
-    def prox(self, v: Array, t: Any) -> Array:
+    def prox(self, v: Array, t: float) -> Array:
         """Bisection on u + t alpha q u^(q-1) = |v|, which rises in u right of its minimum."""
         a = np.broadcast_to(np.asarray(t * self.alpha, dtype=np.float64), np.shape(v))
         size = np.abs(v)

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/core/loops."""
+"""Loops: ``iterate.py`` drives every iteration, ``statistics.py`` every sum over blocks of rows."""

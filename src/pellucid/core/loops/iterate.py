@@ -37,17 +37,23 @@ class DivergenceWarning(ConvergenceWarning):
 
 
 class History(Sequence):
-    """One row per step; a column by its name.
+    """The ``rows`` of a fit, one per step; a column by its name.
 
     >>> history = History([{"step": 1, "objective": 4.0}, {"step": 2, "objective": 1.0}])
     >>> history["objective"], len(history), history[-1]["step"]
     (array([4., 1.]), 2, 2)
+
+    Parameters
+    ----------
+    rows : sequence of dict, default=()
+        The steps so far.
     """
 
     def __init__(self, rows: Sequence[dict[str, Any]] = ()) -> None:
         self._rows = list(rows)
 
     def append(self, row: dict[str, Any]) -> None:
+        """Add the ``row`` of one step."""
         self._rows.append(row)
 
     def __len__(self) -> int:
@@ -88,7 +94,7 @@ class History(Sequence):
         """The history as a Polars frame; array cells become lists."""
         import polars
 
-        def cell(value: Any) -> Any:
+        def cell(value: object) -> Any:
             return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
         return polars.DataFrame({n: [cell(r.get(n)) for r in self._rows] for n in self.columns})
@@ -116,11 +122,11 @@ class Iteration(NamedTuple):
     (1.0, 3, True)
     """
 
-    state: Any
-    n_iter: int
-    converged: bool
+    state: Any  # the last one
+    n_iter: int  # steps made
+    converged: bool  # whether the gap fell to ``tol``
     reason: str
-    history: History
+    history: History  # one row per step
 
 
 class FitContext:
@@ -204,6 +210,8 @@ def iterate(
     explain: Callable[[State], str] | None = None,
 ) -> Iteration:
     """Apply ``step`` until its gap is at most ``tol``, someone says stop, or the limit is reached.
+
+    ``context`` carries scikit-learn's callbacks; ``name`` is the loop's name in warnings.
 
     ``record(state)`` is the row of the history; ``start_row=False`` leaves out row 0, the start.
     ``tol=None`` runs exactly ``max_iter`` steps without a warning; ``warn=False`` leaves the

@@ -33,7 +33,9 @@ class Criteria(NamedTuple):
         return f"smaller is better: {', '.join(part for part in parts if 'None' not in part)}"
 
 
-def gaussian_criteria(rss: Any, k: Any, n: float, sigma2: Any = np.nan) -> Criteria:
+def gaussian_criteria(
+    rss: ArrayLike, k: ArrayLike, n: float, sigma2: ArrayLike = np.nan
+) -> Criteria:
     """The criteria of normal models with k coefficients, the intercept counted.
 
     >>> gaussian_criteria(3.254602, 4, 8).aic.round(6)

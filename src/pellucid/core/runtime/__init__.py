@@ -1,1 +1,3 @@
-"""TODO src/pellucid/core/runtime."""
+"""How code runs: ``jit.py`` compiles, ``threads.py`` maps over blocks, ``random.py`` seeds,
+``warn.py`` warns at the user's line.
+"""

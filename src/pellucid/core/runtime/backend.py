@@ -1,4 +1,4 @@
-"""Who maps over blocks when nobody says: a context variable, set by ``pellucid.backends.use``."""
+"""The default backend of maps over blocks: a context variable set by ``backends.use``."""
 
 from contextvars import ContextVar
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 default_backend: ContextVar[Any] = ContextVar("pellucid_backend", default=None)
 
 
-def check_backend(backend: Any) -> Any:
+def check_backend(backend: object) -> Any:
     """Return ``backend`` if it can map, else refuse it in one sentence.
 
     >>> check_backend("dask")

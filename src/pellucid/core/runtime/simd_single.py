@@ -5,9 +5,9 @@ rows, block j of the right COLUMNS rows, both stored by coordinate,
 
     out[r0 + r, c0 + c] = sum_t L[i, t, r] R[j, t, c],        r < ROWS, c < COLUMNS.
 
-It is written in LLVM's own terms, as ``core.runtime.simd``: vectors of LANES floats become AVX-512, AVX2
-or NEON instructions. Each sum runs over t in order with fused multiply-adds where there are any,
-so its rounding error is at most (d + 1) 2^-24 sum_t |l_t r_t| (to first order) on every machine.
+It is written in LLVM's own terms, as ``core.runtime.simd``: vectors of LANES floats become AVX-512,
+AVX2 or NEON instructions. Each sum runs over t in order with fused multiply-adds where there are
+any, so its rounding error is at most (d + 1) 2^-24 sum_t |l_t r_t| (to first order) anywhere.
 """
 
 from typing import Any

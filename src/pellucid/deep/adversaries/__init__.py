@@ -1,1 +1,1 @@
-"""TODO src/pellucid/deep/adversaries."""
+"""Generative adversarial networks. Start with ``adversarial.py``."""

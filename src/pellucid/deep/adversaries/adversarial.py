@@ -49,9 +49,11 @@ class GenerativeAdversarialNetwork(DeepModel):
     n_discriminator_steps : int, default=1
         Steps of the discriminator for each of the generator.
     loss : {"non_saturating", "minimax", "least_squares"}, default="non_saturating"
+        What generator and discriminator minimise.
     training : Training or None, default=None
         ``early_stopping`` must be None: neither loss says how good the samples are.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------
@@ -107,6 +109,7 @@ class GenerativeAdversarialNetwork(DeepModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         torch = require_torch()
         from pellucid.deep.adversaries.adversarial_module import Game
 

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/deep/convolution."""
+"""Networks for images. Start with ``convolutional.py``."""

@@ -4,8 +4,6 @@ Filter   (f * k)[i, j] = sum_uv f[i + u, j + v] k[u, v]      cross-correlation, 
 Pool     the largest or the mean value of each size x size tile; rows and columns left over are cut
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -16,7 +14,7 @@ KINDS = ("max", "mean")
 
 
 def convolve(image: ArrayLike, kernel: ArrayLike) -> Array:
-    """Cross-correlation of an image with a kernel, where the kernel lies inside.
+    """Cross-correlation of an ``image`` with a ``kernel``, where the kernel lies inside.
 
     Parameters
     ----------
@@ -41,7 +39,7 @@ def convolve(image: ArrayLike, kernel: ArrayLike) -> Array:
 
 
 def pool(image: ArrayLike, size: int = 2, kind: str = "max") -> Array:
-    """The largest or the mean value of each tile.
+    """The largest or the mean value (``kind``) of each tile of ``image``.
 
     Parameters
     ----------
@@ -66,7 +64,7 @@ def pool(image: ArrayLike, size: int = 2, kind: str = "max") -> Array:
     return tiles.max(axis=(1, 3)) if kind == "max" else tiles.mean(axis=(1, 3))
 
 
-def _matrix(values: Any, name: str) -> Array:
+def _matrix(values: object, name: str) -> Array:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or not array.size or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a matrix of finite numbers, got shape {array.shape}")

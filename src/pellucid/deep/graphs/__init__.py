@@ -1,1 +1,1 @@
-"""TODO src/pellucid/deep/graphs."""
+"""Networks on graphs. Start with ``messages.py``, then ``graph_network.py``."""

@@ -47,10 +47,13 @@ class GraphNeuralNetworkClassifier(DeepClassifier):
     hidden : tuple of int, default=(32, 32)
         Units of each stage; as many stages as edges to look across.
     aggregation : {"gcn", "mean", "sum"}, default="gcn"
+        As in ``message_pass``.
     readout : {"mean", "sum", "max"} or None, default="mean"
         How nodes become one graph; None: classify the nodes of one graph.
     training : Training or None, default=None
+        None: ``Training()``.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     A graph is ``(adjacency, node_features)``. ``fit`` takes a list of graphs and their labels or,
     with ``readout=None``, one graph and the labels of its nodes, -1 where unknown.

@@ -73,6 +73,7 @@ def message_pass(adjacency: ArrayLike, features: ArrayLike, *, aggregation: str 
         Symmetric for "gcn".
     features : array (n,) or (n, p)
     aggregation : {"gcn", "mean", "sum"}, default="gcn"
+        Symmetrically normalised with the node itself, the mean, or the sum.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/deep/recurrence."""
+"""Recurrent networks for sequences. Start with ``recurrent.py``."""

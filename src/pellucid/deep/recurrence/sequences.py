@@ -61,7 +61,7 @@ def pad(X: Any) -> Padded:
     return Padded(values, lengths)
 
 
-def unpad(values: Any, lengths: IntArray) -> Any:
+def unpad(values: Array, lengths: IntArray) -> Any:
     """The steps that exist: an array where all are equally long, else a list of arrays."""
     if (lengths == values.shape[1]).all():
         return values

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/deep/transformers."""
+"""Transformers. Start with ``attending.py`` (attention), then ``transformer_classifier.py``."""

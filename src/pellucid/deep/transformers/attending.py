@@ -31,8 +31,11 @@ def attention(
     Parameters
     ----------
     query : array (..., queries, d)
+        What is asked at each position.
     key : array (..., keys, d)
+        What a query is compared with.
     value : array (..., keys, d_v)
+        What is averaged by the weights.
     mask : array (queries, keys) of bool, optional
         True where attention is allowed; every query needs one such key.
 
@@ -65,7 +68,7 @@ def attention(
 
 
 def causal_mask(n: int) -> BoolArray:
-    """True where attention is allowed: position i may look at 0..i.
+    """``n`` x n, True where attention is allowed: position i may look at 0..i.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def are_tokens(X: Any) -> bool:
     )
 
 
-def _is_token(value: Any) -> bool:
+def _is_token(value: object) -> bool:
     return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
 
 

@@ -7,6 +7,7 @@ Algorithm    mini-batch gradients, clipped at norm 1
 Cost O(T^2 d + T d^2) per layer and sequence of length T.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,15 +81,21 @@ class TransformerClassifier(DeepClassifier):
         Numbers per position, a multiple of ``n_heads``.
     n_heads, n_layers : int, default=4, 2
     d_feedforward : int, default=256
+        Hidden units of each block.
     dropout : float, default=0.1
+        Share of numbers set to 0 while training.
     max_length : int, default=128
         Longest sequence.
     training : Training or None, default=None
+        None: ``Training()``.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     X is a list of texts or token lists (words or whole numbers; tokens that ``fit`` did not see
     count as one unknown token), (n, time, features), a list of arrays, or a table whose columns
     are the positions.
+    n_heads, n_layers
+        Attentions side by side, and blocks above each other.
 
     Attributes
     ----------
@@ -186,7 +193,7 @@ class TransformerClassifier(DeepClassifier):
         encoder = encoder_of(self, self._width, self.vocabulary_ is not None)
         return ClassifierModule(encoder, self.d_model, self._outputs)
 
-    def attention_maps(self, source: Any) -> Array:
+    def attention_maps(self, source: Sequence[Any]) -> Array:
         """Where the positions of one sequence look: (layers, heads, T, T)."""
         check_is_fitted(self)
         return self._forward(self._read([source], reset=False), "maps")[0]

@@ -1,1 +1,1 @@
-"""TODO src/pellucid/deep/values."""
+"""Networks for action values, used by ``reinforcement``. Start with ``q_network.py``."""

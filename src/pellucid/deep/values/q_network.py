@@ -33,12 +33,15 @@ class QNetwork(BaseEstimator):
     Parameters
     ----------
     n_actions : int
+        Number of outputs.
     hidden : tuple of int, default=(64, 64)
+        Hidden units.
     dueling : bool, default=False
         Learn the value of the state apart from the advantages of the actions.
     training : Training or None, default=None
         Solver, rate, weight decay and device; an update is one batch.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ def parameters_of(model: Gaussians, structure: str) -> dict[str, Any]:
 
 
 class GaussianModel(MixtureModel):
-    """Gaussian mixtures; a leaf says how one start is improved."""
+    """Base of Gaussian mixtures; a subclass improves one start."""
 
     _accepts_nan = True
 

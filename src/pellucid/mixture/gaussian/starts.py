@@ -20,7 +20,7 @@ from pellucid.cluster.kmeans.kmeans import RAW, Problem
 from pellucid.cluster.kmeans.lloyd import run_lloyd
 from pellucid.cluster.kmeans.passes import dense_rows, nearest
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
 from pellucid.core.loops.statistics import (
     Moments,
     Rows,
@@ -57,7 +57,7 @@ class MixtureStart(NamedTuple):
     fixed: tuple[str, ...] = ()
 
 
-def checked_weights(weights: Any, k: int) -> Array:
+def checked_weights(weights: ArrayLike, k: int) -> Array:
     """Weights >= 0 that sum to 1."""
     w = np.array(weights, dtype=np.float64)
     if w.shape != (k,):
@@ -67,7 +67,7 @@ def checked_weights(weights: Any, k: int) -> Array:
     return w
 
 
-def checked_means(means: Any, k: int | None, p: int | None) -> Array:
+def checked_means(means: ArrayLike, k: int | None, p: int | None) -> Array:
     """Finite means of shape (k, p)."""
     m = np.array(means, dtype=np.float64)
     if m.ndim != 2 or (k is not None and len(m) != k) or (p is not None and m.shape[1] != p):
@@ -78,7 +78,7 @@ def checked_means(means: Any, k: int | None, p: int | None) -> Array:
     return np.ascontiguousarray(m)
 
 
-def checked_covariances(covariances: Any, structure: str, k: int, p: int) -> Array:
+def checked_covariances(covariances: ArrayLike, structure: str, k: int, p: int) -> Array:
     """Symmetric positive definite covariances of a structure."""
     C = np.array(covariances, dtype=np.float64)
     if C.shape != shape_of(structure, k, p):
@@ -96,7 +96,7 @@ def checked_covariances(covariances: Any, structure: str, k: int, p: int) -> Arr
     return C
 
 
-def from_precisions(precisions: Any, structure: str, k: int, p: int) -> Array:
+def from_precisions(precisions: ArrayLike, structure: str, k: int, p: int) -> Array:
     """Covariances from scikit-learn's ``precisions_init``."""
     Q = np.array(precisions, dtype=np.float64)
     if Q.shape != shape_of(structure, k, p):

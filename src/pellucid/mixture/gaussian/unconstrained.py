@@ -80,7 +80,7 @@ class Chart(NamedTuple):
         return np.einsum("kjj->kj", L)  # a view that can be written
 
     def gradient(self, x: Array, weights: Array, factors: Factors, sums: Sums) -> Array:
-        """Of l at x, whose weights, factors and E step are given."""
+        """The gradient of l at x, given its weights, factors and E step."""
         N, M, A, _ = sums
         if factors.dense:
             U = factors.root[:, :, : self.p]

@@ -21,7 +21,7 @@ from pellucid.core.records import Card
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
 
 
-def check_contamination(value: Any) -> float:
+def check_contamination(value: object) -> float:
     """A share of odd rows in (0, 0.5]."""
     if isinstance(value, bool | str) or not isinstance(value, Real) or not 0 < float(value) <= 0.5:
         raise ValueError(f"contamination must be a number in (0, 0.5], got {value!r}")

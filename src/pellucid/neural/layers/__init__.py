@@ -1,1 +1,4 @@
-"""TODO src/pellucid/neural/layers."""
+"""Layers: forward, and the derivatives by input and weights.
+
+Start with ``dense.py``; ``layer.py`` is the interface, ``activations.py`` the functions of units.
+"""

@@ -36,6 +36,6 @@ class Activate(Layer):
         z, a = saved
         return get_activation(self.activation).back(z, a, d)
 
-    def by_weights(self, p: Params, saved: Any, d: Array) -> Params:
+    def by_weights(self, p: Params, saved: object, d: Array) -> Params:
         """The gradient by the weights, from d, that by the output."""
         return ()

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 LEAK = 0.01
 ROOT_2PI = float(np.sqrt(2 * np.pi))
@@ -32,6 +32,7 @@ class Activation(NamedTuple):
     Parameters
     ----------
     name : str
+        For messages.
     function : callable, ``function(z) -> a``
     derivative : callable or None, ``derivative(z, a)``
         Element by element; None where there is none to train with.
@@ -62,8 +63,8 @@ class Activation(NamedTuple):
         return d * self.derivative(z, a)
 
 
-def softmax(z: Any) -> Array:
-    """exp z_k / sum_j exp z_j along the last axis; the largest z is subtracted first.
+def softmax(z: ArrayLike) -> Array:
+    """exp ``z``_k / sum_j exp z_j along the last axis; the largest z is subtracted first.
 
     >>> softmax([1.0, 2.0, 3.0]).round(10)
     array([0.09003057, 0.24472847, 0.66524096])

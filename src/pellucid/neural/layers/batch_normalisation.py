@@ -49,8 +49,12 @@ def batch_norm(X: Any, gamma: Any = 1.0, beta: Any = 0.0, *, epsilon: float = 1e
     Parameters
     ----------
     X : array of shape (n,) or (n, p)
+        The batch.
     gamma, beta : numbers, or one per column
     epsilon : float, default=1e-5
+        Added to the variance.
+    gamma, beta
+        Scale and shift.
 
     Examples
     --------
@@ -101,31 +105,39 @@ class BatchNorm(Layer):
         self.epsilon = epsilon
 
     def parts(self) -> tuple[Layer, ...]:
+        """The layer itself, its parameters checked."""
         check.fraction(momentum=self.momentum)
         check.positive(epsilon=self.epsilon)
         return (self,)
 
     def draw(self, shape: Shape, rng: Rng) -> Params:
+        """Initial weights."""
         return np.ones(shape), np.zeros(shape)
 
     def forward(self, p: Params, x: Array) -> tuple[Array, Any]:
+        """The output for x, and what the backward pass needs."""
         refuse_one_row(x)
         normal = normalise(x, self.epsilon)
         return p[0] * normal.h + p[1], normal
 
     def by_input(self, p: Params, saved: Any, d: Array) -> Array:
+        """The gradient by the input, from d, that by the output."""
         inner = d - d.mean(axis=0) - saved.h * (d * saved.h).mean(axis=0)
         return p[0] / saved.root * inner
 
     def by_weights(self, p: Params, saved: Any, d: Array) -> Params:
+        """The gradient by the weights, from d, that by the output."""
         return (d * saved.h).sum(axis=0), d.sum(axis=0)
 
     def infer(self, p: Params, state: Any, x: Array) -> Array:
+        """The output when predicting, with the running moments."""
         return p[0] * (x - state.mean) / np.sqrt(state.var + self.epsilon) + p[1]
 
     def start_state(self, shape: Shape) -> Any:
+        """The running moments before the first batch."""
         return BatchMoments(np.zeros(shape), np.ones(shape))
 
     def next_state(self, state: Any, saved: Any) -> Any:
+        """The running moments after a batch."""
         pairs = zip(state, saved.moments, strict=True)
         return BatchMoments(*(self.momentum * a + (1 - self.momentum) * b for a, b in pairs))

@@ -38,7 +38,7 @@ class Affine(Layer):
     array([[7.]])
     """
 
-    def __init__(self, units: int, init: Any = "glorot_uniform", use_bias: bool = True) -> None:
+    def __init__(self, units: int, init: object = "glorot_uniform", use_bias: bool = True) -> None:
         self.units = units
         self.init = init
         self.use_bias = use_bias
@@ -58,7 +58,7 @@ class Affine(Layer):
             z += p[1]
         return z, x
 
-    def by_input(self, p: Params, saved: Any, d: Array) -> Array:
+    def by_input(self, p: Params, saved: object, d: Array) -> Array:
         return product_by_left(p[0], d)
 
     def by_weights(self, p: Params, saved: Any, d: Array) -> Params:

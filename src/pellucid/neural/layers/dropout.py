@@ -43,6 +43,7 @@ class Dropout(Layer):
         self.rate = rate
 
     def parts(self) -> tuple[Layer, ...]:
+        """The layer itself, its parameters checked."""
         good = isinstance(self.rate, Real) and not isinstance(self.rate, bool)
         if not good or not 0 <= self.rate < 1:
             raise ValueError(f"rate must be a number >= 0 and < 1, got {self.rate!r}")
@@ -54,15 +55,18 @@ class Dropout(Layer):
         return (kept / (1.0 - self.rate),)
 
     def forward(self, p: Params, x: Array) -> tuple[Array, Any]:
+        """The output for x, and what the backward pass needs."""
         if not p:
             return x, None
         factor = p[0].astype(x.dtype, copy=False)
         return x * factor, factor
 
     def by_input(self, p: Params, saved: Any, d: Array) -> Array:
+        """The gradient by the input, from d, that by the output."""
         return d if saved is None else d * saved
 
-    def by_weights(self, p: Params, saved: Any, d: Array) -> Params:
+    def by_weights(self, p: Params, saved: object, d: Array) -> Params:
+        """The gradient by the weights, from d, that by the output."""
         return ()
 
 

@@ -16,13 +16,17 @@ class Flatten(Layer):
     """
 
     def output_shape(self, shape: Shape) -> Shape:
+        """The shape of one row of the output."""
         return (prod(shape),)
 
     def forward(self, p: Params, x: Array) -> tuple[Array, Any]:
+        """The output for x, and what the backward pass needs."""
         return x.reshape(len(x), -1), x.shape
 
     def by_input(self, p: Params, saved: Any, d: Array) -> Array:
+        """The gradient by the input, from d, that by the output."""
         return d.reshape(saved)
 
-    def by_weights(self, p: Params, saved: Any, d: Array) -> Params:
+    def by_weights(self, p: Params, saved: object, d: Array) -> Params:
+        """The gradient by the weights, from d, that by the output."""
         return ()

@@ -25,10 +25,15 @@ INITS = ("glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "zeros")
 
 
 class UniformInit(BaseEstimator):
-    """Uniform weights between ``low`` and ``high``; biases too with ``bias=True``.
+    """Uniform weights.
 
     >>> UniformInit(0.0, 1.0).draw((2, 3), np.random.default_rng(0)).shape
     (2, 3)
+
+    Parameters
+    ----------
+    low, high, bias : float, float, bool
+        Least and largest weight; whether biases are drawn too.
     """
 
     def __init__(self, low: float = -0.05, high: float = 0.05, bias: bool = False) -> None:
@@ -37,16 +42,22 @@ class UniformInit(BaseEstimator):
         self.bias = bias
 
     def draw(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        """Draw weights of this ``shape``."""
         if not self.low < self.high:
             raise ValueError(f"low must be < high, got {self.low!r} and {self.high!r}")
         return rng.uniform(self.low, self.high, shape)
 
 
 class NormalInit(BaseEstimator):
-    """Normal weights with mean 0 and standard deviation ``scale``; biases too with ``bias=True``.
+    """Normal weights with mean 0.
 
     >>> NormalInit(0.1).draw((2, 3), np.random.default_rng(0)).shape
     (2, 3)
+
+    Parameters
+    ----------
+    scale, bias : float, bool
+        Standard deviation; whether biases are drawn too.
     """
 
     def __init__(self, scale: float = 1.0, bias: bool = False) -> None:
@@ -54,6 +65,7 @@ class NormalInit(BaseEstimator):
         self.bias = bias
 
     def draw(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        """Draw weights of this ``shape``."""
         check.positive(scale=self.scale)
         return self.scale * rng.standard_normal(shape)
 
@@ -64,6 +76,7 @@ class HeInit(BaseEstimator):
     Parameters
     ----------
     distribution : {"normal", "uniform"}, default="normal"
+        Of the weights.
     fan : {"in", "out"}, default="in"
         n: the inputs (the forward signal keeps its size) or the units (the gradient does).
     slope : float, default=0.0
@@ -86,6 +99,7 @@ class HeInit(BaseEstimator):
         self.slope = slope
 
     def draw(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        """Draw weights of this ``shape``."""
         check.one_of(("normal", "uniform"), distribution=self.distribution)
         check.one_of(("in", "out"), fan=self.fan)
         check.non_negative(slope=self.slope)
@@ -114,15 +128,15 @@ def draw_weights(shape: tuple[int, int], init: Any, rng: Rng) -> Array:
 
 
 def draw_biases(units: int, init: Any, rng: Rng) -> Array:
-    """Zeros, or drawn where ``init`` says so."""
+    """Zeros, or random where ``init`` draws biases."""
     drawn = isinstance(init, UniformInit | NormalInit) and init.bias
     return init.draw((units,), rng) if drawn else np.zeros(units)
 
 
 def initial_weights(
-    shape: tuple[int, int], init: Any = "glorot_uniform", *, random_state: Any = None
+    shape: tuple[int, int], init: object = "glorot_uniform", *, random_state: Any = None
 ) -> Array:
-    """Random weights of a layer.
+    """Random weights of a layer of this ``shape``, (inputs, units).
 
     Parameters
     ----------
@@ -130,6 +144,7 @@ def initial_weights(
     init : str, UniformInit, NormalInit or HeInit, default="glorot_uniform"
         glorot_uniform, glorot_normal, he_uniform, he_normal or zeros.
     random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
 
     Examples
     --------

@@ -54,15 +54,15 @@ class Layer(BaseEstimator):
         """The output in training, and what ``backward`` needs."""
         raise NotImplementedError(f"{type(self).__name__} needs forward(p, x)")
 
-    def backward(self, p: Params, saved: Any, d: Array) -> tuple[Array, Params]:
+    def backward(self, p: Params, saved: object, d: Array) -> tuple[Array, Params]:
         """d loss/d input and d loss/d parameters."""
         return self.by_input(p, saved, d), self.by_weights(p, saved, d)
 
-    def by_input(self, p: Params, saved: Any, d: Array) -> Array:
+    def by_input(self, p: Params, saved: object, d: Array) -> Array:
         """d loss/d input."""
         return self.backward(p, saved, d)[0]
 
-    def by_weights(self, p: Params, saved: Any, d: Array) -> Params:
+    def by_weights(self, p: Params, saved: object, d: Array) -> Params:
         """d loss/d parameters."""
         return self.backward(p, saved, d)[1]
 
@@ -74,6 +74,6 @@ class Layer(BaseEstimator):
         """What the layer remembers of the training beside its parameters."""
         return None
 
-    def next_state(self, state: Any, saved: Any) -> Any:
+    def next_state(self, state: Any, saved: object) -> Any:
         """The same after one more batch."""
         return state

@@ -1,1 +1,4 @@
-"""TODO src/pellucid/neural/training."""
+"""Losses, backpropagation and the training loop.
+
+Start with ``training.py``, then ``trainer.py`` (the loop) and ``backprop.py`` (the gradients).
+"""

@@ -8,7 +8,7 @@ are cut into parts whose number depends on the work alone; threads share them an
 added in order, so the bits do not depend on the number of threads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -89,7 +89,7 @@ def make_plan(
     return Plan(ops, owner, shapes, tuple(places), loss, linked, couples, noisy)
 
 
-def infer(plan: Plan, vector: Array, states: Any, x: Array) -> Array:
+def infer(plan: Plan, vector: Array, states: Sequence[Any], x: Array) -> Array:
     """The output of prediction."""
     with single_threaded_blas():
         for op, p, state in zip(plan.ops, plan.params(vector), states, strict=True):
@@ -105,7 +105,14 @@ def row_losses(plan: Plan, t: Array, outputs: Array, before: Array) -> Array:
 
 
 def training_value(
-    plan: Plan, vector: Array, states: Any, x: Array, t: Array, w: Array, *, training: bool = True
+    plan: Plan,
+    vector: Array,
+    states: Sequence[Any],
+    x: Array,
+    t: Array,
+    w: Array,
+    *,
+    training: bool = True,
 ) -> float:
     """The reduced loss, with the batch's own moments in training."""
     before = x

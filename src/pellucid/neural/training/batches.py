@@ -1,7 +1,7 @@
 """Which rows an epoch visits, in which order, and which are held out.
 
-The order is decided by the contents of the rows and the seed (``compiled.epochs.visits``), so that a
-row of weight 2 is a row written twice and the order of the table does not matter.
+The order is decided by the contents of the rows and the seed (``compiled.epochs.visits``), so that
+a row of weight 2 is a row written twice and the order of the table does not matter.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ class Data(NamedTuple):
         """Some rows of X; ``take`` gathers faster than an index does."""
         return self.X[rows].toarray() if issparse(self.X) else self.X.take(rows, axis=0)
 
-    def weights(self, positions: Any) -> Array:
+    def weights(self, positions: IntArray) -> Array:
         """The weights of some visits."""
         share = self.visits.share
         return share[positions] if len(share) else np.ones(len(positions))
@@ -95,7 +95,7 @@ def hold_out(data: Data, fraction: float, labels: IntArray | None) -> tuple[Data
     return _part(data, ~held), _part(data, held)
 
 
-def _part(data: Data, keep: Any) -> Data:
+def _part(data: Data, keep: IntArray) -> Data:
     v = data.visits
     share = v.share[keep] if len(v.share) else v.share
     keys = v.keys[keep] if len(v.keys) else v.keys

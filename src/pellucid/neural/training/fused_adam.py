@@ -79,24 +79,9 @@ class FusedAdam:
         part, t, rule = len(positions) / self.data.n, memory.t + 1, self.code
 
         def move(share: tuple[int, int]) -> float:
-            return adam_pass(
-                vector,
-                copy,
-                self.gradients,
-                memory.m,
-                memory.r,
-                mean,
-                self.edges,
-                self.prices,
-                *share,
-                l2,
-                part,
-                rate,
-                rule.a,
-                rule.b,
-                rule.eps,
-                t,
-            )
+            weights = vector, copy, self.gradients, memory.m, memory.r, mean
+            numbers = l2, part, rate, rule.a, rule.b, rule.eps, t
+            return adam_pass(*weights, self.edges, self.prices, *share, *numbers)
 
         squares = sum(map_threads(move, self.shares))
         return sum(f.value for f in found) + l2 * squares, memory._replace(t=t)

@@ -56,6 +56,11 @@ class SquaredError(NetworkLoss):
 
     >>> SquaredError().rows(np.array([[1.0, 0.0]]), np.array([[0.0, 3.0]]))
     array([5.])
+
+    Parameters
+    ----------
+    half, reduction : bool, str
+        Whether to halve it; "mean" or "sum" over the rows.
     """
 
     link = "identity"
@@ -65,12 +70,15 @@ class SquaredError(NetworkLoss):
         self.reduction = reduction
 
     def rows(self, t: Array, a: Array) -> Array:
+        """The loss of each row: targets t, outputs a."""
         return (0.5 if self.half else 1.0) * ((a - t) ** 2).sum(axis=1)
 
     def slope(self, t: Array, a: Array) -> Array:
+        """The derivative by the outputs a."""
         return (a - t) if self.half else 2 * (a - t)
 
     def delta(self, t: Array, a: Array) -> Array:
+        """The derivative by the sums before the last activation."""
         return self.slope(t, a)
 
 
@@ -79,17 +87,25 @@ class BinaryCrossEntropy(NetworkLoss):
 
     >>> BinaryCrossEntropy().rows(np.array([[1.0]]), np.array([[0.5]])).round(4)
     array([0.6931])
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum"}, default="mean"
+        Over the rows.
     """
 
     link = "logistic"
 
     def rows(self, t: Array, a: Array) -> Array:
+        """The loss of each row: targets t, outputs a."""
         return -(xlogy(t, a) + xlogy(1 - t, 1 - a)).sum(axis=1)
 
     def slope(self, t: Array, a: Array) -> Array:
+        """The derivative by the outputs a."""
         return (a - t) / np.maximum(a * (1 - a), SMALLEST)
 
     def rows_from_z(self, t: Array, z: Array, a: Array) -> Array:
+        """The same from the sums z before the last activation, without overflow."""
         return (np.logaddexp(0.0, z) - t * z).sum(axis=1)
 
 
@@ -99,21 +115,30 @@ class CrossEntropy(NetworkLoss):
     >>> z, a = np.array([[1.0, 2.0, 3.0]]), np.array([[0.0900305732, 0.2447284711, 0.6652409558]])
     >>> CrossEntropy().rows_from_z(np.array([[0.0, 0.0, 1.0]]), z, a).round(8)
     array([0.40760596])
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum"}, default="mean"
+        Over the rows.
     """
 
     link = "softmax"
 
     def rows(self, t: Array, a: Array) -> Array:
+        """The loss of each row: targets t, outputs a."""
         return -xlogy(t, a).sum(axis=1)
 
     def slope(self, t: Array, a: Array) -> Array:
+        """The derivative by the outputs a."""
         return -t / np.maximum(a, SMALLEST)
 
     def rows_from_z(self, t: Array, z: Array, a: Array) -> Array:
+        """The same from the sums z before the last activation, without overflow."""
         log_sum = z.max(axis=1) - np.log(a.max(axis=1))  # the largest a is 1 / sum exp(z - top)
         return t.sum(axis=1) * log_sum - np.einsum("ij,ij->i", t, z)
 
     def delta(self, t: Array, a: Array) -> Array:
+        """The derivative by the sums before the last activation."""
         return a * t.sum(axis=1, keepdims=True) - t
 
 
@@ -122,17 +147,25 @@ class PoissonDeviance(NetworkLoss):
 
     >>> PoissonDeviance().rows(np.array([[2.0]]), np.array([[2.0]]))
     array([0.])
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum"}, default="mean"
+        Over the rows.
     """
 
     link = "exp"
 
     def rows(self, t: Array, a: Array) -> Array:
+        """The loss of each row: targets t, outputs a."""
         return (a - t + xlogy(t, t) - xlogy(t, a)).sum(axis=1)
 
     def slope(self, t: Array, a: Array) -> Array:
+        """The derivative by the outputs a."""
         return 1 - t / np.maximum(a, SMALLEST)
 
     def rows_from_z(self, t: Array, z: Array, a: Array) -> Array:
+        """The same from the sums z before the last activation, without overflow."""
         return (a - t + xlogy(t, t) - t * z).sum(axis=1)
 
 
@@ -161,7 +194,7 @@ class Head(NamedTuple):
 
 
 def output_head(task: str) -> Head:
-    """The output activation and loss of a task.
+    """The output activation and loss of a ``task``.
 
     Parameters
     ----------

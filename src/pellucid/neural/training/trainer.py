@@ -11,6 +11,7 @@ A row of the history is an epoch: for mini-batches the mean of the losses met on
 batches the loss after the update.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy.linalg.blas import daxpy
 from pellucid.compiled.epochs.epochs import ADAM, MOMENTUM, NESTEROV, update
 from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.penalties import soft_threshold
-from pellucid.core.loops.iterate import ConvergenceWarning, Iteration, iterate
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
 from pellucid.core.runtime.tell import tell
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
@@ -114,7 +115,9 @@ class Trainer:
             return None
         return self.plan.noise(n, noise_source(self.data.seed, epoch, number))
 
-    def start(self, vector: Array, states: Any, memory: Memory | None, seen: int) -> TrainState:
+    def start(
+        self, vector: Array, states: Sequence[Any], memory: Memory | None, seen: int
+    ) -> TrainState:
         v = np.array(vector, dtype=np.float64)
         gradient: Array | None = None
         if self.all_rows is not None:
@@ -149,7 +152,7 @@ class Trainer:
         )
         return self.judged(state)
 
-    def value(self, vector: Array, states: Any) -> float:
+    def value(self, vector: Array, states: Sequence[Any]) -> float:
         """The penalised loss before mini-batches begin, of at most START_ROWS rows."""
         count = self.data.n
         if not self.plan.couples and self.plan.loss.reduction != "sum":
@@ -373,7 +376,7 @@ class Trainer:
             "kept (cure: a smaller rate, standardised inputs)"
         )
 
-    def run(self, state: TrainState, *, name: str, context: Any = None) -> Iteration:
+    def run(self, state: TrainState, *, name: str, context: FitContext | None = None) -> Iteration:
         with single_threaded_blas():  # once for all, so that the hold costs nothing per batch
             return iterate(
                 self.step,

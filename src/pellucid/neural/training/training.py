@@ -78,7 +78,7 @@ def network_score(network: Network, x: Array, t: Array, w: Array) -> Scorer:
     return score
 
 
-def get_penalty(penalty: Any) -> Penalty:
+def get_penalty(penalty: object) -> Penalty:
     """The penalty of a ``penalty=`` parameter."""
     if penalty is None:
         return Penalty()
@@ -107,6 +107,7 @@ def train(
     X, y : arrays
         y as numbers (n, outputs); one-hot rows or codes 0, 1, ... for cross-entropy.
     solver : GradientDescent or "lbfgs"
+        How the loss is minimised.
     penalty : L1, L2, their sum or None
         Added to the loss as reduced; biases are free.
     early_stopping : EarlyStopping or None

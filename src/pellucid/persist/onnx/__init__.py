@@ -1,1 +1,1 @@
-"""TODO src/pellucid/persist/onnx."""
+"""Fitted models as ONNX graphs. Start with ``export.py``; one file per kind of model."""

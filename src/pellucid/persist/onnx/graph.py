@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 OPSET, TREE_OPSET, IR_VERSION = 18, 5, 10
 TREES = "ai.onnx.ml"
@@ -54,7 +54,7 @@ class Graph:
         self.known: dict[Any, str] = {}
         self.domains: set[str] = set()
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: object) -> str:
         """The name of a constant tensor; equal ones are stored once."""
         array = np.asarray(value)
         words = array.dtype.kind in "UO"
@@ -79,7 +79,7 @@ class Graph:
         self.domains.add(domain)
         return output
 
-    def _attribute(self, name: str, values: Any) -> Any:
+    def _attribute(self, name: str, values: Array) -> Any:
         """Lists of whole numbers as they are; float64 and bytes as a tensor."""
         found = self.onnx.AttributeProto(name=name)
         if values.dtype == np.int64:
@@ -92,7 +92,7 @@ class Graph:
 
     # --- formulas ---
 
-    def affine(self, x: str, W: Array, b: Any) -> str:
+    def affine(self, x: str, W: Array, b: ArrayLike) -> str:
         """x W + b for W (p, k), b (k,) or one number."""
         return self.op("Add", self.op("MatMul", x, np.asarray(W, np.float64)), _row(b))
 
@@ -100,7 +100,7 @@ class Graph:
         """A matrix of one column as a vector."""
         return self.op("Squeeze", x, np.array([1]))
 
-    def take(self, x: str, places: Any) -> str:
+    def take(self, x: str, places: ArrayLike) -> str:
         """Some columns of a matrix."""
         return self.op("Gather", x, np.asarray(places, np.int64), axis=1)
 
@@ -195,9 +195,9 @@ def label_values(model: Any) -> Any:
     refuse(model, f"its classes are {known.dtype} values, ONNX holds whole numbers and text")
 
 
-def _row(b: Any) -> Array:
+def _row(b: ArrayLike) -> Array:
     return np.asarray(b, np.float64).reshape(1, -1)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -45,7 +45,7 @@ class Nodes(NamedTuple):
 
 
 def from_preorder(start: Any, nodes: Any, value: Array) -> Nodes:
-    """Of nodes in preorder: (feature, threshold, missing_left, right within the tree)."""
+    """Columns of nodes in preorder: (feature, threshold, missing_left, right within the tree)."""
     feature, threshold, missing_left, right = nodes
     asks = feature >= 0
     question, leaf = np.cumsum(asks) - asks, np.cumsum(~asks) - ~asks
@@ -65,7 +65,7 @@ def from_preorder(start: Any, nodes: Any, value: Array) -> Nodes:
 
 
 def from_boosting(trees: Any, edges: Array, start: Array) -> Nodes:
-    """Of trees on bins, after one tree without questions for each of the scores ``start``."""
+    """Columns of trees on bins, after one tree without questions for each score of ``start``."""
     sizes, K = np.diff(trees.node_start), len(start)
     node, leaf = (np.repeat(first[:-1], sizes) for first in (trees.node_start, trees.leaf_start))
     left, right = (
@@ -113,7 +113,7 @@ def tree_columns(g: Graph, x: str, part: Nodes) -> str:
     width = part.value.shape[1]
     leaves = np.arange(len(part.value), dtype=np.float64)
 
-    def whole(values: Any) -> Any:
+    def whole(values: Array) -> Any:
         return np.asarray(values).astype(np.int64)
 
     found = g.op(
