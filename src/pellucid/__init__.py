@@ -1,6 +1,7 @@
 """Pellucid: machine learning you can see through.
 
-Every public name is imported on first use, so ``import pellucid`` costs nothing.
+Every public name is imported on first use, so ``import pellucid`` costs nothing. Start with
+``base.py``, the door of every estimator, then a family: ``linear``, ``tree``, ``cluster``, ...
 """
 
 from pellucid._lazy import lazy_names

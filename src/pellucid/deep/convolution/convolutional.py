@@ -18,7 +18,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.convolution.images import KINDS
 from pellucid.deep.learner import DeepClassifier, DeepRegressor
-from pellucid.deep.model import DeepModel, Inputs
+from pellucid.deep.model import Inputs
 from pellucid.deep.training import Training
 
 Convolutional: TypeAlias = "ConvolutionalClassifier | ConvolutionalRegressor"
@@ -130,18 +130,6 @@ def remarks(model: Convolutional) -> tuple[str, ...]:
             f"image_shape=({side}, {side})",
         )
     return ()
-
-
-class ConvolutionalModel(DeepModel):
-    """A name that model files of version 1 may hold; the estimators below do not inherit it."""
-
-    _shape_names = ("image_shape_",)
-    image_shape_: tuple[int, int, int]
-    _check_parameters = check_parameters
-    _read, _steps, _build = read_images, pixels, build
-    _describe, _remarks = describe, remarks
-    filters_ = property(filters)
-    feature_maps = feature_maps
 
 
 class ConvolutionalClassifier(DeepClassifier):

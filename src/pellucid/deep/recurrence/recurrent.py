@@ -19,7 +19,7 @@ from pellucid.base import encode_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Seed
 from pellucid.deep.learner import DeepClassifier, DeepRegressor, same_length
-from pellucid.deep.model import DeepModel, Inputs
+from pellucid.deep.model import Inputs
 from pellucid.deep.recurrence.sequences import are_sequences, pad, unpad
 from pellucid.deep.training import Training
 
@@ -110,17 +110,6 @@ def read_steps(y: Any, lengths: Array) -> list[Any]:
                 f"its target has shape {row.shape}"
             )
     return steps
-
-
-class RecurrentModel(DeepModel):
-    """A name that model files of version 1 may hold; the estimators below do not inherit it."""
-
-    _clip = 1.0
-    _shape_names = ("_width",)
-    _width: int
-    _check_parameters = check_parameters
-    _read, _steps, _build, _describe = read_sequences, n_steps, build, describe
-    hidden_states = hidden_states
 
 
 class RecurrentClassifier(DeepClassifier):
