@@ -35,7 +35,7 @@ def figures(
         return missing
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
         return str(value)
-    size = abs(value)
+    size: Any = abs(value)
     if size != size:
         return missing
     if size == math.inf and infinite is not None:

@@ -37,7 +37,7 @@ def _folders() -> tuple[str, ...]:
     """The folders of the packages, found without importing them."""
     specs = [find_spec(name) for name in PACKAGES]
     places = [p for spec in specs if spec for p in spec.submodule_search_locations or ()]
-    return tuple(f"{Path(place)}{os.sep}" for place in (Path(__file__).parents[2], *places))
+    return tuple(f"{Path(place)}{os.sep}" for place in (str(Path(__file__).parents[2]), *places))
 
 
 def _user_frame(frame: FrameType | None) -> FrameType | None:

@@ -76,11 +76,8 @@ class DistributionFit:
         return found
 
     def __str__(self) -> str:
-        how = {
-            "mle": "the largest likelihood",
-            "unbiased": "unbiased estimates",
-            "moments": "its moments",
-        }[self.method]
+        words = "the largest likelihood", "unbiased estimates", "its moments"
+        how = words[METHODS.index(self.method)]
         parts = [
             _reading(name, self.distribution.parameters[name], self.standard_errors[name])
             for name in self.free
