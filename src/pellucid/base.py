@@ -33,7 +33,7 @@ from sklearn.utils.validation import (
 
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.iterate import (
     CallbackSupportMixin,
     FitContext,
@@ -93,7 +93,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         y = self._check_target(y, X.shape[0])
         return Rows(X, y, check_weights(sample_weight, X))
 
-    def _check_input(self, X: Any) -> Any:
+    def _check_input(self, X: ArrayLike) -> Any:
         """Check rows to predict or transform against what the fit saw."""
         check_is_fitted(self)
         return self._check_matrix(X, reset=False, finite=True)
@@ -122,7 +122,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             self._refuse_nonfinite(X)
         return X
 
-    def _fits_plain(self, X: Any) -> bool:
+    def _fits_plain(self, X: np.ndarray) -> bool:
         """A fit on as many columns without names: nothing to complain about."""
         return getattr(self, "n_features_in_", None) == X.shape[1] and not hasattr(
             self, "feature_names_in_"
@@ -171,7 +171,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         )
         return self._finite_cells(X)
 
-    def _finite_cells(self, X: Any) -> Any:
+    def _finite_cells(self, X: np.ndarray) -> Any:
         if X.dtype.kind == "f":
             self._refuse_nonfinite(X)
         elif X.dtype.kind == "O" and not self._accepts_nan and (bad := X != X).any():
@@ -293,7 +293,7 @@ class Transformer(TransformerMixin, Estimator):
     what makes the latter work. Columns that stay in place: also ``OneToOneFeatureMixin``.
     """
 
-    def _names_in(self, input_features: Any = None) -> Any:
+    def _names_in(self, input_features: ArrayLike | None = None) -> Any:
         """The names of the inputs, checked against what the fit saw."""
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)
@@ -374,7 +374,7 @@ class Door(NamedTuple):
             )
         return Rows(X, self._target(raw.y, first_row), self._weights(raw.w, len(X), first_row))
 
-    def _target(self, y: Any, first_row: int) -> Any:
+    def _target(self, y: np.ndarray, first_row: int) -> Any:
         if self.kind == "none":
             return None
         if self.kind == "number":
@@ -392,7 +392,7 @@ class Door(NamedTuple):
             raise ValueError(f"the target has a missing value at or after row {first_row}")
         return y if self.kind == "raw" else np.searchsorted(self.classes, y)
 
-    def _weights(self, w: Any, n: int, first_row: int) -> Array:
+    def _weights(self, w: np.ndarray, n: int, first_row: int) -> Array:
         if w is None:
             return unit_weights(n)
         w = np.asarray(w, dtype=np.float64)
@@ -409,7 +409,7 @@ def _accepted(allow_nan: bool) -> str:
     return "numbers or NaN" if allow_nan else "finite numbers only"
 
 
-def _number_series(y: Any) -> Array:
+def _number_series(y: ArrayLike) -> Array:
     if is_frame(y):  # several targets
         return frame_matrix(y)
     return column_vector(y, "the target")
@@ -452,7 +452,7 @@ def leaf_labels(rows: Rows) -> Any:
     return np.unique(rows.y)
 
 
-def merge_labels(a: Any, b: Any) -> Any:
+def merge_labels(a: Any, b: ArrayLike) -> Any:
     """The distinct labels of two leaves."""
     return np.union1d(a, b)
 
@@ -483,7 +483,7 @@ def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
     return None
 
 
-def check_rows_and_columns(shape: tuple[int, int], estimator: Any) -> None:
+def check_rows_and_columns(shape: tuple[int, int], estimator: BaseEstimator) -> None:
     """Refuse a table without rows or without columns, in scikit-learn's words."""
     n, p = shape
     name = type(estimator).__name__
@@ -522,7 +522,7 @@ def check_number_target(y: Any, n: int, multi_output: bool, estimator: Any) -> A
     return np.ascontiguousarray(y, dtype=np.float64)
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: ArrayLike) -> bool:
     """A table that scikit-learn's checks would pass on as it is (but for NaN and inf).
 
     >>> is_plain(np.ones((2, 2))), is_plain(np.ones((2, 2), np.float32)), is_plain([[1.0]])
@@ -557,7 +557,7 @@ def _same_length(n: int, m: int) -> None:
         raise ValueError(f"X and y need the same number of rows (n_samples), got {n} and {m}")
 
 
-def encode_labels(y: Any) -> tuple[Any, IntArray]:
+def encode_labels(y: np.ndarray) -> tuple[Any, IntArray]:
     """Sorted distinct labels and the code of each row.
 
     >>> classes, codes = encode_labels(np.array([5, 3, 5]))

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, has_fit_parameter, validate_data
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
-def check_inner(owner: object, estimator: Any, *methods: str) -> None:
+def check_inner(owner: object, estimator: BaseEstimator, *methods: str) -> None:
     """Refuse an inner estimator without one of these methods.
 
     >>> check_inner("ClassifierChain", 3, "fit")
@@ -49,7 +49,7 @@ def read_table(owner: Any, X: Any, estimator: Any, *, reset: bool) -> Any:
     return X.tocsr() if issparse(X) and X.format not in ("csr", "csc") else X
 
 
-def _is_text(X: Any) -> bool:
+def _is_text(X: ArrayLike) -> bool:
     """Whether X is one column of documents."""
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], str)
@@ -60,7 +60,12 @@ def _is_text(X: Any) -> bool:
 
 
 def route(
-    owner: Any, method: str, sample_weight: Any, params: dict[str, Any], *, open_door: bool = False
+    owner: Any,
+    method: str,
+    sample_weight: ArrayLike | None,
+    params: dict[str, Any],
+    *,
+    open_door: bool = False,
 ) -> dict[str, Any]:
     """The keywords of the inner estimator's ``method``.
 
@@ -88,7 +93,7 @@ def rows_of(params: dict[str, Any], X: Any, indices: Any) -> dict[str, Any]:
     return _check_method_params(X, params=params, indices=indices) if params else {}
 
 
-def binary_score(model: Any, X: Any) -> Array:
+def binary_score(model: BaseEstimator, X: ArrayLike) -> Array:
     """The score of a fitted two-class model; larger means ``classes_[1]``."""
     if is_regressor(model):
         return np.asarray(model.predict(X), dtype=np.float64).ravel()
@@ -97,6 +102,6 @@ def binary_score(model: Any, X: Any) -> Array:
     return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
 
 
-def score_threshold(model: Any) -> float:
+def score_threshold(model: BaseEstimator) -> float:
     """The score above which a two-class model says ``classes_[1]``: 0, or 1/2 for probabilities."""
     return 0.0 if hasattr(model, "decision_function") and not is_regressor(model) else 0.5

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 
 
-def legacy(random_state: Any) -> np.random.RandomState:
+def legacy(random_state: Seed) -> np.random.RandomState:
     """The RandomState of None, a whole number, a RandomState or a Generator."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
@@ -40,7 +40,7 @@ def make_noisy_line(
     noise: float = 2.0,
     low: float = 0.0,
     high: float = 10.0,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, Array]:
     """y = intercept + slope x + noise e, e standard normal, x evenly spaced in [low, high].
 
@@ -68,7 +68,7 @@ def make_noisy_quadratic(
     noise: float = 1.0,
     low: float = -3.0,
     high: float = 3.0,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, Array]:
     """y = intercept + slope x + curvature x^2 + noise e, x evenly spaced in [low, high].
 
@@ -106,7 +106,7 @@ def make_two_blobs(
     *,
     centers: ArrayLike = ((1, 1), (3, 5)),
     spread: ArrayLike = (0.2, 0.2),
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, IntArray]:
     """Two round clouds, classes 0 and 1; per cloud all first coordinates, then all second.
 
@@ -131,7 +131,7 @@ def make_three_clusters(
     *,
     centers: ArrayLike = ((1, 1), (3, 2), (2, 4)),
     spread: ArrayLike = (0.4, 0.5, 0.3),
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, IntArray]:
     """Three round clouds, classes 0, 1, 2; per cloud one ``randn(n, 2)``.
 
@@ -162,7 +162,7 @@ def check_clouds(n: int, centers: ArrayLike, spread: ArrayLike, k: int) -> tuple
     return points, s
 
 
-def make_step(n_samples: int = 200, *, random_state: Any = None) -> tuple[Array, IntArray]:
+def make_step(n_samples: int = 200, *, random_state: Seed = None) -> tuple[Array, IntArray]:
     """x standard normal, y = 1 where x > 0, else 0.
 
     ``n_samples`` is the number of rows, ``random_state`` the seed.
@@ -177,7 +177,7 @@ def make_step(n_samples: int = 200, *, random_state: Any = None) -> tuple[Array,
     return X, (X[:, 0] > 0).astype(np.intp)
 
 
-def make_line_labels(n_samples: int = 100, *, random_state: Any = None) -> tuple[Array, IntArray]:
+def make_line_labels(n_samples: int = 100, *, random_state: Seed = None) -> tuple[Array, IntArray]:
     """x1 = 1 + 2 u, x2 = 3 u', u and u' uniform; y = 1 above the line x2 = 1.5 x1 - 1.
 
     ``n_samples`` is the number of rows, ``random_state`` the seed.
@@ -194,7 +194,7 @@ def make_line_labels(n_samples: int = 100, *, random_state: Any = None) -> tuple
 
 
 def make_threshold_strip(
-    n_samples: int = 100, *, cut: float = 0.5, random_state: Any = None
+    n_samples: int = 100, *, cut: float = 0.5, random_state: Seed = None
 ) -> tuple[Array, IntArray]:
     """x uniform in [0, 1), y = +1 where x > cut, else -1.
 
@@ -216,7 +216,7 @@ def make_mixture(
     means: ArrayLike,
     variances: ArrayLike,
     *,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, IntArray]:
     """Draws of a Gaussian mixture; y is the component. First all components, then ``randn``.
 
@@ -251,7 +251,7 @@ def make_rings(
     *,
     radii: Sequence[float] = (1.0, 3.0),
     noise: float = 0.2,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, IntArray]:
     """Concentric rings, class 0 inside class 1; per ring all angles, then all radii.
 
@@ -282,7 +282,7 @@ def make_moons(
     *,
     shuffle: bool = True,
     noise: float | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, IntArray]:
     """Two interleaved half circles, as scikit-learn draws them.
 
@@ -307,7 +307,7 @@ def make_blobs(
     cluster_std: float | ArrayLike = 1.0,
     center_box: tuple[float, float] = (-10.0, 10.0),
     shuffle: bool = True,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Array, IntArray]:
     """Round Gaussian clouds, as scikit-learn draws them.
 

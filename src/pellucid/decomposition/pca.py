@@ -371,7 +371,7 @@ default="auto"
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
-    def _by_leaves(self, X: Any, function: Callable[..., Any]) -> Array:
+    def _by_leaves(self, X: ArrayLike, function: Callable[..., Any]) -> Array:
         """``function`` of the rows in working units, leaf by leaf in threads."""
         return by_leaves(
             self._check_input(X), lambda rows: function((rows - self.mean_) / self.scale_)

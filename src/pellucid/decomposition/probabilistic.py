@@ -356,7 +356,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _plane(self) -> Plane:
         return Plane(self.mean_, self.loadings_, self.noise_variance_)
 
-    def _means(self, X: Any) -> Array:
+    def _means(self, X: ArrayLike) -> Array:
         A, mean, plane = self._projection, self.mean_, self._plane()
 
         def leaf(rows: Array) -> Array:
@@ -414,7 +414,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         """Mean log-density of the rows."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> Array:
         """Draw rows from the model: z, then W z + mu, then the noise."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

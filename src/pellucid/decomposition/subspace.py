@@ -16,14 +16,14 @@ Hoeffding (1963); Daudin, Duby & Trecourt (1988).
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
 
 from pellucid.base import find_nonfinite
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -80,7 +80,7 @@ def subspace_stability(
     *,
     n_resamples: int = 100,
     resample: str = "bootstrap",
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Stability:
     """How much the subspace of PCA turns when the rows are drawn again.
 

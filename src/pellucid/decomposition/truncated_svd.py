@@ -56,7 +56,7 @@ class Svd(NamedTuple):
 class Table:
     """X as chunks of rows; products with it run in threads, and are added in one order."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: np.ndarray) -> None:
         n = X.shape[0]
         step = max(1, -(-n // CHUNKS))
         cuts = [(a, min(a + step, n)) for a in range(0, n, step)]
@@ -283,7 +283,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         tame = scaled if self.power_iteration_normalizer == "none" else _orthonormal
         return by_random_rounds(table, k, self.n_oversamples, rounds, tame, rng)
 
-    def _set_spread(self, X: Any, scores: Array, squares: float, found: Svd) -> None:
+    def _set_spread(self, X: np.ndarray, scores: Array, squares: float, found: Svd) -> None:
         n, p = X.shape
         spread = total_variance(X)
         self.explained_variance_ = scores.var(axis=0)

@@ -8,7 +8,7 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pellucid.base import Classifier, Regressor, check_weights, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.runtime.random import generator
 from pellucid.deep.batches import Visits, hold_out, plan_visits
@@ -108,7 +108,7 @@ def learn(
 
 
 def visits_of(
-    model: DeepModel, inputs: Inputs, target: Any, weight: Array, held: Any, rng: Any
+    model: DeepModel, inputs: Inputs, target: Any, weight: Array, held: Any, rng: Rng
 ) -> tuple[Visits, Visits | None]:
     """The rows to train on, and those held out where early stopping asks for some."""
     early = get_training(model.training).early_stopping
@@ -145,7 +145,7 @@ class DeepClassifier(Classifier, DeepModel):
         learn(self, LABELS, X, inputs, codes, sample_weight, held)
         return self
 
-    def _targets(self, y: Any, inputs: Inputs) -> Any:
+    def _targets(self, y: np.ndarray, inputs: Inputs) -> Any:
         return self._check_target(y, len(inputs[0]))
 
     def _held_targets(self, y: Any, inputs: Inputs) -> Any:
@@ -153,7 +153,7 @@ class DeepClassifier(Classifier, DeepModel):
         same_length(len(inputs[0]), len(y))
         return self._codes_of(y)
 
-    def _codes_of(self, y: Any) -> Any:
+    def _codes_of(self, y: ArrayLike) -> Any:
         """Codes of validation labels; every one must be known."""
         place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         if (self.classes_[place] != y).any():
@@ -183,9 +183,9 @@ class DeepRegressor(Regressor, DeepModel):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
         *,
         X_val: Any = None,
         y_val: Any = None,
@@ -201,7 +201,7 @@ class DeepRegressor(Regressor, DeepModel):
         learn(self, NUMBERS, X, inputs, target, sample_weight, held, self._measure)
         return self
 
-    def _targets(self, y: Any, inputs: Inputs) -> Any:
+    def _targets(self, y: np.ndarray, inputs: Inputs) -> Any:
         y = self._check_target(y, len(inputs[0]))
         self._flat = y.ndim == 1
         return y.reshape(len(y), -1)

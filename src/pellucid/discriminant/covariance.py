@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid.core.algebra.linalg import EPS
@@ -97,12 +97,12 @@ def deviations(C: Array) -> Array:
     return np.sqrt(np.where(variance > 0, variance, 1.0))
 
 
-def estimated_covariances(estimator: Any, rows: Rows, n_classes: int) -> list[Array]:
+def estimated_covariances(estimator: BaseEstimator, rows: Rows, n_classes: int) -> list[Array]:
     """``covariance_`` of a clone of ``estimator`` fitted to the rows of each class."""
     return [estimated_covariance(estimator, rows, rows.y == k) for k in range(n_classes)]
 
 
-def estimated_covariance(estimator: Any, rows: Rows, own: Any) -> Array:
+def estimated_covariance(estimator: BaseEstimator, rows: Rows, own: Any) -> Array:
     """``covariance_`` of a clone of ``estimator`` fitted to some of the rows."""
     name = type(estimator).__name__
     fitted = clone(estimator, safe=False)
@@ -117,7 +117,7 @@ def estimated_covariance(estimator: Any, rows: Rows, own: Any) -> Array:
     return np.atleast_2d(np.asarray(fitted.covariance_, dtype=np.float64))
 
 
-def check_shrinkage(shrinkage: Any, estimator: Any, words: tuple[str, ...]) -> None:
+def check_shrinkage(shrinkage: Any, estimator: BaseEstimator, words: tuple[str, ...]) -> None:
     """Refuse what is neither None, "auto" nor a share, and what does not go together."""
     if isinstance(estimator, str):
         check.one_of(words, covariance_estimator=estimator)

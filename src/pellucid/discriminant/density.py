@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.statistics import moments
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -67,7 +67,7 @@ class GaussianDensity(Estimator):
             distance = squared_distances(rows, self.mean_[None], self.whitening_[None])[:, 0]
         return -0.5 * (rows.shape[1] * np.log(2 * np.pi) + self.log_determinant_ + distance)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> Array:
         """Draw rows."""
         check_is_fitted(self)
         noise = generator(random_state).standard_normal((n_samples, len(self.mean_)))

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, check_weights, fit_blocks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source
 from pellucid.core.runtime.random import generator
@@ -51,7 +51,7 @@ def log_prior(priors: Array) -> Array:
         return np.log(priors)
 
 
-def encode_known(y: Any, classes: Any) -> IntArray:
+def encode_known(y: np.ndarray, classes: Any) -> IntArray:
     """The code of each label in sorted ``classes``; an unknown label is refused.
 
     >>> encode_known(np.array([5, 3]), np.array([3, 5]))
@@ -141,7 +141,7 @@ class GaussianDiscriminant(Classifier):
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Add rows; all rows in any number of calls give the fit of all at once.
 
@@ -273,7 +273,7 @@ class GaussianDiscriminant(Classifier):
         """log p(x) under the fitted mixture of the classes, shape (n,)."""
         return self._evaluate(X, self._joint_function, evidence)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Any]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y): a class from the priors, then a row from its Gaussian."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.records import Card
@@ -61,7 +61,7 @@ class GenerativeClassifier(Classifier):
         self.priors = priors
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -140,7 +140,7 @@ class GenerativeClassifier(Classifier):
         logs = np.column_stack([density.score_samples(X) for density in self.densities_])
         return logsumexp(log_prior(self.priors_) + logs, axis=1)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Any]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y): a class from the priors, then a row from its density's ``sample``."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Rows, is_unit, unit_weights
@@ -252,7 +252,7 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         grid = self._grid()
         rows = self._check_training(X, y, sample_weight)
@@ -315,7 +315,7 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         best = one_standard_error(mean.round(12), error, simpler, greater_is_better=True)
         return divmod(best, len(grid.gammas))
 
-    def _inner(self, X: Any) -> tuple[RegularizedDiscriminantAnalysis, Array]:
+    def _inner(self, X: ArrayLike) -> tuple[RegularizedDiscriminantAnalysis, Array]:
         rows = self._check_input(X)
         return self.model_, rows
 
@@ -354,7 +354,7 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         model, rows = self._inner(X)
         return model.score_samples(rows)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Any]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y) from the chosen model."""
         check_is_fitted(self)
         return self.model_.sample(n_samples, random_state)

@@ -151,7 +151,7 @@ class KernelRidge(Regressor):
         return named_kernel(self.kernel, *numbers, self.kernel_params, self.n_features_in_)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Solve for the dual coefficients of the rows."""
         check.non_negative(degree=self.degree)
         check._number("coef0", self.coef0)
@@ -183,7 +183,9 @@ class KernelRidge(Regressor):
             raise ValueError(f"alpha must be 1 or {n_targets} numbers, got {len(alphas)}")
         return np.broadcast_to(alphas.astype(np.float64), (n_targets,))
 
-    def _solve(self, X: Any, Y: Array, v: Array, alphas: Array) -> tuple[Array, Array | None]:
+    def _solve(
+        self, X: np.ndarray, Y: Array, v: Array, alphas: Array
+    ) -> tuple[Array, Array | None]:
         kernel, dual, left = self._kernel(), np.empty_like(Y), None
         n, p = X.shape
         low = isinstance(kernel, LinearKernel) and isinstance(X, np.ndarray) and 2 * p < n

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Rows
@@ -53,7 +53,7 @@ def is_solver(value: object) -> bool:
 class SolverContext(FitContext):
     """Fit callbacks that see the model as if the fit had stopped at the solver's point."""
 
-    def __init__(self, model: Any, rows: Rows, sample_weight: Any) -> None:
+    def __init__(self, model: BaseEstimator, rows: Rows, sample_weight: ArrayLike | None) -> None:
         self.done: list[Array] = []  # the parameters of the targets before the current one
 
         def attributes(state: Any) -> dict[str, Any]:

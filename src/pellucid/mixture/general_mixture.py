@@ -230,7 +230,7 @@ class Mixture(MixtureModel):
         rows = self._check_input(X)
         return np.column_stack([c.log_density(rows) for c in self.components_])
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Array, IntArray]:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> tuple[Array, IntArray]:
         """Draw rows and the component of each, ordered by component."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

@@ -83,7 +83,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components, max_iter=self.max_iter, n_init=self.n_init)
         check.non_negative(reg_covar=self.reg_covar)
@@ -155,7 +155,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         """p(c | x), shape (n, K)."""
         return np.exp(self.predict_log_proba(X))
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Array, Any]:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y): a class from the priors, then a row from its mixture; ordered by class."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

@@ -50,7 +50,7 @@ class MixtureModel(DensityMixin, Estimator):
     n_parameters_: int
 
     @abstractmethod
-    def _log_joint(self, X: Any) -> Array:
+    def _log_joint(self, X: ArrayLike) -> Array:
         """log pi_k f_k(x_i) of checked rows, shape (n, k)."""
 
     @abstractmethod

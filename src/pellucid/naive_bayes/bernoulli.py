@@ -105,7 +105,7 @@ class BernoulliNB(CountNB):
         check.non_negative(binarize=self.binarize)
         return float(self.binarize)
 
-    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+    def _check_matrix(self, X: np.ndarray, *, reset: bool, finite: bool) -> Any:
         X = super()._check_matrix(X, reset=reset, finite=finite)
         if self.binarize is None:
             values = X if isinstance(X, np.ndarray) else X.data

@@ -203,7 +203,7 @@ class CategoricalNB(NaiveBayes):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         cells = Cells(find_values(self._check_columns(X, reset=True)))
         c = self._check_target(y, cells.shape[0])
@@ -219,7 +219,7 @@ class CategoricalNB(NaiveBayes):
         summarise = partial(leaf_categories, n_classes=len(self.classes_))
         self._solve(reduce_rows(Statistic(summarise, merge_categories), rows, map_))
 
-    def _check_batch(self, X: Any, first: bool) -> Cells:
+    def _check_batch(self, X: ArrayLike, first: bool) -> Cells:
         return Cells(find_values(self._check_columns(X, reset=first)))
 
     def _update(self, rows: Rows, *, first: bool) -> None:
@@ -311,7 +311,7 @@ class CategoricalNB(NaiveBayes):
                 ZeroCountWarning,
             )
 
-    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+    def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Any:
         """Rows to predict as places among the categories (n, p); -1 is left out."""
         found = find_values(self._check_columns(X, reset=reset))
         maps = []
@@ -331,14 +331,14 @@ class CategoricalNB(NaiveBayes):
         starts = np.concatenate([[0], np.cumsum(self.n_categories_)[:-1]]).astype(np.int64)
         log_prior = self._log_prior()
 
-        def joint(codes: Any) -> Array:
+        def joint(codes: np.ndarray) -> Array:
             out = np.empty((len(codes), len(log_prior)))
             score_categories(codes, table, starts, log_prior, out)
             return out
 
         return joint
 
-    def _contributions(self, X: Any) -> Array:
+    def _contributions(self, X: np.ndarray) -> Array:
         parts = np.zeros((len(X), len(self.classes_), X.shape[1]))
         for j, logs in enumerate(self.feature_log_prob_):
             seen = X[:, j] >= 0

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights, fit_blocks, with_callbacks
@@ -93,7 +93,7 @@ class Parts(NamedTuple):
     shape: tuple[int, int]
 
 
-def is_matrix(X: Any) -> bool:
+def is_matrix(X: ArrayLike) -> bool:
     """Whether X is a plain matrix of numbers, which is best taken by rows."""
     return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf"
 
@@ -220,7 +220,7 @@ class MixedNB(NaiveBayes):
     # --- fit -------------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         table, kinds = self._open(X, first=True)
         c = self._check_target(y, table.shape[0])
@@ -397,7 +397,7 @@ class MixedNB(NaiveBayes):
         self._warn_flat(j, flat & (seen > 0))
         return column
 
-    def _density_of(self, model: Any, x: Array, w: Array) -> Any:
+    def _density_of(self, model: BaseEstimator, x: Array, w: Array) -> Any:
         if not len(x):
             return None
         unit = (w == 1.0).all()
@@ -479,7 +479,7 @@ class MixedNB(NaiveBayes):
 
     # --- prediction ------------------------------------------------------------------------
 
-    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Array:
+    def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Array:
         """Rows to predict as numbers (n, p): categories as their places; NaN is left out."""
         coded = [j for j, kind in enumerate(self.distributions_) if kind == "categorical"]
         known = [self.densities_[j].values for j in coded]
@@ -501,7 +501,9 @@ class MixedNB(NaiveBayes):
             out[:, j] = x
         return out
 
-    def _number_matrix(self, X: Any, coded: list[int], known: list[Any], reset: bool) -> Array:
+    def _number_matrix(
+        self, X: ArrayLike, coded: list[int], known: list[Any], reset: bool
+    ) -> Array:
         """The same for a matrix of numbers, by rows."""
         out = super()._check_matrix(X, reset=reset, finite=True)
         for j, kind in enumerate(self.distributions_):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, check_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator
@@ -156,7 +156,7 @@ class NaiveBayes(Classifier):
         """
         return self._contributions(self._check_input(X))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Any]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y) from the fitted model: a class from the prior, then each feature."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)
@@ -170,7 +170,7 @@ class NaiveBayes(Classifier):
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Add rows to the fit; all rows in any number of calls give the fit of all at once.
 
@@ -186,7 +186,7 @@ class NaiveBayes(Classifier):
         self._update(rows, first=first)
         return self
 
-    def _check_batch(self, X: Any, first: bool) -> Any:
+    def _check_batch(self, X: ArrayLike, first: bool) -> Any:
         """Check the rows of one call of ``partial_fit``."""
         return self._check_matrix(X, reset=first, finite=False)
 
@@ -241,7 +241,7 @@ def listed(labels: Iterable[Any]) -> str:
     return str(np.asarray(labels).tolist())
 
 
-def encode_known(y: Any, classes: Any) -> IntArray:
+def encode_known(y: np.ndarray, classes: Any) -> IntArray:
     """The code of each label in sorted ``classes``; an unknown label is refused.
 
     >>> encode_known(np.array([5, 3]), np.array([3, 5]))

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.compiled.counts.words import count_words
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Numbers
+from pellucid.core.arrays.typing import Array, ArrayLike, Numbers, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.text.count_vectorizer import given_vocabulary
@@ -121,7 +121,7 @@ class TextNB(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         found = self._terms(X)
         labels = check_labels(y, len(found.ends), self)
@@ -137,7 +137,11 @@ class TextNB(Classifier):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: Any = None
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        classes: ArrayLike | None = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Add texts to the fit; new words join the vocabulary.
 
@@ -213,12 +217,12 @@ class TextNB(Classifier):
         counts = self._counted(X)
         return self.model_.predict_proba(counts)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: np.ndarray) -> Array:
         """log P(k | text), shape (n, K)."""
         counts = self._counted(X)
         return self.model_.predict_log_proba(counts)
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: np.ndarray) -> Array:
         """log p(text, k), shape (n, K), not normalised."""
         counts = self._counted(X)
         return self.model_.predict_joint_log_proba(counts)
@@ -228,12 +232,12 @@ class TextNB(Classifier):
         counts = self._counted(X)
         return self.model_.score_samples(counts)
 
-    def explain(self, X: Any) -> Array:
+    def explain(self, X: np.ndarray) -> Array:
         """The part of every word of the vocabulary in the joint, shape (n, K, n_words)."""
         counts = self._counted(X)
         return self.model_.explain(counts)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[list[str], Any]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[list[str], Any]:
         """Draw (texts, labels); the words of a text are in the order of the vocabulary."""
         check_is_fitted(self)
         counts, labels = self.model_.sample(n_samples, random_state)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.neighbors.neighbor_model import NeighborsModel
 from pellucid.neighbors.search.weights import check_rule
@@ -33,7 +33,7 @@ class AveragingModel(NeighborsModel, Regressor):
     average: str
 
     @abstractmethod
-    def _local(self, X: Any, y: Array) -> Iterator[Any]:
+    def _local(self, X: ArrayLike, y: Array) -> Iterator[Any]:
         """The Local of every few queries; y (n, outputs). X None: the training rows."""
 
     @abstractmethod
@@ -44,7 +44,7 @@ class AveragingModel(NeighborsModel, Regressor):
         """Say which queries had no neighbours, where that can be."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)

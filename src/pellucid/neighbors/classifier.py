@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import answers, edge, kneighbors, kneighbors_graph
@@ -145,12 +145,12 @@ class KNeighborsClassifier(VotingModel):
     def _weights(self, Q: Array | None, distance: Array, index: IntArray) -> Array | None:
         return neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
 
-    def _votes(self, X: Any) -> Iterator[list[Any]]:
+    def _votes(self, X: ArrayLike) -> Iterator[list[Any]]:
         for Q, distance, index in answers(self, X):
             w = self._weights(Q, distance, index)
             yield [NearVotes(codes[index], w, len(classes)) for classes, codes in self._columns()]
 
-    def explain(self, X: Any) -> list[NeighborVote]:
+    def explain(self, X: ArrayLike) -> list[NeighborVote]:
         """Who voted on each row: neighbours, distances, weights, totals per class, winner."""
         check_is_fitted(self)
         if self.outputs_2d_:

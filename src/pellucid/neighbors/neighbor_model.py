@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, thread_count
 from pellucid.core.runtime.warn import warn
@@ -114,7 +114,7 @@ class NeighborsModel(Estimator):
             raise ValueError(f"metric_params must be a dict or None, got {self.metric_params!r}")
         jobs(self.n_jobs)
 
-    def _set_rows(self, X: Any) -> None:
+    def _set_rows(self, X: np.ndarray) -> None:
         """Keep the training rows and choose how to search them."""
         if self._precomputed:
             if X.shape[0] != X.shape[1]:
@@ -143,7 +143,7 @@ class NeighborsModel(Estimator):
 
     _lenient = False  # whether more neighbours than rows may be asked for
 
-    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+    def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Any:
         """Under Gower's distance the words of a frame become codes; see ``mixed``."""
         gower = is_gower(self.metric)
         if gower and reset:
@@ -197,7 +197,7 @@ class NeighborsModel(Estimator):
             return {}
         return {"_fit_X": (self.n_samples_fit_, self.n_features_in_)}
 
-    def _check_questions(self, X: Any) -> Any:
+    def _check_questions(self, X: ArrayLike) -> Any:
         """Checked queries, or distances if the metric is precomputed."""
         X = self._check_matrix(X, reset=False, finite=True)
         return known_distances(X) if self._precomputed else X

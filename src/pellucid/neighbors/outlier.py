@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
@@ -196,7 +196,7 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     @available_if(_for_new_rows("p_values"))
-    def p_values(self, X: Any) -> Array:
+    def p_values(self, X: ArrayLike) -> Array:
         """The share of training rows with a score at or below that of each row."""
         ordered = np.sort(self.negative_outlier_factor_)
         return np.searchsorted(ordered, self.score_samples(X), side="right") / len(ordered)

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.neighbor_model import METHODS
@@ -179,7 +179,7 @@ class RadiusNeighborsClassifier(VotingModel):
                 )
         return labels
 
-    def _votes(self, X: Any) -> Iterator[list[Any]]:
+    def _votes(self, X: ArrayLike) -> Iterator[list[Any]]:
         seen = 0
         for Q, found in find(self, X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)

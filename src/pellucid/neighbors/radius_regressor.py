@@ -10,14 +10,14 @@ References: Nadaraya (1964); Watson (1964).
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.averaging import AveragingModel
@@ -161,7 +161,7 @@ class RadiusNeighborsRegressor(AveragingModel):
         check_radius(self)
         check.non_negative(radius=self.radius)
 
-    def _local(self, X: Any, y: Array) -> Iterator[PairValues]:
+    def _local(self, X: ArrayLike, y: Array) -> Iterator[PairValues]:
         for Q, found in find(self, X):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
             yield PairValues(y.take(found.row, axis=0), w, found)

@@ -8,14 +8,14 @@ Search       see ``search``.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.quantiles import weighted_median
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Card
 from pellucid.neighbors.averaging import AveragingModel
 from pellucid.neighbors.search.lsh import LSHIndex
@@ -123,7 +123,7 @@ class KNeighborsRegressor(AveragingModel):
     def _check_question(self) -> None:
         self._check_parameters()
 
-    def _local(self, X: Any, y: Array) -> Iterator[NearValues]:
+    def _local(self, X: ArrayLike, y: Array) -> Iterator[NearValues]:
         for Q, distance, index in answers(self, X):
             w = neighbour_weights(self.weights, self.metric, Q, self._fit_X, distance, index)
             yield NearValues(y.take(index, axis=0), w)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
@@ -184,7 +184,7 @@ def raster_neighbours(raster: IntArray, n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def voronoi_cells(
-    X: Any,
+    X: ArrayLike,
     labels: Sequence[Any] | NDArray[Any] | None = None,
     *,
     bounds: Sequence[float] | None = None,

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.neighbor_model import NeighborsModel
@@ -98,7 +98,7 @@ class VotingModel(NeighborsModel, Classifier):
     random_state: Any
 
     @abstractmethod
-    def _votes(self, X: Any) -> Iterator[list[Any]]:
+    def _votes(self, X: ArrayLike) -> Iterator[list[Any]]:
         """For every few queries the Votes of each output; X None: the training rows."""
 
     @abstractmethod
@@ -123,7 +123,7 @@ class VotingModel(NeighborsModel, Classifier):
         return codes
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)

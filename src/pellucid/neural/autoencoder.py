@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -141,7 +141,7 @@ class Autoencoder(Transformer):
         self.explained_variance_ratio_ = self._explained(rows.X, rows.w)
         return self
 
-    def _network(self, p: int, rng: Any) -> Network:
+    def _network(self, p: int, rng: Rng) -> Network:
         """Encoder, code, decoder."""
         encoder = hidden_layers(self)
         decoder = [Dense(layer.units, layer.activation) for layer in reversed(encoder)]

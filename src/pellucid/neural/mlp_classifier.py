@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
@@ -31,7 +32,7 @@ from pellucid.neural.training.objectives import Head, output_head
 from pellucid.solvers.gradient_descent import GradientDescent
 
 
-def descends(model: Any) -> bool:
+def descends(model: BaseEstimator) -> bool:
     """partial_fit needs a solver that goes epoch by epoch."""
     if model.solver == "lbfgs":
         raise AttributeError("partial_fit needs solver 'adam', 'sgd' or a GradientDescent")
@@ -164,9 +165,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -184,7 +185,11 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
 
     @available_if(descends)
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, classes: ArrayLike | None = None
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        classes: ArrayLike | None = None,
     ) -> Self:
         """One epoch over these rows; the first call names all ``classes``."""
         self._check_all()
@@ -274,7 +279,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             return np.ones((len(out), 1))
         return np.column_stack([1 - out, out]) if out.shape[1] == 1 else out
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: np.ndarray) -> Array:
         """log p(class | x)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -287,7 +292,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         return self.classes_[p.argmax(axis=1)]
 
 
-def is_multilabel(y: Any) -> bool:
+def is_multilabel(y: ArrayLike) -> bool:
     """Whether y has 0/1 columns for several labels."""
     if issparse(y):
         return True
@@ -317,7 +322,7 @@ def one_hot(codes: IntArray, k: int) -> Array:
     return np.eye(k)[codes]
 
 
-def recoded(labels: Any, classes: Any) -> Any:
+def recoded(labels: np.ndarray, classes: Any) -> Any:
     """The code of each label among the known classes."""
     unknown = ~np.isin(labels, classes)
     if unknown.any():

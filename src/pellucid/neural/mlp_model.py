@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
@@ -83,7 +83,7 @@ class MultilayerPerceptron(Estimator):
         """The estimator's score of network outputs for encoded targets."""
         raise NotImplementedError
 
-    def _encode_validation(self, y: Any, n: int) -> Array:
+    def _encode_validation(self, y: ArrayLike, n: int) -> Array:
         raise NotImplementedError
 
     # --- fitting ---
@@ -98,7 +98,7 @@ class MultilayerPerceptron(Estimator):
         T: Array,
         labels: IntArray | None,
         held: tuple[Any, Any] | None,
-        sample_weight: Any,
+        sample_weight: np.ndarray | None,
         context_y: Any,
         *,
         once: bool = False,
@@ -137,7 +137,7 @@ class MultilayerPerceptron(Estimator):
         own = isinstance(self.solver, GradientDescent)
         return self.solver.max_iter if own else self.max_iter
 
-    def _seed(self, rng: Any) -> int:
+    def _seed(self, rng: Rng) -> int:
         own = getattr(self.solver, "random_state", None)
         return int((rng if own is None else generator(own)).integers(1 << 62))
 
@@ -341,12 +341,12 @@ class MultilayerPerceptron(Estimator):
             return part(0)
         return np.concatenate(list(map_threads(part, starts)))
 
-    def trace(self, X: Any) -> NetworkTrace:
+    def trace(self, X: ArrayLike) -> NetworkTrace:
         """Every node's weighted sum and activation."""
         rows = dense(self._check_input(X))
         return self.network_.trace(rows)
 
-    def hidden_features(self, X: Any, layer: int = -1) -> Array:
+    def hidden_features(self, X: ArrayLike, layer: int = -1) -> Array:
         """The activations of a hidden layer: the basis functions the network learned."""
         trace = self.trace(X)
         hidden = [trace.inputs] if len(trace.post) == 1 else trace.post[:-1]

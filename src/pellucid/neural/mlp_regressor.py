@@ -154,9 +154,9 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -169,7 +169,9 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         return self
 
     @available_if(descends)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """One epoch over these rows."""
         self._check_loss()
         if self.early_stopping:
@@ -196,7 +198,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
             return Head("exp", PoissonDeviance())
         return output_head("regression")
 
-    def _encode_validation(self, y: Any, n: int) -> Array:
+    def _encode_validation(self, y: ArrayLike, n: int) -> Array:
         return check_number_target(y, n, True, self).reshape(n, -1)
 
     def _score_outputs(self, out: Array, T: Array, w: Array) -> float:

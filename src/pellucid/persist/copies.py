@@ -13,7 +13,7 @@ from pellucid.persist.format import TRANSIENT
 from pellucid.persist.leaves import full_name
 
 
-def predict_only(model: Any) -> Any:
+def predict_only(model: BaseEstimator) -> Any:
     """A copy of a fitted model without history and without the rows it was trained on.
 
     It predicts and transforms as the model does, to the bit. What it leaves out is what
@@ -67,7 +67,7 @@ def lean(value: Any, memo: dict[int, Any]) -> Any:
     return twin
 
 
-def _estimator(model: Any, memo: dict[int, Any]) -> Any:
+def _estimator(model: BaseEstimator, memo: dict[int, Any]) -> Any:
     cls: Any = type(model)
     dropped = {"history_", *getattr(cls, "_training_state", ()), *TRANSIENT}
     twin = cls.__new__(cls)

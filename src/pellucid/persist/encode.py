@@ -211,7 +211,7 @@ class Encoder:
         state = {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()}
         return {"class": name, "params": {}, "state": state}
 
-    def _estimator(self, model: Any, name: str, where: str) -> Node:
+    def _estimator(self, model: BaseEstimator, name: str, where: str) -> Node:
         cls = type(model)
         params = model.get_params(deep=False)
         dropped = {"history_", *getattr(cls, "_training_state", ())} if self.slim else set()

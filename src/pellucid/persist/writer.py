@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +32,7 @@ from pellucid.persist.leaves import full_name, text
 from pellucid.persist.npy import array_digest, flat_bytes, header, layout_of
 
 
-def save(model: Any, path: str | os.PathLike[str], *, slim: bool = False) -> None:
+def save(model: BaseEstimator, path: str | os.PathLike[str], *, slim: bool = False) -> None:
     """Write a model to a file that ``load`` reads back with bit-equal predictions.
 
     The same model gives the same bytes. An old file under this name stays whole until the new one
@@ -103,7 +104,7 @@ class Pack(NamedTuple):
     sealed: list[bool]  # whether the seal covers them; arrays have their own SHA-256
 
 
-def pack_model(model: Any, *, slim: bool) -> Pack:
+def pack_model(model: BaseEstimator, *, slim: bool) -> Pack:
     """Encode a model and lay out its file."""
     encoder = Encoder(slim=slim)
     name = type(model).__name__
@@ -131,7 +132,7 @@ def pack_model(model: Any, *, slim: bool) -> Pack:
     return Pack(members, data, [True] + [False] * len(parts))
 
 
-def manifest_bytes(model: Any, tree: object, files: dict[str, str]) -> bytes:
+def manifest_bytes(model: BaseEstimator, tree: object, files: dict[str, str]) -> bytes:
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -170,7 +171,7 @@ def created() -> dict[str, str]:
     return {"created": moment.strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
-def input_schema(model: Any) -> dict[str, Any]:
+def input_schema(model: BaseEstimator) -> dict[str, Any]:
     """What the model expects of its inputs, as far as it knows."""
     n, names = _known(model, "n_features_in_"), _known(model, "feature_names_in_")
     return {
@@ -181,14 +182,14 @@ def input_schema(model: Any) -> dict[str, Any]:
     }
 
 
-def _known(model: Any, name: str) -> Any:
+def _known(model: BaseEstimator, name: str) -> Any:
     try:
         return getattr(model, name)
     except (AttributeError, IndexError):  # not fitted; IndexError from a pipeline without steps
         return None
 
 
-def card_of(model: Any) -> dict[str, Any] | None:
+def card_of(model: BaseEstimator) -> dict[str, Any] | None:
     """The card of a fitted model; that of its last step for a pipeline."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
     if not (hasattr(last, "card") and hasattr(last, "fit")):

@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from sklearn.base import clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator, stream
 from pellucid.reinforcement.learning.agents import Agent
@@ -111,7 +111,7 @@ def compare_agents(
     *,
     last: float = 0.1,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> AgentComparison:
     """Run every agent with the same seeds and compare what they reach.
 

@@ -89,7 +89,7 @@ class CartTree(Estimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+    def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Any:
         """Sparse tables become dense: the columns are sorted anyway. Categories become codes."""
 
         def plain() -> Any:
@@ -208,7 +208,7 @@ class CartTree(Estimator):
         return self.tree_.n_leaves
 
     def cost_complexity_pruning_path(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Bunch:
         """``ccp_alphas`` and ``impurities`` of the nested sequence of pruned trees."""
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)

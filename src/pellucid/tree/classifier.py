@@ -130,7 +130,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
         self.interaction_cst = interaction_cst
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Grow the tree and prune it by ``ccp_alpha``."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()

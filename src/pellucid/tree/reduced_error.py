@@ -106,7 +106,9 @@ def additive_cuts(tree: Tree, leaf_sum: Array, final: Callable[[float], float]) 
     return Cuts(nodes, log)
 
 
-def scored_cuts(model: Any, X: Any, y: Any, scorer: Callable[..., float]) -> Cuts:
+def scored_cuts(
+    model: BaseEstimator, X: ArrayLike, y: ArrayLike, scorer: Callable[..., float]
+) -> Cuts:
     """Cuts for any score and any tree: every replacement is made and scored."""
     tree = model.tree_
     parent = tree.parent if isinstance(tree, MultiwayTree) else tree.depths()[1]
@@ -132,7 +134,7 @@ def scored_cuts(model: Any, X: Any, y: Any, scorer: Callable[..., float]) -> Cut
     return Cuts(nodes, log)
 
 
-def with_leaves(model: Any, nodes: list[int]) -> Any:
+def with_leaves(model: BaseEstimator, nodes: list[int]) -> Any:
     """A copy of the model in whose tree these nodes are leaves."""
     pruned, tree = copy(model), model.tree_
     multiway = isinstance(tree, MultiwayTree)
@@ -140,7 +142,7 @@ def with_leaves(model: Any, nodes: list[int]) -> Any:
     return pruned
 
 
-def _row_sums(model: Any, X: Any, y: Any) -> tuple[Array, Any]:
+def _row_sums(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[Array, Any]:
     """Sum over the rows through each node of (answer is right) or -(error)^2."""
     paths = model.decision_path(X)
     rows = np.repeat(np.arange(paths.shape[0]), np.diff(paths.indptr))
@@ -163,7 +165,7 @@ def _row_sums(model: Any, X: Any, y: Any) -> tuple[Array, Any]:
 
 
 def reduced_error_prune(
-    model: Any,
+    model: BaseEstimator,
     X_val: ArrayLike,
     y_val: ArrayLike,
     *,
@@ -262,7 +264,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Divide the rows, grow the tree on one part and prune it by the other."""
         check.fraction(validation_fraction=self.validation_fraction)
         context = FitContext(self, X=X, y=y, attributes=lambda _: self._fitted())
@@ -279,7 +281,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         context.end()
         return self
 
-    def _look(self, X: Any, y: Any) -> Any:
+    def _look(self, X: np.ndarray, y: np.ndarray) -> Any:
         """Check all rows as the tree would; returns a group number for every row."""
         if not isinstance(self.estimator, CartTree | MultiwayBase):
             raise TypeError(
@@ -316,7 +318,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: np.ndarray, y: np.ndarray) -> float:
         """Accuracy, or R^2 of a regression."""
         check_is_fitted(self)
         return float(self.estimator_.score(X, y))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array
@@ -98,7 +98,7 @@ def shared(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(v for v in old if v in new)
 
 
-def cart_edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Condition]]:
+def cart_edges(model: BaseEstimator, names: Sequence[str]) -> Iterator[tuple[int, int, Condition]]:
     """The edges of a binary tree; a set names the levels that can come so far."""
     tree = model.tree_
     reach: dict[int, dict[int, Any]] = {0: {}}  # node -> feature -> codes that are still possible
@@ -118,7 +118,7 @@ def cart_edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Con
             yield i, child, Condition(names[j], "in", tuple(model.categories_[j][part].tolist()))
 
 
-def edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Condition]]:
+def edges(model: BaseEstimator, names: Sequence[str]) -> Iterator[tuple[int, int, Condition]]:
     """(parent, child, condition) of every edge, parents first."""
     tree = model.tree_
     if isinstance(tree, Tree):
@@ -136,7 +136,7 @@ def edges(model: Any, names: Sequence[str]) -> Iterator[tuple[int, int, Conditio
                 yield i, child, Condition(names[j], op, float(tree.threshold[i]))
 
 
-def _names(model: Any, feature_names: Sequence[str] | None) -> Sequence[str]:
+def _names(model: BaseEstimator, feature_names: Sequence[str] | None) -> Sequence[str]:
     check_is_fitted(model)
     if not isinstance(getattr(model, "tree_", None), Tree | MultiwayTree):
         raise TypeError(f"a tree of pellucid.tree is needed, got {type(model).__name__}")
@@ -150,7 +150,7 @@ def _names(model: Any, feature_names: Sequence[str] | None) -> Sequence[str]:
     return names
 
 
-def leaf_label(model: Any, node: int) -> Any:
+def leaf_label(model: BaseEstimator, node: int) -> Any:
     """What the tree answers at this node: a label, a number, or a tuple of them."""
     value = model.tree_.value[node]  # (outputs, classes)
     if not is_classifier(model):
@@ -162,7 +162,7 @@ def leaf_label(model: Any, node: int) -> Any:
     return answers[0] if len(answers) == 1 else tuple(answers)
 
 
-def export_rules(model: Any, *, feature_names: Sequence[str] | None = None) -> list[Rule]:
+def export_rules(model: BaseEstimator, *, feature_names: Sequence[str] | None = None) -> list[Rule]:
     """One rule for every leaf, from left to right.
 
     Parameters
@@ -191,7 +191,9 @@ def export_rules(model: Any, *, feature_names: Sequence[str] | None = None) -> l
     return rules
 
 
-def export_dnf(model: Any, label: Any, *, feature_names: Sequence[str] | None = None) -> str:
+def export_dnf(
+    model: BaseEstimator, label: Any, *, feature_names: Sequence[str] | None = None
+) -> str:
     """The formula that says when the tree answers ``label``: rules joined by OR.
 
     Parameters
@@ -222,7 +224,7 @@ def export_dnf(model: Any, label: Any, *, feature_names: Sequence[str] | None = 
 
 
 def export_text(
-    model: Any,
+    model: BaseEstimator,
     *,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
@@ -296,7 +298,7 @@ def _said(condition: Condition, decimals: int) -> str:
 
 
 def _leaf_text(
-    model: Any, node: int, class_names: Sequence[str] | None, decimals: int, weights: bool
+    model: BaseEstimator, node: int, class_names: Sequence[str] | None, decimals: int, weights: bool
 ) -> str:
     value = model.tree_.value[node, 0]
     if not is_classifier(model):
@@ -310,7 +312,7 @@ def _leaf_text(
     return f"weights: [{', '.join(f'{c:.{decimals}f}' for c in counts)}] class: {label}"
 
 
-def explain_cart(model: Any, X: Array, names: Sequence[str]) -> list[Explanation]:
+def explain_cart(model: BaseEstimator, X: Array, names: Sequence[str]) -> list[Explanation]:
     """The path of every row through a binary tree."""
     tree = model.tree_
     paths = tree.decision_path(X)

@@ -80,7 +80,7 @@ class Split(NamedTuple):
     n_right: int
 
 
-def _weights(sample_weight: Any, n: int) -> Array:
+def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
     if sample_weight is None:
         return np.ones(n)
     w = np.asarray(sample_weight, np.float64)
@@ -89,7 +89,7 @@ def _weights(sample_weight: Any, n: int) -> Array:
     return w
 
 
-def _targets(y: Any) -> Any:
+def _targets(y: np.ndarray) -> Any:
     y = np.asarray(y)
     if y.ndim != 1 or len(y) == 0:
         raise ValueError(f"y must be a vector of at least one target, got shape {y.shape}")
@@ -158,7 +158,7 @@ def gain_ratio(y: Any, groups: ArrayLike) -> float:
     return information_gain(y, groups) / information if information > 0 else float("nan")
 
 
-def candidate_thresholds(x: ArrayLike, y: Any, *, rule: str = "label_change") -> Array:
+def candidate_thresholds(x: ArrayLike, y: np.ndarray, *, rule: str = "label_change") -> Array:
     """The thresholds worth a try for one numeric column.
 
     Parameters
@@ -195,7 +195,7 @@ def candidate_thresholds(x: ArrayLike, y: Any, *, rule: str = "label_change") ->
 
 
 def best_split(
-    X: Any, y: Any, *, criterion: str = "gini", threshold: str = "midpoint"
+    X: np.ndarray, y: np.ndarray, *, criterion: str = "gini", threshold: str = "midpoint"
 ) -> Split | None:
     """The best question ``x_j <= t``; ties go to the lowest feature, then the lowest threshold.
 
@@ -222,7 +222,7 @@ def best_split(
     return Split(int(tree.feature[0]), float(tree.threshold[0]), score, gain, *counts[1:])
 
 
-def _as_target(y: Any, criterion: str) -> Any:
+def _as_target(y: np.ndarray, criterion: str) -> Any:
     if criterion in NUMBER_CRITERIA:
         return y.astype(np.float64)[:, None]
     classes, codes = encode_labels(y)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.threads import map_threads
 
 CHUNK_VALUES = 1 << 19  # weights a thread works on at a time: 4 MB
@@ -34,7 +34,7 @@ def row_squares(X: Any) -> Array:
     return np.einsum("ij,ij->i", X, X)
 
 
-def squared_distances(A: Any, B: Any, b_squares: Array) -> Array:
+def squared_distances(A: ArrayLike, B: Any, b_squares: Array) -> Array:
     """|a|^2 + |b|^2 - 2 a'b for all pairs, never below 0."""
     product = A @ B.T
     D = product.toarray() if issparse(product) else product
@@ -44,7 +44,7 @@ def squared_distances(A: Any, B: Any, b_squares: Array) -> Array:
     return np.maximum(D, 0.0, out=D)
 
 
-def rbf_weights(X: Any, gamma: float) -> Array:
+def rbf_weights(X: np.ndarray, gamma: float) -> Array:
     """exp(-gamma |x_i - x_j|^2), 1 on the diagonal.
 
     >>> rbf_weights(np.array([[0.0], [1.0]]), 1.0).round(4)
@@ -82,7 +82,7 @@ def checked_weights(W: Any, shape: tuple[int, int]) -> Any:
     return W
 
 
-def thinned(W: Any) -> Any:
+def thinned(W: np.ndarray) -> Any:
     """The same matrix, sparse where few weights are not 0."""
     if issparse(W) or np.count_nonzero(W) > SPARSE_SHARE * W.size:
         return W

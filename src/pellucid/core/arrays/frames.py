@@ -6,10 +6,10 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: ArrayLike) -> bool:
     """Whether ``X`` is a data frame of a library that narwhals knows.
 
     >>> import pandas

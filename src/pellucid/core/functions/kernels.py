@@ -62,14 +62,14 @@ class Kernel(BaseEstimator):
     def __call__(self, X: Any, Z: ArrayLike | None = None) -> Array:
         return self._gram(X, Z)
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: ArrayLike, Z: ArrayLike | None) -> Array:
         raise NotImplementedError(f"{type(self).__name__} does not say what k(x, z) is")
 
     def diagonal(self, X: Any) -> Array:
         """k(x, x) of every row."""
         return np.array([float(self(X[i : i + 1])[0, 0]) for i in range(n_rows(X))])
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         """phi(x) of every row, with phi(x).phi(z) = k(x, z), where it is finite."""
         raise NotImplementedError(f"{self!r} has no finite feature map")
 
@@ -117,11 +117,11 @@ class LinearKernel(Kernel):
     def _gram(self, X: Any, Z: Any) -> Array:
         return products(X, Z)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(x, x) for each row."""
         return squared_lengths(rows_of(X))
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         """The rows themselves."""
         return dense(rows_of(X))
 
@@ -162,11 +162,11 @@ class PolynomialKernel(Kernel):
     def _gram(self, X: Any, Z: Any) -> Array:
         return (self.gamma * products(X, Z) + self.coef0) ** self.degree
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(x, x) for each row."""
         return (self.gamma * squared_lengths(rows_of(X)) + self.coef0) ** self.degree
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         """All monomials up to the degree, times the square roots of multinomial coefficients."""
         X = dense(rows_of(X)) * sqrt(self.gamma)
         if self.coef0 > 0:
@@ -227,7 +227,7 @@ class GaussianKernel(Kernel):
         in_blocks(lambda part: np.exp(E[part], out=E[part]), E)
         return E
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(x, x) for each row."""
         return np.ones(n_rows(X))
 
@@ -254,12 +254,12 @@ class LaplacianKernel(Kernel):
         check.positive(sigma=sigma)
         self.sigma = sigma
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: ArrayLike, Z: ArrayLike | None) -> Array:
         X = dense(rows_of(X))
         Z = X if Z is None else dense(rows_of(Z))
         return np.exp(-pairwise_manhattan(X, Z) / self.sigma)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(x, x) for each row."""
         return np.ones(n_rows(X))
 
@@ -293,7 +293,7 @@ class SigmoidKernel(Kernel):
     def _gram(self, X: Any, Z: Any) -> Array:
         return np.tanh(self.gamma * products(X, Z) + self.coef0)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(x, x) for each row."""
         return np.tanh(self.gamma * squared_lengths(rows_of(X)) + self.coef0)
 
@@ -368,13 +368,13 @@ class PrecomputedKernel(Kernel):
 
     by_construction = False
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: ArrayLike, Z: ArrayLike | None) -> Array:
         K = dense(rows_of(X))
         if Z is not None:
             raise ValueError("a precomputed kernel has no rows to compare: give the Gram matrix")
         return K
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(x, x) for each row."""
         return np.diagonal(dense(rows_of(X))).copy()
 
@@ -403,10 +403,10 @@ class SumKernel(Kernel):
     def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.left(X, Z) + self.right(X, Z)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         return self.left.diagonal(X) + self.right.diagonal(X)
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         return np.hstack([self.left.feature_map(X), self.right.feature_map(X)])
 
 
@@ -434,10 +434,10 @@ class ProductKernel(Kernel):
     def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.left(X, Z) * self.right(X, Z)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         return self.left.diagonal(X) * self.right.diagonal(X)
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         a, b = self.left.feature_map(X), self.right.feature_map(X)
         return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
 
@@ -468,10 +468,10 @@ class ScaledKernel(Kernel):
     def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.scale * self.kernel(X, Z)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         return self.scale * self.kernel.diagonal(X)
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         return sqrt(self.scale) * self.kernel.feature_map(X)
 
 
@@ -509,7 +509,7 @@ class NormalizedKernel(Kernel):
         b = a if Z is None else self._lengths(Z)
         return self.kernel(X, Z) / a[:, None] / b
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         self._lengths(X)
         return np.ones(n_rows(X))
 
@@ -552,7 +552,7 @@ class ColumnsKernel(Kernel):
     def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
         return self.kernel(self._part(X), self._part(Z))
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         return self.kernel.diagonal(self._part(X))
 
     def feature_map(self, X: Any) -> Array:
@@ -577,7 +577,7 @@ def dense(X: Any) -> Array:
     return X.toarray() if issparse(X) else np.asarray(X)
 
 
-def products(X: Any, Z: Array | None) -> Array:
+def products(X: np.ndarray, Z: Array | None) -> Array:
     """x.z of all pairs."""
     X = rows_of(X)
     Z = X if Z is None else rows_of(Z)

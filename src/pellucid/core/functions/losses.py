@@ -149,16 +149,16 @@ class Loss(NamedTuple):
     smooth: bool  # differentiable
     bound: float  # the largest second derivative
 
-    def value(self, y: Any, f: ArrayLike) -> Array:
+    def value(self, y: ArrayLike, f: ArrayLike) -> Array:
         return self._fill(fill_values, y, f)
 
-    def gradient(self, y: Any, f: Array) -> Array:
+    def gradient(self, y: ArrayLike, f: Array) -> Array:
         return self._fill(fill_slopes, y, f)
 
-    def curvature(self, y: Any, f: ArrayLike) -> Array:
+    def curvature(self, y: ArrayLike, f: ArrayLike) -> Array:
         return self._fill(fill_curvatures, y, f)
 
-    def _fill(self, kernel: Any, y: Any, f: ArrayLike) -> Array:
+    def _fill(self, kernel: Any, y: ArrayLike, f: ArrayLike) -> Array:
         y = np.ascontiguousarray(y, dtype=np.float64)
         f = np.ascontiguousarray(f, dtype=np.float64)
         out = np.empty(len(f))

@@ -1,14 +1,13 @@
 """Randomness is an argument: one Generator per fit, and streams keyed by what they are for."""
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Rng
+from pellucid.core.arrays.typing import Rng, Seed
 
 
-def generator(random_state: Any = None) -> Rng:
+def generator(random_state: Seed = None) -> Rng:
     """Return the Generator of a ``random_state``: None, a whole number, RandomState or Generator.
 
     >>> int(generator(0).integers(1000)), int(generator(0).integers(1000))

@@ -189,7 +189,7 @@ class GenerativeAdversarialNetwork(DeepModel):
             len(self.mean_), self.latent_dim, tuple(self.generator), tuple(self.discriminator)
         )
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n: int = 1, random_state: Seed = None) -> Array:
         """``n`` new rows."""
         check_is_fitted(self)
         check.whole(n=n)
@@ -205,7 +205,7 @@ class GenerativeAdversarialNetwork(DeepModel):
         check_is_fitted(self)
         return self._forward(self._read(X, reset=False))
 
-    def discriminate(self, X: Any) -> Array:
+    def discriminate(self, X: np.ndarray) -> Array:
         """The discriminator's probability that a row is real."""
         return expit(self.decision_function(X))
 

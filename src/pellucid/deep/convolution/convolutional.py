@@ -48,7 +48,7 @@ def check_parameters(model: Convolutional) -> None:
             )
 
 
-def read_images(model: Convolutional, X: Any, *, reset: bool) -> Inputs:
+def read_images(model: Convolutional, X: np.ndarray, *, reset: bool) -> Inputs:
     """Images as (n, c, h, w)."""
     if getattr(X, "ndim", 2) in (3, 4) or (isinstance(X, list) and np.ndim(X[0:1]) > 2):
         X = np.asarray(X, dtype=np.float64)
@@ -100,7 +100,7 @@ def filters(self: Convolutional) -> list[Array]:
     return [self.weights_[f"filters.{i}.weight"] for i in stages]
 
 
-def feature_maps(self: Convolutional, X: Any, *, stage: str = "last") -> Array:
+def feature_maps(self: Convolutional, X: np.ndarray, *, stage: str = "last") -> Array:
     """What the filters answer: (n, channels, h, w).
 
     ``stage`` "first": the first filters at full size; "last": after all pooling.

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.deep.convolution.convolutional import check_sizes
 from pellucid.deep.graphs.messages import AGGREGATIONS, Graph, read_graph
 from pellucid.deep.learner import DeepClassifier, same_length
@@ -120,7 +120,7 @@ class GraphNeuralNetworkClassifier(DeepClassifier):
                 )
         return place_graphs(graphs)
 
-    def _targets(self, y: Any, inputs: Inputs) -> Any:
+    def _targets(self, y: np.ndarray, inputs: Inputs) -> Any:
         if self.readout is not None:
             return super()._targets(y, inputs)
         known, y = self._known(y, inputs)
@@ -137,7 +137,7 @@ class GraphNeuralNetworkClassifier(DeepClassifier):
         return codes[None, :]
 
     @staticmethod
-    def _known(y: Any, inputs: Inputs) -> tuple[Any, Any]:
+    def _known(y: ArrayLike, inputs: Inputs) -> tuple[Any, Any]:
         """Which nodes have a label, and these labels."""
         if y is None:
             raise ValueError("the classifier requires y to be passed, but the target y is None")
@@ -164,7 +164,7 @@ class GraphNeuralNetworkClassifier(DeepClassifier):
         found = super().predict_proba(X)
         return found[0] if self.readout is None else found
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
         """Accuracy; of nodes, where their label is known."""
         if self.readout is not None:
             return super().score(X, y, sample_weight)

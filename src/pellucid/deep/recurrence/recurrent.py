@@ -35,7 +35,7 @@ def check_parameters(model: Recurrent) -> None:
     check.boolean(bidirectional=model.bidirectional)
 
 
-def read_sequences(model: Recurrent, X: Any, *, reset: bool) -> Inputs:
+def read_sequences(model: Recurrent, X: np.ndarray, *, reset: bool) -> Inputs:
     """Values (n, T, width) and lengths; the columns of a table are the steps of one series."""
     if are_sequences(X):
         values, lengths = pad(X)
@@ -80,7 +80,7 @@ def build(model: Recurrent) -> Any:
     )
 
 
-def hidden_states(self: Recurrent, X: Any) -> Any:
+def hidden_states(self: Recurrent, X: np.ndarray) -> Any:
     """The states of the last layer at every step."""
     check_is_fitted(self)
     inputs = self._read(X, reset=False)
@@ -97,7 +97,7 @@ def describe(model: Recurrent) -> str:
     )
 
 
-def read_steps(y: Any, lengths: Array) -> list[Any]:
+def read_steps(y: np.ndarray, lengths: Array) -> list[Any]:
     """Targets per step, one array for each sequence."""
     if y is None:
         raise ValueError("output='sequence' requires y to be passed, but the target y is None")
@@ -176,7 +176,7 @@ class RecurrentClassifier(DeepClassifier):
         self.training = training
         self.random_state = random_state
 
-    def _targets(self, y: Any, inputs: Inputs) -> Any:
+    def _targets(self, y: np.ndarray, inputs: Inputs) -> Any:
         if self.output == "last":
             return super()._targets(y, inputs)
         steps = read_steps(y, inputs[1])
@@ -279,7 +279,7 @@ class RecurrentRegressor(DeepRegressor):
         self.training = training
         self.random_state = random_state
 
-    def _targets(self, y: Any, inputs: Inputs) -> Any:
+    def _targets(self, y: np.ndarray, inputs: Inputs) -> Any:
         if self.output == "last":
             return super()._targets(y, inputs)
         steps = [np.asarray(row, dtype=np.float64) for row in read_steps(y, inputs[1])]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 
 
 class Padded(NamedTuple):
@@ -14,7 +14,7 @@ class Padded(NamedTuple):
     lengths: IntArray
 
 
-def are_sequences(X: Any) -> bool:
+def are_sequences(X: ArrayLike) -> bool:
     """Whether X is (n, time, features) or a list of series, not a table.
 
     >>> are_sequences(np.zeros((2, 3, 1))), are_sequences([[1.0, 2.0], [3.0]])

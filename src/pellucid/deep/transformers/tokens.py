@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray
 
 PAD, BEGIN, END, UNKNOWN = range(4)
 SPECIAL = 4
 Token = str | int
 
 
-def are_tokens(X: Any) -> bool:
+def are_tokens(X: ArrayLike) -> bool:
     """Whether X is a list of texts or of lists of words and whole numbers, not a table.
 
     >>> are_tokens([["a", "b"], ["c"]]), are_tokens(["good film"]), are_tokens([[1, 2], [3]])

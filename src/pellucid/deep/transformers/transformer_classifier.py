@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
@@ -30,7 +31,7 @@ from pellucid.deep.transformers.tokens import (
 )
 
 
-def check_transformer(model: Any) -> None:
+def check_transformer(model: BaseEstimator) -> None:
     """Refuse sizes that have no meaning."""
     check.whole(
         d_model=model.d_model,
@@ -48,7 +49,7 @@ def check_transformer(model: Any) -> None:
         raise ValueError(f"dropout must be at least 0 and below 1, got {model.dropout!r}")
 
 
-def check_length(found: int, model: Any, what: str) -> None:
+def check_length(found: int, model: BaseEstimator, what: str) -> None:
     """Refuse sequences beyond ``max_length``."""
     if found > model.max_length:
         raise ValueError(
@@ -56,7 +57,7 @@ def check_length(found: int, model: Any, what: str) -> None:
         )
 
 
-def encoder_of(model: Any, width: int, is_tokens: bool) -> Any:
+def encoder_of(model: BaseEstimator, width: int, is_tokens: bool) -> Any:
     """The encoder that the parameters describe."""
     from pellucid.deep.transformers.transformer_module import Encoder
 

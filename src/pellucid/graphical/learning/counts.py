@@ -81,7 +81,7 @@ def bare_weights(w: Array | None) -> Array:
 def encode_table(
     columns: Sequence[Any],
     names: Sequence[Any],
-    w: Any,
+    w: np.ndarray,
     states: Any = None,
     *,
     lenient: bool = False,
@@ -115,7 +115,7 @@ def encode_table(
     return CodedTable(tuple(names), tuple(kept), codes, bare_weights(w))
 
 
-def _known_states(values: Any, codes: Any, w: Array, given: Any, name: Any) -> Any:
+def _known_states(values: np.ndarray, codes: Any, w: Array, given: Any, name: Any) -> Any:
     if given is not None:
         known = _array(given)
     else:

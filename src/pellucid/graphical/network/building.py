@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from pellucid.core.arrays.typing import IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray
 from pellucid.core.records import Card
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.network.arrays import Shape, shape_of
@@ -103,7 +103,7 @@ def shape_of_network(network: "BayesianNetwork") -> tuple[tuple[Name, ...], Shap
     return dag.nodes, shape_of(dag.nodes, parents, [len(states[name]) for name in dag.nodes])
 
 
-def findings(network: "BayesianNetwork", X: Any, atol: float, edges: bool) -> list[Finding]:
+def findings(network: "BayesianNetwork", X: ArrayLike, atol: float, edges: bool) -> list[Finding]:
     """Everything worth a look, by variable."""
     counts = counts_of(network, X)
     found = []
@@ -124,7 +124,7 @@ def findings(network: "BayesianNetwork", X: Any, atol: float, edges: bool) -> li
     ]
 
 
-def counts_of(network: "BayesianNetwork", X: Any) -> dict[Name, Any] | None:
+def counts_of(network: "BayesianNetwork", X: ArrayLike) -> dict[Name, Any] | None:
     """Counts of each family in a table, or those of the fit."""
     if X is None:
         return getattr(network, "counts_", None)

@@ -9,12 +9,12 @@ References: Shachter & Kenley (1989); Koller & Friedman (2009), section 7.2.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Rng
 from pellucid.graphical.network.names import Name, Names, names_of
 from pellucid.graphical.network.tables import LinearGaussianCPD
 
@@ -113,7 +113,7 @@ def fit_gaussian(
     return found
 
 
-def sample_normal(law: GaussianAnswer, n_samples: int, rng: Any) -> Array:
+def sample_normal(law: GaussianAnswer, n_samples: int, rng: Rng) -> Array:
     """Draws (n, d)."""
     values, vectors = np.linalg.eigh(law.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))

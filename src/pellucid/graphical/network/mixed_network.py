@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -207,7 +207,7 @@ class MixedBayesianNetwork(Estimator):
         """The mean log density of the rows."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> Any:
         """Independent draws as a frame, parents first."""
         import polars as pl
 

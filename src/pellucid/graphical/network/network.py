@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from pellucid.base import Estimator, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -318,7 +318,7 @@ class BayesianNetwork(Estimator):
         *,
         method: str = "likelihood_weighting",
         n_samples: int = 100_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> approximate.ApproximateAnswer:
         """P(variables | evidence) from draws, with its errors and effective sample size.
 
@@ -404,7 +404,7 @@ class BayesianNetwork(Estimator):
         n_samples: int = 1,
         *,
         evidence: Mapping[Name, Any] | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> Any:
         """Independent draws as a frame, exact also with evidence."""
         check.whole(n_samples=n_samples)
@@ -436,11 +436,11 @@ class BayesianNetwork(Estimator):
         found = self.score_samples(X)
         return float(found.sum() if sample_weight is None else np.asarray(sample_weight) @ found)
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: np.ndarray) -> float:
         """Akaike's criterion -2 l + 2 p: smaller is better, as for scikit-learn's mixtures."""
         return -2.0 * self.log_likelihood(X) + 2.0 * self.n_parameters_
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: np.ndarray) -> float:
         """The Bayesian criterion -2 l + p log n: smaller is better."""
         found = self.score_samples(X)
         return -2.0 * float(found.sum()) + self.n_parameters_ * float(np.log(len(found)))
@@ -459,7 +459,7 @@ class BayesianNetwork(Estimator):
         states = self.states_[self.dag_.nodes[-1] if variable is None else variable]
         return np.asarray(states)[shares.argmax(axis=1)]
 
-    def impute(self, X: Any) -> Any:
+    def impute(self, X: ArrayLike) -> Any:
         """The table with every missing cell filled: the most probable completion of each row."""
         self._need_tables("impute")
         return rows.impute(self, X)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.graphical.inference.clique_tree import (
@@ -58,7 +58,7 @@ def fitted_names(network: "BayesianNetwork") -> tuple[Name, ...]:
     return network._feature_names() if names is None else tuple(names)
 
 
-def _partial(network: "BayesianNetwork", X: Any) -> tuple[Any, list[Any]]:
+def _partial(network: "BayesianNetwork", X: ArrayLike) -> tuple[Any, list[Any]]:
     door = bare(network)
     columns = door._check_columns(X, reset=True)
     known = {str(node): node for node in network.dag_.nodes}
@@ -66,7 +66,7 @@ def _partial(network: "BayesianNetwork", X: Any) -> tuple[Any, list[Any]]:
     return tuple(known[str(name)] for name in names), columns
 
 
-def coded(network: "BayesianNetwork", X: Any, without: Any = None) -> Any:
+def coded(network: "BayesianNetwork", X: ArrayLike, without: Any = None) -> Any:
     """Codes (variables, rows) in the order of the graph; -1 where a cell is missing.
 
     A state that the network lacks is refused; with ``without``, the variable to predict, one that
@@ -111,7 +111,7 @@ def _parts(network: "BayesianNetwork") -> tuple[Any, Any, Any]:
     return parents, [table_of(arrays, v) for v in numbers], arrays.shape.card
 
 
-def log_densities(network: "BayesianNetwork", X: Any) -> Array:
+def log_densities(network: "BayesianNetwork", X: ArrayLike) -> Array:
     """log p of the observed cells of every row."""
     if network._is_gaussian():
         columns = numbers_of(network, X)
@@ -120,7 +120,7 @@ def log_densities(network: "BayesianNetwork", X: Any) -> Array:
     return completion.log_densities(coded(network, X), *_parts(network))
 
 
-def numbers_of(network: "BayesianNetwork", X: Any) -> dict[Name, Array]:
+def numbers_of(network: "BayesianNetwork", X: ArrayLike) -> dict[Name, Array]:
     """The columns of a table of numbers, by variable; nothing may be missing."""
     names, columns = columns_of(network, X)
     found = number_columns(names, columns)
@@ -142,7 +142,7 @@ def number_columns(names: Iterable[Name], columns: list[Any]) -> dict[Name, Arra
     return found
 
 
-def posteriors(network: "BayesianNetwork", X: Any, variable: Any) -> Array:
+def posteriors(network: "BayesianNetwork", X: ArrayLike, variable: Any) -> Array:
     """P(variable | the other cells) of every row."""
     (name,) = names_of([variable], network._arrays.place)
     codes = coded(network, X, without=name)
@@ -155,7 +155,7 @@ def posteriors(network: "BayesianNetwork", X: Any, variable: Any) -> Array:
     return found / total[:, None]
 
 
-def impute(network: "BayesianNetwork", X: Any) -> Any:
+def impute(network: "BayesianNetwork", X: ArrayLike) -> Any:
     """Missing cells replaced by the most probable completion; the kind of table is kept."""
     codes = coded(network, X)
     arrays = network._arrays
@@ -185,7 +185,7 @@ def _complete(arrays: Any, column: Any) -> Any:
     return out
 
 
-def _written(network: "BayesianNetwork", X: Any, names: Any, codes: Any) -> Any:
+def _written(network: "BayesianNetwork", X: ArrayLike, names: Any, codes: np.ndarray) -> Any:
     """The cells of the codes in the kind of table that X is."""
     arrays = network._arrays
     columns = [[arrays.states[arrays.place[n]][k] for k in codes[arrays.place[n]]] for n in names]
@@ -206,7 +206,7 @@ def _written(network: "BayesianNetwork", X: Any, names: Any, codes: Any) -> Any:
 
 
 def sample_gaussian(
-    network: "BayesianNetwork", n: int, evidence: Mapping[Name, Any] | None, random_state: Any
+    network: "BayesianNetwork", n: int, evidence: Mapping[Name, Any] | None, random_state: Seed
 ) -> Any:
     """Draws of a Gaussian network as a frame."""
     import polars as pl

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Rng
 from pellucid.graphical.sequences.kernels import diagonal_density, diagonal_sums
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -73,7 +73,7 @@ class GaussianEmission(NamedTuple):
         S = np.where(live, second[2] / N, self.covariances)
         return GaussianEmission(means, np.maximum(S, self.floor), self.floor)
 
-    def draw(self, states: IntArray, rng: Any) -> Array:
+    def draw(self, states: IntArray, rng: Rng) -> Array:
         """One observation for each state."""
         noise = rng.standard_normal((len(states), self.means.shape[1]))
         if self.covariances.ndim == 2:
@@ -119,7 +119,7 @@ class CategoricalEmission(NamedTuple):
             np.where(live, counts / np.where(live, total, 1.0), self.probabilities)
         )
 
-    def draw(self, states: IntArray, rng: Any) -> Any:
+    def draw(self, states: IntArray, rng: Rng) -> Any:
         """One code for each state."""
         sums = np.cumsum(self.probabilities, axis=1)
         u = rng.random(len(states)) * sums[states, -1]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
@@ -65,7 +66,7 @@ class ScoreParameter:
     model it is the same text, and calling it scores rows.
     """
 
-    def __get__(self, model: Any, owner: Any = None) -> Any:
+    def __get__(self, model: BaseEstimator, owner: Any = None) -> Any:
         if model is None:
             return self
         if "score" not in model.__dict__:
@@ -77,7 +78,7 @@ class ScoreParameter:
         word.model = model
         return word
 
-    def __set__(self, model: Any, value: Any) -> None:
+    def __set__(self, model: BaseEstimator, value: Any) -> None:
         model.__dict__["score"] = str(value) if isinstance(value, Criterion) else value
 
 
@@ -131,7 +132,7 @@ class StructureLearner(Estimator):
         """The fitted attributes as if the search had stopped here; None: at its end."""
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
-    def _codes(self, X: Any) -> CodedTable:
+    def _codes(self, X: ArrayLike) -> CodedTable:
         check_is_fitted(self)
         columns = self._check_columns(X, reset=False)
         n = n_cells(columns[0])

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.records import text_table
 from pellucid.inference.distributions.distribution import Univariate
 
@@ -131,7 +131,7 @@ class Belief(ABC):
         parts = [law.marginal(i) for i in range(len(law.mean))]
         return np.array([interval_of(part, confidence, kind) for part in parts])
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n: int = 1, random_state: Seed = None) -> Array:
         """Draws of the unknown."""
         return self.posterior.sample(n, random_state)
 

@@ -90,7 +90,7 @@ class LinearGaussian(VectorBelief):
             raise ValueError(f"noise_variance must be > 0, got {self.noise_variance!r}")
         self._stored()
 
-    def _noise(self, n: int, sample_weight: Any) -> Any:
+    def _noise(self, n: int, sample_weight: ArrayLike | None) -> Any:
         noise = np.asarray(self.noise_variance, dtype=np.float64)
         if sample_weight is None:
             return noise
@@ -182,7 +182,7 @@ class MultivariateNormalMean(VectorBelief):
         """The distribution of the next row."""
         return MultivariateNormal(self.mean, self.cov + self.noise_cov)
 
-    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
         """log p(data)."""
         X, w = self._rows(data, sample_weight)
         n, d = w.sum(), len(self.mean)

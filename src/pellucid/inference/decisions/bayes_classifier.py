@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -100,7 +100,7 @@ class BayesClassifier(Classifier):
         return self._known is not None or "densities_" in self.__dict__
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit one density per class and the class priors."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -175,7 +175,7 @@ class BayesClassifier(Classifier):
         joint = self._joint(X)
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: np.ndarray) -> Array:
         """log p(k | x), (n, K)."""
         return log_softmax(self._joint(X), axis=1)
 
@@ -183,7 +183,7 @@ class BayesClassifier(Classifier):
         """p(k | x), (n, K)."""
         return np.exp(self.predict_log_proba(X))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Any]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y): a class from the priors, then a row from its density."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)
@@ -220,7 +220,7 @@ class BayesClassifier(Classifier):
         return errors.cut_points(self._on_line, np.unique(grid[(grid >= low) & (grid <= high)]))
 
     def bayes_error(
-        self, method: str = "auto", n_samples: int = 100_000, random_state: Any = None
+        self, method: str = "auto", n_samples: int = 100_000, random_state: Seed = None
     ) -> BayesError:
         """The error (with ``loss_matrix``: the risk) of this rule if the densities are true.
 
@@ -253,7 +253,7 @@ class BayesClassifier(Classifier):
         X, _ = self.sample(n_samples, rng)
         return errors.simulated_risk(self._decide(self._joint_rows(X))[1])
 
-    def _line_risk(self, rng: Any) -> float | None:
+    def _line_risk(self, rng: Rng) -> float | None:
         losses = self._losses()
         if errors.all_discrete(self.densities_):
             return errors.count_risk(self.densities_, self.priors_, losses, self._on_line)

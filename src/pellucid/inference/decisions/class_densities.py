@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtr, ndtri, xlog1py, xlogy
 
 from pellucid.core.arrays.quantiles import weighted_median
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
 
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -39,7 +39,7 @@ class NormalLaw(NamedTuple):
     def _log_scale(self) -> float:
         return float(np.log(np.diag(self.root)).sum())
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: Seed = None) -> Array:
         return (
             self.mean + generator(random_state).standard_normal((n, len(self.mean))) @ self.root.T
         )
@@ -61,7 +61,7 @@ class LaplaceLaw(NamedTuple):
         z = np.abs(X - self.mean) / self.scale
         return -(z + np.log(2.0 * self.scale)).sum(axis=1)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: Seed = None) -> Array:
         return generator(random_state).laplace(self.mean, self.scale, (n, len(self.mean)))
 
     def cdf(self, x: ArrayLike) -> Any:
@@ -85,7 +85,7 @@ class ExponentialLaw(NamedTuple):
         inside = (X >= 0).all(axis=1)
         return np.where(inside, -(X / self.mean + np.log(self.mean)).sum(axis=1), -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: Seed = None) -> Array:
         return generator(random_state).exponential(self.mean, (n, len(self.mean)))
 
     def cdf(self, x: ArrayLike) -> Any:
@@ -106,7 +106,7 @@ class PoissonLaw(NamedTuple):
         log_mass = (xlogy(safe, self.mean) - self.mean - gammaln(safe + 1.0)).sum(axis=1)
         return np.where(inside, log_mass, -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: Seed = None) -> Array:
         draws = generator(random_state).poisson(self.mean, (n, len(self.mean)))
         return draws.astype(np.float64)
 
@@ -122,7 +122,7 @@ class BernoulliLaw(NamedTuple):
         log_mass = (xlogy(ones, self.mean) + xlog1py(1.0 - ones, -self.mean)).sum(axis=1)
         return np.where(inside, log_mass, -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: Seed = None) -> Array:
         return (generator(random_state).random((n, len(self.mean))) < self.mean).astype(np.float64)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import show
 from pellucid.core.runtime.jit import jit
@@ -173,7 +173,7 @@ def bayes_decision(
     *,
     actions: Any = None,
     tie: str = "first",
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Decision:
     """The decision of least expected loss.
 

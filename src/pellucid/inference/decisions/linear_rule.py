@@ -52,7 +52,7 @@ class LinearClassifier(Classifier):
         codes = self._codes(self._scores(self._check_input(X)))
         return self.classes_[codes]
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: np.ndarray) -> Array:
         """w.x + w0 leaf by leaf: the same bits for any number of threads."""
 
         def leaf(start: int) -> Array:
@@ -111,7 +111,7 @@ class LinearClassifier(Classifier):
         return {"coef_": (m, self.n_features_in_), "intercept_": (m,)}
 
 
-def class_weights(class_weight: Any, classes: Any, totals: Array) -> Array:
+def class_weights(class_weight: Any, classes: np.ndarray, totals: Array) -> Array:
     """What a row of each class counts: 1, W/(K W_k) for "balanced", or as the dict says.
 
     ``totals`` are the weights W_k of the classes.
@@ -141,7 +141,7 @@ def class_weights(class_weight: Any, classes: Any, totals: Array) -> Array:
     return weights
 
 
-def encode_known(y: Any, classes: Any) -> IntArray:
+def encode_known(y: np.ndarray, classes: Any) -> IntArray:
     """The code of each label in sorted ``classes``; an unknown label is refused.
 
     >>> encode_known(np.array([5, 3]), np.array([3, 5]))

@@ -90,7 +90,13 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the wrapped classifier; ``fit_params`` are routed to its ``fit``."""
         check.one_of(TIES, tie=self.tie)
         check_inner(self, self.estimator, "fit", "predict_proba")
@@ -117,7 +123,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
             )
         return self.classes_
 
-    def _decide(self, X: Any) -> tuple[IntArray, Array]:
+    def _decide(self, X: np.ndarray) -> tuple[IntArray, Array]:
         P = self.predict_proba(X)
         L = check_losses(self.loss_matrix_, P.shape[1])
         if L.shape[1] != len(self.decisions_):
@@ -138,7 +144,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         X = read_table(self, X, self.estimator, reset=False)
         return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
-    def expected_loss(self, X: Any) -> Array:
+    def expected_loss(self, X: np.ndarray) -> Array:
         """Expected loss of every decision, (n, D); the least is what ``predict`` takes."""
         return expected_losses(self.predict_proba(X), self.loss_matrix_)
 

@@ -69,7 +69,7 @@ LINKS = {
 }
 
 
-def _pairs(function: Callable[[Any, Any], Array], y: Any, f: Array) -> Array:
+def _pairs(function: Callable[[Any, Any], Array], y: ArrayLike, f: Array) -> Array:
     """Apply to broadcast float arrays of any shape."""
     y, f = np.broadcast_arrays(np.asarray(y, dtype=np.float64), np.asarray(f, dtype=np.float64))
     return np.asarray(function(y.ravel(), f.ravel())).reshape(y.shape)
@@ -98,11 +98,11 @@ def _zero_one() -> tuple[Elementwise, ...]:
 
 
 def _cross_entropy() -> tuple[Elementwise, ...]:
-    def slope(y: Any, f: Array) -> Array:
+    def slope(y: np.ndarray, f: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(y > 0, -y / f, 0.0) + np.where(y < 1, (1 - y) / (1 - f), 0.0)
 
-    def curvature(y: Any, f: Array) -> Array:
+    def curvature(y: np.ndarray, f: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(y > 0, y / f**2, 0.0) + np.where(y < 1, (1 - y) / (1 - f) ** 2, 0.0)
 
@@ -164,14 +164,14 @@ def _no_more(params: dict[str, Any], name: str) -> None:
 def _of_function(function: Callable[[Any, Any], Any]) -> Loss:
     step = 1e-4
 
-    def value(y: Any, f: Array) -> Array:
+    def value(y: ArrayLike, f: Array) -> Array:
         return _pairs(lambda a, b: np.asarray(function(a, b), dtype=np.float64), y, f)
 
-    def gradient(y: Any, f: Array) -> Array:
+    def gradient(y: ArrayLike, f: Array) -> Array:
         h = step * (1.0 + np.abs(f))
         return (value(y, np.add(f, h)) - value(y, np.subtract(f, h))) / (2.0 * h)
 
-    def hessian(y: Any, f: Array) -> Array:
+    def hessian(y: ArrayLike, f: Array) -> Array:
         h = step * (1.0 + np.abs(f))
         outer = value(y, np.add(f, h)) + value(y, np.subtract(f, h))
         return (outer - 2.0 * value(y, f)) / h**2
@@ -227,7 +227,7 @@ def optimal_prediction(
     return _search(values, w, chosen)
 
 
-def _is_distribution(x: Any) -> bool:
+def _is_distribution(x: ArrayLike) -> bool:
     return not isinstance(x, np.ndarray) and (hasattr(x, "ppf") or callable(_quantiles_of(x)))
 
 
@@ -235,7 +235,7 @@ def _quantiles_of(x: ArrayLike) -> Any:
     return None if hasattr(x, "iloc") or hasattr(x, "__len__") else getattr(x, "quantile", None)
 
 
-def _sample(x: ArrayLike, sample_weight: Any) -> tuple[Array, Array]:
+def _sample(x: ArrayLike, sample_weight: np.ndarray | None) -> tuple[Array, Array]:
     values = np.asarray(x, dtype=np.float64).ravel()
     if len(values) == 0 or not np.isfinite(values).all():
         raise ValueError("x must hold at least one number, all of them finite")

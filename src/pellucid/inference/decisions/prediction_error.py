@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.records import show
 from pellucid.core.runtime.random import generator
 from pellucid.inference.decisions.losses import Loss, get_loss
@@ -55,7 +55,7 @@ def expected_prediction_error(
     *,
     loss: "str | Loss | Callable[..., Any]" = "squared",
     n_samples: int = 100_000,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> EPE:
     """E loss(Y, f(X)) over a known process.
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.samples import dot
 
@@ -76,12 +76,12 @@ class Distribution(ABC):
         value = np.exp(self.log_density(x))
         return float(value) if np.ndim(value) == 0 else value
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Any:
+    def sample(self, n: int = 1, random_state: Seed = None) -> Any:
         """n independent draws."""
         check.whole(at_least=0, n=n)
         return self._draw(n, generator(random_state))
 
-    def log_likelihood(self, x: ArrayLike, sample_weight: Any = None) -> float:
+    def log_likelihood(self, x: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
         """The sum of log densities of a sample; a weight is a number of repetitions."""
         values = np.atleast_1d(self.log_density(x))
         w = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -179,7 +179,7 @@ class Univariate(Distribution):
 
     @classmethod
     @abstractmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: np.ndarray | None = None) -> Any:
         """What the likelihood needs to know of a sample; ``a.merge(b)`` joins two."""
 
     @classmethod

@@ -97,7 +97,7 @@ def dot(w: Array, values: Array) -> float:
     return float((w * values).sum())
 
 
-def weights_of(n: int, sample_weight: Any) -> Array:
+def weights_of(n: int, sample_weight: ArrayLike | None) -> Array:
     """One weight >= 0 for each of n values, not all zero."""
     if n == 0:
         raise ValueError("the sample is empty")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.records import text_table
 from pellucid.inference.distributions.category_counts import on_simplex
 
@@ -129,7 +129,7 @@ class DiscretePosterior:
         pairs = zip(self.probability, self.values.tolist(), strict=True)
         return float(sum(p * float(h(v)) for p, v in pairs if p))
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Any:
+    def sample(self, n: int = 1, random_state: Seed = None) -> Any:
         """Draws of the value."""
         from pellucid.core.runtime.random import generator
 

@@ -110,7 +110,10 @@ def _outside(name: str, law: Distribution, sample: Sample) -> str:
 
 
 def choose_distribution(
-    x: ArrayLike, candidates: Sequence[Any], criterion: str | None = None, sample_weight: Any = None
+    x: ArrayLike,
+    candidates: Sequence[Any],
+    criterion: str | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> DistributionChoice:
     """Compare distributions, or families fitted to the sample.
 

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from pellucid.core.algebra.derivatives import numerical_hessian
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import History
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
@@ -219,7 +219,7 @@ def _maximise(
     bounds: Sequence[tuple[float | None, float | None]] | None,
     solver: Any,
     n_starts: int,
-    random_state: Any,
+    random_state: Seed,
 ) -> Estimate:
     check.whole(n_starts=n_starts)
     x = np.atleast_1d(np.asarray(start, dtype=np.float64))
@@ -250,7 +250,7 @@ def maximum_likelihood(
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
     solver: Any = None,
     n_starts: int = 1,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Estimate:
     """The parameters of largest likelihood of any model.
 
@@ -300,7 +300,7 @@ def maximum_a_posteriori(
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
     solver: Any = None,
     n_starts: int = 1,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Estimate:
     """The mode of the posterior of any model.
 

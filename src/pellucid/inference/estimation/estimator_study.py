@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng, Seed
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.distribution import Distribution, Univariate
@@ -125,7 +125,7 @@ def study_estimator(
     n: int | Sequence[int] = (10, 100, 1000),
     repeats: int = 10_000,
     bound: Any = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> EstimatorStudy:
     """Simulate an estimator on samples of a known distribution.
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 
@@ -201,7 +201,7 @@ class GridPosterior:
         )
         return float(total) if np.ndim(total) == 0 else total
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n: int = 1, random_state: Seed = None) -> Array:
         """Draws (n, d): a point of the grid, moved within its cell by a triangular density."""
         check.whole(n=n)
         rng = generator(random_state)

@@ -25,7 +25,7 @@ from pellucid.core.algebra.derivatives import (
     numerical_jacobian,
 )
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import Iteration, iterate
 from pellucid.core.runtime.random import generator
@@ -152,7 +152,7 @@ def laplace_approximation(
     gradient: Callable[[Array], Any] | None = None,
     hessian: Callable[[Array], Any] | None = None,
     n_starts: int = 1,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> LaplaceApproximation:
     """Fit a normal density to the peak of ``log_density``.
 

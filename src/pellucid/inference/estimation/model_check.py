@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.predictive import draws_of
 
@@ -73,7 +73,7 @@ def predictive_check(
     statistic: str | Callable[[Any], float] = "mean",
     *,
     n_draws: int = 1000,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> PredictiveCheck:
     """Compare a statistic of data with the same statistic of simulated data.
 

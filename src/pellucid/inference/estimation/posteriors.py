@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.estimates import maximum_a_posteriori
@@ -79,7 +79,7 @@ class Posterior:
         check.fraction(confidence=confidence)
         return np.quantile(self.result.marginal(i), [(1 - confidence) / 2, (1 + confidence) / 2])
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n: int = 1, random_state: Seed = None) -> Array:
         """Draws (n, d)."""
         if self.method == "map":
             return np.tile(self.mean, (n, 1))
@@ -139,7 +139,7 @@ class Posterior:
         return str(self.card())
 
 
-def _laplace(log_joint: Callable[[Array], Any], start: ArrayLike, rng: Any) -> LaplaceApproximation:
+def _laplace(log_joint: Callable[[Array], Any], start: ArrayLike, rng: Rng) -> LaplaceApproximation:
     return laplace_approximation(log_joint, start, random_state=rng)
 
 

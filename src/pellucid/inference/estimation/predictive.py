@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
 
 DRAWS = 10_000  # taken from a belief or a distribution
@@ -65,7 +65,7 @@ def posterior_predictive(
     predict: Callable[[Any], Any],
     *,
     noise_std: ArrayLike | None = 0.0,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Predictive:
     """Average predictions over draws of the parameters.
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Rng, Seed
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.warn import warn
 from pellucid.inference.sampling.adaptive_walk import LEAST_BURN, AdaptiveWalk, EachWalk, windows
@@ -259,7 +259,7 @@ def metropolis_hastings(
     proposal: Any = None,
     vectorized: bool = False,
     keep_proposals: bool = False,
-    random_state: Any = None,
+    random_state: Seed = None,
     gradient: Callable[[Any], Any] | None = None,
 ) -> Chains:
     """Draw from a density known up to a factor, by several chains.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.kernels import (
     NAMES,
     FunctionKernel,
@@ -26,7 +26,7 @@ OTHERS = ("additive_chi2", "chi2", "cosine", "laplacian", "polynomial")
 PAIRWISE = tuple(sorted((*NAMES, *OTHERS)))
 
 
-def additive_chi2(X: Any, Z: Array) -> Array:
+def additive_chi2(X: ArrayLike, Z: Array) -> Array:
     """-sum (x - z)^2/(x + z); cells that are both 0 count 0.
 
     >>> additive_chi2(np.array([[1.0, 0.0]]), np.array([[3.0, 0.0]]))
@@ -43,7 +43,7 @@ def additive_chi2(X: Any, Z: Array) -> Array:
     return K
 
 
-def chi2(X: Any, Z: Array, gamma: float = 1.0) -> Array:
+def chi2(X: ArrayLike, Z: Array, gamma: float = 1.0) -> Array:
     """exp(gamma additive_chi2).
 
     >>> chi2(np.array([[1.0]]), np.array([[1.0]]))

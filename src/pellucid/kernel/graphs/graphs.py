@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 
 
 class Graph(NamedTuple):
@@ -212,7 +212,7 @@ def find_isomorphism(union: Union) -> tuple[int, ...] | None:
         found = stable_colours(union, single)
 
 
-def read_pair(a: Any, b: Any, labels: Sequence[Sequence[Any]] | None) -> Union:
+def read_pair(a: Any, b: ArrayLike, labels: Sequence[Sequence[Any]] | None) -> Union:
     """Two graphs with a pair of label sequences, or None."""
     if labels is not None and (not isinstance(labels, tuple | list) or len(labels) != 2):
         raise ValueError("labels must be a pair of sequences, one for each graph")
@@ -220,7 +220,9 @@ def read_pair(a: Any, b: Any, labels: Sequence[Sequence[Any]] | None) -> Union:
     return unite([read_graph(a, left), read_graph(b, right)])
 
 
-def are_isomorphic(a: Any, b: Any, *, labels: Sequence[Sequence[Any]] | None = None) -> Isomorphism:
+def are_isomorphic(
+    a: Any, b: ArrayLike, *, labels: Sequence[Sequence[Any]] | None = None
+) -> Isomorphism:
     """Whether two undirected graphs are the same up to the names of their nodes; exact.
 
     Parameters

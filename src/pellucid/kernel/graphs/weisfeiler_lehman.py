@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.kernels import Kernel
 from pellucid.kernel.graphs.graphs import (
     Graph,
@@ -52,7 +52,11 @@ class WeisfeilerLehman(NamedTuple):
 
 
 def weisfeiler_lehman_test(
-    a: Any, b: Any, *, labels: Sequence[Sequence[Any]] | None = None, max_iter: int | None = None
+    a: Any,
+    b: ArrayLike,
+    *,
+    labels: Sequence[Sequence[Any]] | None = None,
+    max_iter: int | None = None,
 ) -> WeisfeilerLehman:
     """Compare two undirected graphs by the colours of their nodes, round by round.
 
@@ -189,7 +193,7 @@ class WeisfeilerLehmanKernel(Kernel):
             K = K / np.outer(root[:n], root[:n] if Z is None else root[n:])
         return K
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: np.ndarray) -> Array:
         """k(G, G) of every graph."""
         found = self._sum(read_graphs(X), 0, square=False)[1]
         return np.where(found > 0, 1.0, 0.0) if self.normalize else found

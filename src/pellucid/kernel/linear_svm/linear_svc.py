@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
@@ -68,7 +69,7 @@ def original_weights(
     return (w if Q is None else Q @ w), intercept
 
 
-def check_margins(model: Any) -> None:
+def check_margins(model: BaseEstimator) -> None:
     """The parameters that LinearSVC and LinearSVR share."""
     check.positive(C=model.C, tol=model.tol, intercept_scaling=model.intercept_scaling)
     check.whole(at_least=0, max_iter=model.max_iter)
@@ -164,7 +165,7 @@ class LinearSVC(LinearClassifier):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Find the weights and intercept of every rule."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads
@@ -170,7 +170,7 @@ def row_losses(loss: Loss, y: Array, e: Array) -> Array:
     return 0.5 * loss.kappa * u**2 if np.isfinite(loss.kappa) else loss.upper * u
 
 
-def is_tiled(X: Any) -> bool:
+def is_tiled(X: ArrayLike) -> bool:
     """Whether the compiled tiles serve, else products of the whole matrix."""
     return isinstance(X, np.ndarray) and X.shape[1] <= WIDEST
 

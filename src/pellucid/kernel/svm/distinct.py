@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.random import generator
 
 
@@ -38,7 +38,7 @@ def own_rows(w: Array) -> Distinct:
     return Distinct(first, kind, w[first])
 
 
-def distinct_rows(X: Any, y: Array, w: Array, *, by_class: bool = False) -> Distinct:
+def distinct_rows(X: ArrayLike, y: Array, w: Array, *, by_class: bool = False) -> Distinct:
     """Rows with the same x and y are one kind; ``by_class``: those of the smallest y come first.
 
     >>> found = distinct_rows(np.array([[1.0], [2.0], [1.0]]), np.zeros(3), np.array([1.0, 1, 2]))

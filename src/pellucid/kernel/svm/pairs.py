@@ -137,7 +137,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         ]
         return np.column_stack(columns)
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: ArrayLike) -> Array:
         """The decision function of every pair, (n, pairs)."""
         X = self._check_input(X)
         return self._sums(X, self._pair_coef()) + self.intercept_

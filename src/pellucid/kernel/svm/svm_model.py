@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel, kernel_from
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
@@ -147,7 +147,7 @@ class SupportVectorMachine(Estimator):
                 ConvergenceWarning,
             )
 
-    def _support(self, X: Any, support: IntArray) -> Any:
+    def _support(self, X: np.ndarray, support: IntArray) -> Any:
         """The support vectors as scikit-learn keeps them."""
         return np.empty((0, 0)) if self._precomputed else X[support]
 
@@ -231,7 +231,7 @@ def both_products(K: Array) -> tuple[Array, Array]:
         return u, np.asarray(sum(map_threads(stripe, stripes)))
 
 
-def like(values: Array, X: Any) -> Any:
+def like(values: Array, X: ArrayLike) -> Any:
     """Sparse where X is, as scikit-learn's dual_coef_."""
     return csr_array(values) if issparse(X) else values
 

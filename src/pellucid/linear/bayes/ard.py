@@ -22,7 +22,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS, solve_cholesky
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
@@ -162,7 +162,7 @@ class ARDRegression(NormalPredictive):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the posterior and the precision of every column."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)

@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import check_weights, with_callbacks
 from pellucid.core.algebra.linalg import EPS, triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map, Numbers
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Numbers, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card, Summary
@@ -116,7 +116,7 @@ class BayesianLinearRegression(LinearModel):
         self.fit_intercept = fit_intercept
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Compute the posterior of the coefficients and the noise."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -125,7 +125,9 @@ class BayesianLinearRegression(LinearModel):
         context.end()
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> Self:
         """Learn from more rows: the posterior becomes the prior. Any batches, same answer."""
         if not hasattr(self, "_triangle"):
             return self.fit(X, y, sample_weight)
@@ -245,11 +247,11 @@ class BayesianLinearRegression(LinearModel):
         root = np.linalg.inv(self._root)
         return root.T @ root / self.noise_variance_
 
-    def _design(self, X: Any) -> Array:
+    def _design(self, X: ArrayLike) -> Array:
         X = self._dense_input(X)
         return np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
 
-    def _spread(self, X: Any, *, new: bool) -> Array:
+    def _spread(self, X: ArrayLike, *, new: bool) -> Array:
         """Standard deviation of the line at X, or of a new observation there."""
         h = ((self._design(X) @ self._root) ** 2).sum(axis=1)
         return np.sqrt(self.noise_variance_ * (h + new))
@@ -282,13 +284,13 @@ class BayesianLinearRegression(LinearModel):
         half = self._quantile(confidence) * self._spread(X, new=kind == "prediction")
         return np.stack([middle - half, middle + half], axis=-1)
 
-    def sample_coefficients(self, n_draws: int = 1, random_state: Any = 0) -> Array:
+    def sample_coefficients(self, n_draws: int = 1, random_state: Seed = 0) -> Array:
         """Draws of all parameters from the posterior, the intercept first: (n_draws, q)."""
         check_is_fitted(self)
         check.whole(n_draws=n_draws)
         return self._draw(n_draws, generator(random_state))[0]
 
-    def _draw(self, n: int, rng: Any) -> tuple[Array, Array]:
+    def _draw(self, n: int, rng: Rng) -> tuple[Array, Array]:
         """(n, q) parameters and (n,) noise variances."""
         noise = self.noise_posterior_
         s2 = np.full(n, self.noise_variance_)
@@ -297,7 +299,7 @@ class BayesianLinearRegression(LinearModel):
         z = rng.standard_normal((n, self._root.shape[1]))
         return self.mean_ + np.sqrt(s2)[:, None] * (z @ self._root.T), s2
 
-    def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: Any = 0) -> Array:
+    def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: Seed = 0) -> Array:
         """Draws of new observations at X: (n, n_samples); each column has its own parameters."""
         D = self._design(X)
         check.whole(n_samples=n_samples)

@@ -227,7 +227,7 @@ class BayesianLogisticRegression(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Find the posterior mode and its normal approximation."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
@@ -445,7 +445,7 @@ class BayesianLogisticRegression(Classifier):
 
     # --- the posterior ---------------------------------------------------------------------
 
-    def sample_coef(self, n: int, random_state: Any = None) -> Array:
+    def sample_coef(self, n: int, random_state: Seed = None) -> Array:
         """n draws of all coefficients from the posterior, intercept first: (n, q)."""
         check_is_fitted(self)
         check.whole(n=n)
@@ -456,7 +456,7 @@ class BayesianLogisticRegression(Classifier):
         root = lower_root(self.posterior_covariance_, "posterior_covariance_")
         return self.map_ + rng.standard_normal((n, len(root))) @ root.T
 
-    def sample_boundaries(self, n: int = 20, random_state: Any = None) -> list[Hyperplane]:
+    def sample_boundaries(self, n: int = 20, random_state: Seed = None) -> list[Hyperplane]:
         """The boundaries P = 1/2 of n draws; two classes only."""
         check_is_fitted(self)
         if len(self.classes_) > 2:

@@ -19,13 +19,14 @@ References: MacKay (1992), Bayesian interpolation; Tipping (2001).
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact, compact_rows
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
@@ -184,7 +185,7 @@ class BayesianRidge(NormalPredictive):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the posterior and the two precisions that maximise the evidence."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)
@@ -256,7 +257,7 @@ class BayesianRidge(NormalPredictive):
         )
 
 
-def target_variance(model: Any, rows: Source, map_: Map, compact: Compact) -> float:
+def target_variance(model: BaseEstimator, rows: Source, map_: Map, compact: Compact) -> float:
     """Var(y) about its mean, also where the fit has no intercept."""
     if not model.fit_intercept:
         p = model.n_features_in_

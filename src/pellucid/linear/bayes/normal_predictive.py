@@ -35,7 +35,7 @@ class NormalPredictive(LinearModel):
             return mean
         return mean, np.sqrt(self._variance(X) + 1 / self.alpha_)
 
-    def _variance(self, X: Any) -> Array:
+    def _variance(self, X: ArrayLike) -> Array:
         """Posterior variance of x'w about the mean of X."""
         live = self._live()
         Z = self._dense_input(X)[:, live] - self.X_offset_[live]

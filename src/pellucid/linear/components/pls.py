@@ -140,7 +140,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         self.copy = copy
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Find the components one after the other and regress on them."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -203,7 +203,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         rotations = (p, self._n_features_out)
         return {"coef_": (k, p), "intercept_": (k,), **rows, "x_rotations_": rotations}
 
-    def _rotate(self, X: Any) -> Array:
+    def _rotate(self, X: np.ndarray) -> Array:
         """Scores of rows, without a copy of X."""
         R = self.x_rotations_ / self._x_std[:, None]
         return X @ R - self._x_mean @ R

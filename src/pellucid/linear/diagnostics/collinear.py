@@ -13,7 +13,7 @@ normal equations always have a solution; it is the only one iff l_min > 0.
 References: Belsley, Kuh & Welsch (1980); ESL, section 3.2.3.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pellucid.core.algebra.linalg import EPS, triangle
 from pellucid.core.algebra.relations import exact_relations
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import column_names, numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 CONDITION = 30.0  # condition number from which coefficients become loose
 INFLATION = 10.0  # variance inflation likewise
@@ -43,7 +43,9 @@ class Collinearity(NamedTuple):
         return "\n".join([head, *self.dependent, *self.advice])
 
 
-def collinearity(X: Any, *, fit_intercept: bool = True, tol: float | None = None) -> Collinearity:
+def collinearity(
+    X: ArrayLike, *, fit_intercept: bool = True, tol: float | None = None
+) -> Collinearity:
     """Whether some columns nearly, or exactly, follow from others.
 
     Parameters
@@ -123,7 +125,9 @@ class LeastSquaresReport(NamedTuple):
     best_rate: float  # 2/(l_min + l_max)
 
 
-def least_squares_report(X: Any, y: Any, *, fit_intercept: bool = True) -> LeastSquaresReport:
+def least_squares_report(
+    X: ArrayLike, y: ArrayLike, *, fit_intercept: bool = True
+) -> LeastSquaresReport:
     """How many solutions, how fast gradient descent can be, and whether the fit can be exact.
 
     Parameters

@@ -53,7 +53,11 @@ class LeastAngle(LinearModel):
 
     @with_callbacks
     def fit(
-        self, X: ArrayLike, y: ArrayLike, Xy: ArrayLike | None = None, sample_weight: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        Xy: ArrayLike | None = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Fit the path; ``Xy`` is accepted for scikit-learn's sake (X'y is computed anyway)."""
         rule = self._rule()

@@ -160,7 +160,11 @@ class LassoLarsIC(LinearModel):
 
     @with_callbacks
     def fit(
-        self, X: ArrayLike, y: ArrayLike, copy_X: bool | None = None, sample_weight: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        copy_X: bool | None = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Fit the path and choose; ``copy_X`` is accepted for scikit-learn's sake."""
         self._rule()

@@ -52,7 +52,9 @@ class PenalisedCV(LinearModel):
         """The shares of the L1 penalty to try."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None, **params: Any
+    ) -> Self:
         """Fit; ``params`` (such as ``groups``) go to the splitter."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -91,7 +93,9 @@ class PenalisedCV(LinearModel):
             return 5
         return int(self.cv) if isinstance(self.cv, Integral) else None
 
-    def _fit_moments(self, rows: Source, map_: Map, k: int, sample_weight: Any) -> None:
+    def _fit_moments(
+        self, rows: Source, map_: Map, k: int, sample_weight: np.ndarray | None
+    ) -> None:
         """All folds from one pass over the rows."""
         with single_threaded_blas():
             parts = contiguous_moments(rows, map_, k)

@@ -66,9 +66,9 @@ class PenalisedModel(LinearModel):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
         check_input: bool = True,
         penalty_weights: ArrayLike | None = None,
     ) -> Self:
@@ -219,7 +219,9 @@ class PenalisedModel(LinearModel):
             found.append(TargetFit(*place, 0.0, 1, [row], not fit.dependent, fit.weight, sizes))
         return found
 
-    def _solved_by_object(self, rows: Source, weights: Array, sample_weight: Any) -> Any:
+    def _solved_by_object(
+        self, rows: Source, weights: Array, sample_weight: ArrayLike | None
+    ) -> Any:
         """A solver object takes the raw design and the objective (RSS + penalty)/(2n)."""
         if not isinstance(rows, Rows):
             raise ValueError("a solver object needs the rows in memory: use fit, or solver='auto'")

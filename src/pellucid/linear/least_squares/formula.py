@@ -10,12 +10,13 @@ from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import Card
 from pellucid.features.bases.natural_spline import NaturalSplineBasis
 from pellucid.linear.least_squares.least_squares import LinearRegression
@@ -41,7 +42,7 @@ def spline_terms() -> dict[str, Any]:
     from formulaic.transforms import stateful_transform
 
     @stateful_transform
-    def ns(x: Any, df: int = 4, _state: Any = None) -> dict[int, Any]:
+    def ns(x: ArrayLike, df: int = 4, _state: Any = None) -> dict[int, Any]:
         x = np.asarray(x, dtype=np.float64)[:, None]
         if "basis" not in _state:
             _state["basis"] = NaturalSplineBasis(df + 1).fit(x)
@@ -84,13 +85,13 @@ class FormulaDesign(Transformer):
         self.n_features_in_ = frame.shape[1]
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         check_is_fitted(self, "spec_")
         frame = to_pandas(X)
         matrix = self.spec_.get_model_matrix(frame, context=spline_terms(), na_action="raise")
         return np.asarray(matrix[list(self.terms_)], dtype=np.float64)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         return np.asarray(self.terms_, dtype=object)
 
     def card(self) -> Card:
@@ -104,7 +105,11 @@ class FormulaDesign(Transformer):
 
 
 def from_formula(
-    formula: str, frame: Any, estimator: Any = None, *, sample_weight: Any = None
+    formula: str,
+    frame: Any,
+    estimator: BaseEstimator = None,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> Pipeline:
     """Fit an estimator to the terms of a formula; least squares by default.
 

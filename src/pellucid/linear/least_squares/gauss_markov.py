@@ -8,7 +8,7 @@ For an unbiased C, M D = 0, so M P' = 0 and the excess s^2 M M' is positive semi
 squares has the smallest variance of all linear unbiased estimators.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class LinearEstimator(NamedTuple):
     excess: Array  # (q, q): covariance minus that of least squares
 
 
-def linear_estimator(X: Any, C: ArrayLike, *, noise_variance: float = 1.0) -> LinearEstimator:
+def linear_estimator(X: ArrayLike, C: ArrayLike, *, noise_variance: float = 1.0) -> LinearEstimator:
     """Bias and covariance of b~ = C y, and its excess over least squares.
 
     Parameters

@@ -187,7 +187,11 @@ class LinearRegression(LinearInference):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: ArrayLike | None = None
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        noise_covariance: ArrayLike | None = None,
     ) -> Self:
         """Solve the least-squares problem; ``noise_covariance`` (n, n) of correlated noise."""
         self._check_parameters()
@@ -268,7 +272,7 @@ class LinearRegression(LinearInference):
         wide = wide_system(rows, "centred")
         return (wide.V**2).sum(axis=0)
 
-    def _fit_generalised(self, rows: Rows, S: Any, sample_weight: Any) -> None:
+    def _fit_generalised(self, rows: Rows, S: Any, sample_weight: ArrayLike | None) -> None:
         if sample_weight is not None or self.positive or self.solver not in ("auto", "qr", "svd"):
             raise ValueError(
                 "noise_covariance works with solver 'auto', 'qr' or 'svd', positive=False and "

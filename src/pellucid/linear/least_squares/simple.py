@@ -10,7 +10,7 @@ the computation is the centred one. One parameter given, the best other one is
 the two steps of coordinate descent on RSS.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class SimpleRegression(NamedTuple):
 
 
 def simple_regression(
-    x: ArrayLike, y: Any, *, slope: float | None = None, intercept: float | None = None
+    x: ArrayLike, y: ArrayLike, *, slope: float | None = None, intercept: float | None = None
 ) -> SimpleRegression:
     """Least-squares line of one input; with ``slope`` or ``intercept`` given, the best other one.
 

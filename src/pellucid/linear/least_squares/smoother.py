@@ -15,6 +15,7 @@ References: Craven & Wahba (1979); Golub, Heath & Wahba (1979); ESL, eq. 7.52 an
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_number_target, check_weights
@@ -79,7 +80,7 @@ class Smoothing(Protocol):
 
     def predict(self, X: ArrayLike) -> Array: ...
 
-    def _dense_input(self, X: Any) -> Array: ...
+    def _dense_input(self, X: ArrayLike) -> Array: ...
 
 
 def linear_smoother(model: Smoothing) -> Smoother:
@@ -112,14 +113,18 @@ def loo_residuals(self: Smoothing, X: ArrayLike, y: ArrayLike) -> Array:
     return leave_one_out(y - fit, leverages(X, smoother))
 
 
-def loocv(self: Smoothing, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
+def loocv(
+    self: Smoothing, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None
+) -> Any:
     """Mean squared leave-one-out residual; X, y, weights are the training data."""
     r = loo_residuals(self, X, y)
     mean = np.average(r**2, axis=0, weights=check_weights(sample_weight, r))
     return mean if r.ndim == 2 else float(mean)
 
 
-def gcv(self: Smoothing, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Any:
+def gcv(
+    self: Smoothing, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None
+) -> Any:
     """Generalised cross-validation, MSE / (1 - tr H / n)^2, on the training data."""
     linear_smoother(self)
     fit = self.predict(X)
@@ -137,7 +142,7 @@ def jackknife_interval(
     y: ArrayLike,
     *,
     confidence: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: np.ndarray | None = None,
 ) -> Array:
     """Jackknife+ intervals (n_new, 2), or (n_new, k, 2), from the training data X, y.
 
@@ -159,6 +164,6 @@ def jackknife_interval(
     return jackknife_plus(self.predict(X_new), new, Q, smoother.gain, residuals, w, confidence)
 
 
-def is_smoother(model: Any) -> bool:
+def is_smoother(model: BaseEstimator) -> bool:
     """Whether this is a model of ours whose fit is H y."""
     return getattr(type(model), "hat_matrix", None) is hat_matrix

@@ -182,7 +182,12 @@ class LinearInference(LinearModel):
         return ""
 
     def _sandwich(
-        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
+        self,
+        kind: str,
+        X: np.ndarray,
+        y: np.ndarray,
+        groups: ArrayLike | None,
+        sample_weight: np.ndarray | None,
     ) -> Sandwich:
         """The robust covariance, from the training data given again."""
         if X is None or y is None:

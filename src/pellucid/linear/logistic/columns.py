@@ -186,7 +186,7 @@ class SparseColumns:
 
     whole = False
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: np.ndarray) -> None:
         self.X = csc_array(X)
         self.Xt = self.X.T  # CSR view
         self.n, self.p = X.shape

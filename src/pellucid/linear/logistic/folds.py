@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils.validation import _check_method_params
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -67,7 +67,7 @@ class FoldRule(LogisticRule):
 
 
 def weights_along(
-    X: Any, codes: IntArray, n_classes: int, w: Array, task: Task, l1_ratio: float
+    X: ArrayLike, codes: IntArray, n_classes: int, w: Array, task: Task, l1_ratio: float
 ) -> tuple[Array, Array, IntArray, bool]:
     """Coefficients (L, k, p), intercepts (L, k), rounds and whether all points converged."""
     order = np.argsort(task.Cs, kind="stable")
@@ -95,7 +95,7 @@ def weights_along(
 
 
 def present_classes(
-    X: Any, codes: IntArray, n_classes: int, w: Array, task: Task, l1_ratio: float
+    X: np.ndarray, codes: IntArray, n_classes: int, w: Array, task: Task, l1_ratio: float
 ) -> tuple[Array, Array, IntArray, bool]:
     """``weights_along`` on the classes that have rows; the others are put far away."""
     live = np.flatnonzero(np.bincount(codes, weights=w, minlength=n_classes) > 0)
@@ -149,8 +149,8 @@ def make_scoring(
 
 def score_points(
     scoring: Scoring,
-    X: Any,
-    y: Any,
+    X: np.ndarray,
+    y: np.ndarray,
     codes: IntArray,
     w: Array | None,
     test: IntArray,

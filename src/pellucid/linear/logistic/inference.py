@@ -160,7 +160,12 @@ class LogisticInference:
         }
 
     def _sandwich(
-        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
+        self,
+        kind: str,
+        X: np.ndarray,
+        y: np.ndarray,
+        groups: ArrayLike | None,
+        sample_weight: np.ndarray | None,
     ) -> Array:
         """The robust covariance, from the training data given again."""
         model: Any = self

@@ -560,7 +560,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         P = np.exp(scores - scores.max(axis=1, keepdims=True))
         return P / P.sum(axis=1, keepdims=True)
 
-    def latent(self, X: ArrayLike, random_state: Any = None) -> tuple[Array, Any]:
+    def latent(self, X: ArrayLike, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (y*, y): y* = b + w.x + Logistic(0, 1), y = classes_[1] where y* >= 0."""
         check_is_fitted(self)
         self._need_binary("latent")

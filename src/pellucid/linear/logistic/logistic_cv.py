@@ -161,7 +161,9 @@ class LogisticRegressionCV(LogisticRule):
     path = staticmethod(logistic_path)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None, **params: Any
+    ) -> Self:
         """Fit; with metadata routing on, ``params`` go to the splitter and the scorer."""
         _raise_for_params(params, self, "fit")
         ratios, Cs = self._check_parameters()
@@ -228,7 +230,7 @@ class LogisticRegressionCV(LogisticRule):
             )
         return np.array(values, dtype=np.float64)
 
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> tuple[Any, Any]:
+    def _routed(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> tuple[Any, Any]:
         """Keywords for the splitter and the scorer."""
         if _routing_enabled():
             given = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -338,7 +340,7 @@ class LogisticRegressionCV(LogisticRule):
         return Refit(coefs[0], intercepts[0], C * value)
 
     def _proximal(
-        self, X: Any, codes: IntArray, w: Array, C: float, ratio: float, context: FitContext
+        self, X: ArrayLike, codes: IntArray, w: Array, C: float, ratio: float, context: FitContext
     ) -> Refit:
         problem = ProximalNewton(X, codes, len(self.classes_), w, fit_intercept=self.fit_intercept)
         target = relative_gap(self.tol)
@@ -379,7 +381,9 @@ class LogisticRegressionCV(LogisticRule):
     def _scorer(self) -> Any:
         return get_scorer(self.scoring or "accuracy")
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None, **params: Any) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None, **params: Any
+    ) -> float:
         """The score by ``scoring`` (accuracy where that is None)."""
         _raise_for_params(params, self, "score")
         if sample_weight is not None:

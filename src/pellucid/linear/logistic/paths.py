@@ -86,7 +86,13 @@ def solve_path(
 
 
 def ridge_points(
-    problem: ProximalNewton, X: Any, codes: IntArray, w: Array, Cs: Array, tol: float, max_iter: int
+    problem: ProximalNewton,
+    X: ArrayLike,
+    codes: IntArray,
+    w: Array,
+    Cs: Array,
+    tol: float,
+    max_iter: int,
 ) -> tuple[list[tuple[Array, Array]], Array, IntArray]:
     """Without an L1 penalty: Newton's path, certified by the same gaps."""
     classes = 2 if problem.k == 1 else problem.k

@@ -32,7 +32,7 @@ from pellucid.compiled.epochs.logistic_coordinate import (
     logistic_rows,
     solve_model,
 )
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import iterate
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -464,7 +464,7 @@ def relative_gap(tol: float) -> float:
 
 
 def fit_proximal_newton(
-    X: Any,
+    X: ArrayLike,
     codes: IntArray,
     n_classes: int,
     w: Array,

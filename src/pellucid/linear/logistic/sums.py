@@ -27,7 +27,7 @@ from pellucid.compiled.epochs.logistic import (
     sparse_slopes,
 )
 from pellucid.core.algebra.gram import WIDEST
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads
@@ -244,7 +244,7 @@ def cut_rows(rows: Rows) -> CutRows:
     return CutRows(n, tuple(cut))
 
 
-def typical_row(X: Any, w: Array) -> Array:
+def typical_row(X: np.ndarray, w: Array) -> Array:
     """A shift for the columns: the mean of some rows, exact where a column is constant.
 
     >>> typical_row(np.array([[5.0, 0.0], [5.0, 2.0]]), np.ones(2))
@@ -269,7 +269,7 @@ def plain_problem(rows: Rows, n_classes: int, shift: Array, intercept: bool) -> 
     return Problem(rows, map_threads, n_classes, ridge, shift, intercept, None, counts)
 
 
-def add(a: Any, b: Any) -> Any:
+def add(a: Any, b: ArrayLike) -> Any:
     """The sum of two summaries."""
     return a + b
 

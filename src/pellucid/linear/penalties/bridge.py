@@ -250,7 +250,7 @@ class BridgeRegression(LinearModel):
             )
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the penalised squares."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)

@@ -101,7 +101,7 @@ class GroupLasso(LinearModel):
         check.non_negative(tol=self.tol)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the squares with a penalty on groups of columns."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

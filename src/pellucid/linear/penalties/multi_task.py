@@ -106,7 +106,7 @@ class MultiTaskLasso(LinearModel):
         return y
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the squares of all targets with a penalty on rows of coefficients."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)

@@ -352,11 +352,11 @@ class Perceptron(LinearClassifier, StochasticModel):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: np.ndarray,
+        y: np.ndarray,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Pass over the rows until no row is misclassified, or ``max_iter`` is reached."""
         self.n_updates_ = 0
@@ -382,7 +382,7 @@ class Perceptron(LinearClassifier, StochasticModel):
             return start
         return tuple(s._replace(mean=s.coef.copy(), mean_intercept=s.intercept) for s in start)
 
-    def _plain(self, X: Any) -> bool:
+    def _plain(self, X: ArrayLike) -> bool:
         """Whether the perceptron's own epochs serve: dense rows, nothing but its rule."""
         return self.penalty is None and not self.early_stopping and not issparse(X)
 

@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix, diags, hstack, issparse
 from pellucid.base import check_labels, encode_labels
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 
 FIRST = 2000  # margins of the first programme
 POSITIVE = 1e-7  # a margin, in columns of size 1, that is more than the programme's rounding
@@ -164,7 +164,7 @@ def in_units(design: Design, t: Array) -> Rule:
 
 
 def separate(
-    X: Any, codes: IntArray, n_classes: int, *, intercept: bool = True
+    X: ArrayLike, codes: IntArray, n_classes: int, *, intercept: bool = True
 ) -> tuple[str, Rule | None]:
     """The status and a witness for checked rows; without ``intercept`` through the origin."""
     design = make_design(X, codes, n_classes, intercept=intercept)

@@ -133,7 +133,7 @@ def weighted_scorer(scorer: Callable[..., Any], weighted: bool) -> Callable[...,
     known = "sample_weight" in inspect.signature(scorer).parameters
     pass_on = weighted and (known or hasattr(scorer, "_score_func"))
 
-    def score(model: Any, X: Any, y: Any, w: Array) -> float:
+    def score(model: Any, X: np.ndarray, y: np.ndarray, w: Array) -> float:
         return float(scorer(model, X, y, sample_weight=w) if pass_on else scorer(model, X, y))
 
     return score

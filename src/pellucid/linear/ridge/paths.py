@@ -6,13 +6,13 @@ r"""Ridge coefficients for a whole range of penalties, from one decomposition.
 As alpha grows, |w|^2 falls and RSS rises. Leave-one-out and gcv: ``leave_one_out.py``.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Numbers
+from pellucid.core.arrays.typing import Array, ArrayLike, Numbers
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.ridge.ridge_cv import RidgeCV, make_problem, rowwise_criterion
 
@@ -31,13 +31,13 @@ class RidgePath(NamedTuple):
 
 
 def ridge_path(
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
     alphas: Numbers | None = None,
     fit_intercept: bool = True,
     shrink_intercept: bool = False,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> RidgePath:
     """Ridge for every alpha, with degrees of freedom, leave-one-out and gcv.
 

@@ -14,7 +14,7 @@ References: Hoerl & Kennard (1970); ESL, section 3.4.1.
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -271,7 +271,11 @@ class Ridge(RidgeModel):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, penalty_weights: ArrayLike | None = None
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        penalty_weights: ArrayLike | None = None,
     ) -> Self:
         """Solve for the coefficients; ``penalty_weights`` (p,) multiply the columns' penalties."""
         self._check_parameters()

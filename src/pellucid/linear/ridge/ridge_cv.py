@@ -124,7 +124,7 @@ def make_problem(
 class GivenPredictions(RegressorMixin, BaseEstimator):
     """What a scorer is handed in leave-one-out: its "X" are the predictions."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         return self
 
     def predict(self, X: Any) -> Any:
@@ -238,7 +238,7 @@ class RidgeCV(RidgeModel):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Choose the penalty by cross-validation and fit all rows with it."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

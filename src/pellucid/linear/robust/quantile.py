@@ -143,7 +143,13 @@ class QuantileRegressor(Regressor):
         return Rows(np.vstack([D, eye]), np.append(y, np.zeros(p)), up, lo, p)
 
     def _solve(
-        self, rows: Rows, columns: Columns, centre: float, X: Array, y: Array, sample_weight: Any
+        self,
+        rows: Rows,
+        columns: Columns,
+        centre: float,
+        X: Array,
+        y: Array,
+        sample_weight: np.ndarray | None,
     ) -> None:
         n = float((rows.up + rows.lo)[: rows.n_data].sum())
 

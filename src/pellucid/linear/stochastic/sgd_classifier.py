@@ -93,7 +93,7 @@ def fit_classes(
         model._fit_epochs(rows, targets, start, model.max_iter, context)
 
 
-def targets_of(model: Any, codes: IntArray, totals: Array) -> Targets:
+def targets_of(model: BaseEstimator, codes: IntArray, totals: Array) -> Targets:
     """The columns of the rules, with the weights of the classes."""
     low = 0.0 if model.loss == "log_loss" else -1.0
     weights = class_weights(model.class_weight, model.classes_, totals)
@@ -101,7 +101,11 @@ def targets_of(model: Any, codes: IntArray, totals: Array) -> Targets:
 
 
 def partial_fit(
-    self: Any, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: Any = None
+    self: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    classes: ArrayLike | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> Any:
     """One epoch (one iteration of ``solver``) over these rows, from where the last ended.
 
@@ -127,7 +131,7 @@ def partial_fit(
     return self
 
 
-def check_online(model: Any, classes: ArrayLike | None, first: bool) -> None:
+def check_online(model: BaseEstimator, classes: ArrayLike | None, first: bool) -> None:
     """Raise ValueError for settings that need all rows at once."""
     if model.early_stopping:
         raise ValueError("early_stopping must be False with partial_fit")
@@ -152,7 +156,7 @@ def rules_found(self: Any, coef: Array, intercept: Array) -> dict[str, Any]:
     return {"coef_": coef, "intercept_": intercept}
 
 
-def _has_probabilities(model: Any) -> bool:
+def _has_probabilities(model: BaseEstimator) -> bool:
     if model.loss not in ("log_loss", "modified_huber"):
         raise AttributeError(
             f"probability estimates are not available for loss={model.loss!r}; use 'log_loss' or "
@@ -314,11 +318,11 @@ class SGDClassifier(LinearClassifier, StochasticModel):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: np.ndarray,
+        y: np.ndarray,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: np.ndarray | None = None,
     ) -> Self:
         """Run epochs of stochastic gradient steps."""
         fit_classes(self, X, y, coef_init, intercept_init, sample_weight)

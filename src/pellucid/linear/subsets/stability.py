@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, indexable
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.runtime.random import generator
 
 AFTER = (
@@ -81,7 +81,7 @@ def error_bounds(q: float, p: int, threshold: float, n_pairs: int) -> tuple[floa
     return plain, min(plain, constant * q * theta)
 
 
-def chosen_columns(model: Any, p: int) -> BoolArray:
+def chosen_columns(model: BaseEstimator, p: int) -> BoolArray:
     """The mask of the columns that a fitted selector uses: ``support_``, else ``coef_`` != 0."""
     support = getattr(model, "support_", None)
     if support is not None:
@@ -171,6 +171,6 @@ def stability_selection(
     return StabilitySelection(share, kept, threshold, q, n_pairs, plain, unimodal, names)
 
 
-def _fit_half(estimator: Any, X: Any, y: Any, p: int) -> BoolArray:
+def _fit_half(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, p: int) -> BoolArray:
     """The columns one half-sample chooses."""
     return chosen_columns(estimator.fit(X, y), p)

@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgWarning
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Columns, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.core.loops.statistics import Source
@@ -306,7 +306,7 @@ class StepwiseRegression(SelectedRegression):
         self.start = start
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add and drop columns while the criterion improves."""
         self._check_parameters()
         self._fit_rows(self._open(X, y, sample_weight), map_threads)

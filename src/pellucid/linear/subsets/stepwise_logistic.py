@@ -324,7 +324,7 @@ class StepwiseLogisticRegression(LogisticRule):
         self.C = C
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Add and drop columns while the criterion improves."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
@@ -432,7 +432,7 @@ class StepwiseLogisticRegression(LogisticRule):
             "_covariance": raw_covariance(search, model, pairs),
         }
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: np.ndarray) -> Array:
         scores = super()._scores(X)
         if self.interactions_:
             left, right = np.array(self.interactions_).T

@@ -28,7 +28,7 @@ def median_knots(knots: Array, weight: Array) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _knots(x: ArrayLike, sample_weight: Any) -> tuple[Array, Array]:
+def _knots(x: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]:
     x = vector(x, "x")
     w = np.ones(len(x)) if sample_weight is None else vector(sample_weight, "sample_weight", len(x))
     if (w < 0).any() or not w.any():
@@ -37,7 +37,7 @@ def _knots(x: ArrayLike, sample_weight: Any) -> tuple[Array, Array]:
     return knots, np.bincount(where, weights=w[w > 0]).astype(np.float64)
 
 
-def median_interval(x: ArrayLike, sample_weight: Any = None) -> tuple[float, float]:
+def median_interval(x: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[float, float]:
     """All medians: the m with P(X <= m) >= 1/2 and P(X >= m) >= 1/2, as (low, high).
 
     Parameters
@@ -112,7 +112,7 @@ class L1Profile:
         )
 
 
-def l1_profile(x: ArrayLike, sample_weight: Any = None) -> L1Profile:
+def l1_profile(x: ArrayLike, sample_weight: ArrayLike | None = None) -> L1Profile:
     """The sum of absolute deviations as a function, with its kinks, slopes and minimisers.
 
     Parameters

@@ -21,7 +21,7 @@ from pellucid.core.algebra.derivatives import numerical_hessian
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
@@ -83,7 +83,7 @@ def convexity(
     low: ArrayLike,
     high: ArrayLike,
     n_samples: int = 2000,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Convexity:
     """Look for chords that refute convexity, strict convexity and concavity in a box.
 
@@ -178,7 +178,7 @@ def convex_set(
     contains: Callable[[Array], Any],
     points: ArrayLike,
     n_samples: int = 2000,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Convexity:
     """Look for two points of a set whose segment leaves it.
 

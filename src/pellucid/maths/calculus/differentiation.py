@@ -228,7 +228,7 @@ def directional_derivative(
     return float(found.value[0]) * (1.0 if normalise else length)
 
 
-def check_gradient(f: Function, gradient: Any, x: Any, tol: float = 1e-5) -> GradientCheck:
+def check_gradient(f: Function, gradient: Any, x: ArrayLike, tol: float = 1e-5) -> GradientCheck:
     """Compare a gradient with numerical differences.
 
     Parameters

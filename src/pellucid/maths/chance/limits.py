@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
 from pellucid.maths.chance.concentration import chebyshev, hoeffding
@@ -89,7 +89,7 @@ def limit_theorems(
     n: int | Sequence[int] = (1, 10, 100, 1000),
     eps: float = 0.1,
     repeats: int = 10_000,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> LimitTheorems:
     """Simulate means of n draws beside the bounds and the normal limit.
 

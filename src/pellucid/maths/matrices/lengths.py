@@ -7,7 +7,6 @@ The second is arccos(u.v) without its loss of half the digits near 0 and 180 deg
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def norm(x: ArrayLike, p: float = 2) -> float:
     return float(largest * np.sum((v / largest) ** p) ** (1 / p))  # scaled: no overflow
 
 
-def angle(x: ArrayLike, y: Any, degrees: bool = True) -> float:
+def angle(x: ArrayLike, y: ArrayLike, degrees: bool = True) -> float:
     """The angle between two vectors ``x`` and ``y``, from 0 to 180 degrees.
 
     Parameters

@@ -11,14 +11,14 @@ own: Var(b_last) = s^2 / |z_last|^2.
 References: Hastie, Tibshirani & Friedman, ESL, algorithm 3.1; Giraud et al. (2005).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.core.algebra.linalg import gram_schmidt as orthogonalise
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.wording import listed, one_line
 
 
@@ -51,7 +51,7 @@ class GramSchmidt(NamedTuple):
         )
 
 
-def gram_schmidt(X: Any, tol: float = 1e-10) -> GramSchmidt:
+def gram_schmidt(X: ArrayLike, tol: float = 1e-10) -> GramSchmidt:
     """Orthogonalise the columns of the matrix ``X`` from left to right.
 
     Parameters

@@ -122,7 +122,7 @@ class Quadratic:
         return cls(square(B, "B") / 2, b, c)
 
     @classmethod
-    def least_squares(cls, X: Any, y: Any, alpha: float = 0.0) -> "Quadratic":
+    def least_squares(cls, X: ArrayLike, y: ArrayLike, alpha: float = 0.0) -> "Quadratic":
         """|y - X w|^2 + alpha |w|^2 as a function of w."""
         check.non_negative(alpha=alpha)
         X = numeric_matrix(X, "X")

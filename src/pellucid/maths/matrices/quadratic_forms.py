@@ -82,7 +82,7 @@ def definiteness(A: Any, tol: float | None = None) -> Definiteness:
     return Definiteness(kind, values, is_pd, is_psd, is_nd, is_nsd)
 
 
-def ellipsoid(A: Any, c: float = 1.0, center: ArrayLike | None = None) -> Ellipsoid:
+def ellipsoid(A: ArrayLike, c: float = 1.0, center: ArrayLike | None = None) -> Ellipsoid:
     """The level set (x - center)'A(x - center) = c, longest axis first.
 
     Parameters

@@ -391,7 +391,7 @@ class BayesianGaussianMixture(MixtureModel):
             factors = posterior_factors(self._posterior(), self.covariance_type)
             return fill_missing(rows, factors, self.weights_)
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Array, IntArray]:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> tuple[Array, IntArray]:
         """Draw rows (at the mean parameters) and the component of each, ordered by component."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

@@ -12,7 +12,7 @@ from pellucid.base import fit_blocks
 from pellucid.cluster.kmeans.kmeans import RAW, problem_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import filled
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration
 from pellucid.core.loops.statistics import Rows, Source, unit_weights
 from pellucid.core.records import Card
@@ -277,7 +277,7 @@ class GaussianModel(MixtureModel):
             0.5 * (Q @ sums.second @ Q - sums.weight[:, None, None] * Q),
         )
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Array, IntArray]:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> tuple[Array, IntArray]:
         """Draw rows and the component of each, ordered by component."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -121,7 +121,7 @@ class CondensedNearestNeighbour(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Choose the rows to keep, pass by pass."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("given", "random"), order=self.order)
@@ -188,7 +188,7 @@ class CondensedNearestNeighbour(Classifier):
         codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
         return self.classes_[codes]
 
-    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def fit_resample(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
         """The kept rows and their labels, in the order they were kept."""
         self.fit(X, y)
         return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)

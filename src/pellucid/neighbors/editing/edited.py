@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -87,7 +87,7 @@ class EditedNearestNeighbours(Classifier):
         self.repeat = repeat
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Delete the rows that their neighbours contradict."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("mode", "all"), kind=self.kind)
@@ -145,7 +145,7 @@ class EditedNearestNeighbours(Classifier):
         codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
         return self.classes_[codes]
 
-    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def fit_resample(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
         """The rows that stay and their labels."""
         self.fit(X, y)
         return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)

@@ -37,7 +37,7 @@ class Spread(NamedTuple):
     moved: Array  # (n, k)
 
 
-def known_labels(y: Any) -> tuple[Any, IntArray]:
+def known_labels(y: np.ndarray) -> tuple[Any, IntArray]:
     """The classes, and the code of every row; -1 stands for no label.
 
     >>> known_labels(np.array([4, -1, 2]))
@@ -65,7 +65,7 @@ class LabelModel(Classifier):
     n_jobs: Any
 
     @abstractmethod
-    def _rounds(self, W: Any, Y: Array) -> tuple[Any, Any, Any]:
+    def _rounds(self, W: np.ndarray, Y: Array) -> tuple[Any, Any, Any]:
         """(start, step, objective) for the weights W and the known labels Y (n, k)."""
 
     @abstractmethod
@@ -156,7 +156,7 @@ class LabelModel(Classifier):
             votes[lost], total[lost] = 1.0, votes.shape[1]
         return votes / total
 
-    def _votes(self, Q: Any) -> Array:
+    def _votes(self, Q: np.ndarray) -> Array:
         X, F = self.X_, self.label_distributions_
         if callable(self.kernel):
             W = checked_weights(self.kernel(X, Q), (X.shape[0], Q.shape[0]))

@@ -76,7 +76,7 @@ class LabelPropagation(LabelModel):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def _rounds(self, W: Any, Y: Array) -> tuple[Any, Any, Any]:
+    def _rounds(self, W: np.ndarray, Y: Array) -> tuple[Any, Any, Any]:
         degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
         rounds = Rounds(walk_matrix(W), Y, -1.0)
         return rounds.start(), rounds.step, partial(rounds.energy, degree)

@@ -80,7 +80,7 @@ class LabelSpreading(LabelModel):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def _rounds(self, W: Any, Y: Array) -> tuple[Any, Any, Any]:
+    def _rounds(self, W: np.ndarray, Y: Array) -> tuple[Any, Any, Any]:
         check.fraction(alpha=self.alpha)
         alpha, ones = float(self.alpha), np.ones(len(Y))
         rounds = Rounds(spread_matrix(W), Y, alpha)

@@ -58,7 +58,7 @@ class KDTree:
 
     def __init__(
         self,
-        X: Any,
+        X: ArrayLike,
         *,
         leaf_size: int = 40,
         metric: str | BaseEstimator = "minkowski",
@@ -74,20 +74,20 @@ class KDTree:
         self.n_features = rows.shape[1]
         self._index = Index(rows, found, "kd_tree", leaf_size)
 
-    def _queries(self, X: Any) -> Array:
+    def _queries(self, X: ArrayLike) -> Array:
         Q = matrix(X, "X")
         if Q.shape[1] != self.n_features:
             raise ValueError(f"X has {Q.shape[1]} columns, the tree {self.n_features}")
         return Q
 
-    def query(self, X: Any, k: int = 1) -> tuple[Array, IntArray]:
+    def query(self, X: ArrayLike, k: int = 1) -> tuple[Array, IntArray]:
         """Distances and indices of the k nearest rows, nearest first, ties by lower index."""
         check.whole(k=k)
         if k > self._index.n_rows:
             raise ValueError(f"k must be at most {self._index.n_rows}, the number of rows, got {k}")
         return self._index.nearest(self._queries(X), k)
 
-    def query_radius(self, X: Any, r: ArrayLike) -> tuple[Any, Any]:
+    def query_radius(self, X: ArrayLike, r: ArrayLike) -> tuple[Any, Any]:
         """Distances and indices of all rows within r (a number, or one per query), by index.
 
         >>> KDTree([[0.0], [1.0], [5.0]]).query_radius([[0.2]], 1.0)[1][0]

@@ -180,7 +180,7 @@ class LSHIndex(BaseEstimator):
         name = "euclidean" if self.family == "auto" else self.family
         return self._fit(X, resolve(name, X), generator(self.random_state))
 
-    def _for_model(self, X: Any, metric: Metric, seed: int) -> "LSHIndex":
+    def _for_model(self, X: np.ndarray, metric: Metric, seed: int) -> "LSHIndex":
         """A fitted copy for a model's rows and metric; ``seed`` was drawn when it was fitted."""
         copy = LSHIndex(**{**self.get_params(), "random_state": None})
         return copy._fit(X, metric, generator(seed))
@@ -294,7 +294,7 @@ class LSHIndex(BaseEstimator):
             over(rank, range(0, len(raw), step))
         return out, index, found
 
-    def query(self, X: Any, k: int) -> tuple[Array, IntArray]:
+    def query(self, X: np.ndarray, k: int) -> tuple[Array, IntArray]:
         """Distances and indices of k near rows, nearest first; most are the nearest."""
         check_is_fitted(self, "recall_")
         X = matrix(X, "X")

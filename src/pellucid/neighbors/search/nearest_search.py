@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.neighbor_model import ANSWERS, NeighborsModel, jobs
 
 
@@ -84,7 +84,7 @@ def kneighbors_graph(
     return csr_matrix((values, index.ravel(), first), shape=(m, self.n_samples_fit_))
 
 
-def answers(model: NeighborsModel, X: Any) -> Iterator[tuple[Any, Array, IntArray]]:
+def answers(model: NeighborsModel, X: ArrayLike) -> Iterator[tuple[Any, Array, IntArray]]:
     """(queries, distances, indices) of what a prediction needs, a few queries at a time."""
     check_is_fitted(model)
     k = count(model, None, own=X is None)

@@ -16,11 +16,11 @@ from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 
-def is_text(values: Any) -> bool:
+def is_text(values: ArrayLike) -> bool:
     return not issparse(values) and np.asarray(values).dtype.kind in "USO"
 
 
-def text_distances(X: Any, Y: ArrayLike | None) -> Array:
+def text_distances(X: ArrayLike, Y: ArrayLike | None) -> Array:
     """Hamming distances of rows of words."""
     A = np.asarray(X)
     B = A if Y is None else np.asarray(Y)
@@ -33,7 +33,7 @@ def text_distances(X: Any, Y: ArrayLike | None) -> Array:
     return pairwise_hamming(codes[: len(A)], codes[len(A) :])
 
 
-def mixed_distances(X: Any, Y: Any, metric: Any, keywords: dict) -> Array:
+def mixed_distances(X: ArrayLike, Y: ArrayLike, metric: Any, keywords: dict) -> Array:
     """Gower's distances of tables that may mix numbers and words; NaN, warned, for no cell."""
     A, B, found = pair_of_tables(X, Y, metric, keywords)
     D = Index(B, resolve(found, B), "brute").distances(A)
@@ -96,7 +96,7 @@ def pairwise_distances(
     return D
 
 
-def door(values: Any, name: str, missing: bool) -> Any:
+def door(values: ArrayLike, name: str, missing: bool) -> Any:
     """Numbers in two dimensions, dense or sparse; NaN only where the metric skips it."""
     check.boolean(missing=missing)
     if issparse(values):

@@ -8,12 +8,12 @@ disproves; the lack of one does not prove.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.metrics import MetricLike
 from pellucid.neighbors.search.pairwise import pairwise_distances
@@ -89,7 +89,7 @@ def pair_sentence(
     return f"{what}: {letter}({i}, {j}) = {there:.10g}, {letter}({j}, {i}) = {back:.10g}"
 
 
-def check_metric(metric: MetricLike, X: Any, *, tol: float = 1e-12) -> MetricReport:
+def check_metric(metric: MetricLike, X: ArrayLike, *, tol: float = 1e-12) -> MetricReport:
     """Try the axioms of a metric on all pairs and triples of the rows of X.
 
     Parameters
@@ -132,7 +132,7 @@ def similarity_matrix(similarity: str | Callable[[Array, Array], float], X: Arra
 
 
 def check_similarity(
-    similarity: str | Callable[[Array, Array], float], X: Any, *, tol: float = 1e-12
+    similarity: str | Callable[[Array, Array], float], X: ArrayLike, *, tol: float = 1e-12
 ) -> SimilarityReport:
     """Try the properties of a similarity on all pairs of the rows of X.
 

@@ -51,7 +51,7 @@ def ragged(values: NDArray[Any], first: IntArray) -> Any:
 
 
 def pair_weights(
-    rule: str | Callable[..., Any] | None, metric: MetricLike, Q: Any, X: Any, found: Found
+    rule: str | Callable[..., Any] | None, metric: MetricLike, Q: Any, X: np.ndarray, found: Found
 ) -> Array | None:
     """A weight per pair, or None where all count alike; see ``weights``.
 
@@ -97,7 +97,9 @@ def check_radius(model: NeighborsModel) -> None:
         check.non_negative(radius=model.radius)
 
 
-def find(model: NeighborsModel, X: Any, radius: float | None = None) -> Iterator[tuple[Any, Found]]:
+def find(
+    model: NeighborsModel, X: ArrayLike, radius: float | None = None
+) -> Iterator[tuple[Any, Found]]:
     """(queries, what lies near them) a few at a time; X None: rows without themselves."""
     check_is_fitted(model)
     radius = model.radius if radius is None else radius

@@ -227,7 +227,7 @@ class Index:
         over(search, range(len(spans)))
         self.visited = int(visited.sum())
 
-    def _by_matrix(self, Q: Any, k: int) -> tuple[Array, IntArray]:
+    def _by_matrix(self, Q: np.ndarray, k: int) -> tuple[Array, IntArray]:
         m = Q.shape[0]
         out, index = np.empty((m, k)), np.zeros((m, k), np.int64)
         for a, b, D in self._matrix_blocks(Q):
@@ -240,7 +240,7 @@ class Index:
                 smallest_of_rows(np.ascontiguousarray(D), out[a:b], index[a:b])
         return out, index
 
-    def _matrix_blocks(self, Q: Any) -> Any:
+    def _matrix_blocks(self, Q: np.ndarray) -> Any:
         """(a, b, distances of queries a to b) a few queries at a time."""
         m = Q.shape[0]
         step = max(1, BLOCK_VALUES // max(1, self.n_rows))
@@ -267,6 +267,6 @@ class Index:
             out[zero] = 1.0
         return out
 
-    def within(self, Q: Any, radius: Array) -> tuple[IntArray, Array, IntArray]:
+    def within(self, Q: np.ndarray, radius: Array) -> tuple[IntArray, Array, IntArray]:
         """(first, distances, indices): rows of query i at first[i] to first[i + 1], by index."""
         return rows_within(self, Q, radius)

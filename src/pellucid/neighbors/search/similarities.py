@@ -7,8 +7,6 @@ matching  share of EQUAL entries (also called Hamming similarity)
 jaccard   coordinates where both are 1 / coordinates where at least one is 1, 0/0 := 1
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.arrays import check
@@ -20,7 +18,7 @@ from pellucid.neighbors.search.metrics import directions
 SIMILARITIES = ("cosine", "pearson", "matching", "jaccard")
 
 
-def matrix(values: Any, name: str) -> Array:
+def matrix(values: ArrayLike, name: str) -> Array:
     """A finite two-dimensional array of numbers."""
     values = np.asarray(values)
     if values.ndim != 2:
@@ -45,7 +43,7 @@ def similarity_pairs(name: str, Q: Array, X: Array, index: IntArray) -> Array:
 
 
 def pairwise_similarities(
-    X: Any, Y: ArrayLike | None = None, metric: str = "cosine", *, center: str = "rows"
+    X: ArrayLike, Y: ArrayLike | None = None, metric: str = "cosine", *, center: str = "rows"
 ) -> Array:
     """The matrix of similarities between the rows of X and of Y.
 

@@ -33,7 +33,7 @@ def reduced_limit(metric: Metric, radius: Array) -> Array:
     return limit
 
 
-def rows_within(index: Any, Q: Any, radius: Array) -> Rows:
+def rows_within(index: Any, Q: np.ndarray, radius: Array) -> Rows:
     """Rows of query i at first[i] to first[i + 1], by index; ``index`` is a ``search.Index``."""
     sparse = issparse(Q) or issparse(index.rows)
     if index.method == "kd_tree" and not sparse:
@@ -96,7 +96,7 @@ def by_filter(index: Any, E: Array, radius: Array) -> Rows:
     return np.append(0, np.cumsum(counts)), D, j
 
 
-def by_matrix(index: Any, Q: Any, radius: Array) -> Rows:
+def by_matrix(index: Any, Q: np.ndarray, radius: Array) -> Rows:
     """Blocks of the matrix of distances, for any metric."""
     counts, distances, indices = [np.zeros(1, np.int64)], [], []
     for a, b, D in index._matrix_blocks(Q):

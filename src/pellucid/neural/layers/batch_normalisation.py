@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.neural.layers.layer import Layer, Params, Shape
 
 
@@ -43,7 +43,7 @@ def normalise(x: Array, epsilon: float) -> Normalised:
     return Normalised(centred / root, root, BatchMoments(mean, var))
 
 
-def batch_norm(X: Any, gamma: Any = 1.0, beta: Any = 0.0, *, epsilon: float = 1e-5) -> Array:
+def batch_norm(X: ArrayLike, gamma: Any = 1.0, beta: Any = 0.0, *, epsilon: float = 1e-5) -> Array:
     """gamma (X - mean) / sqrt(variance + epsilon) + beta, with the batch's own 1/n moments.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.arrays.typing import Array, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 
@@ -134,7 +134,7 @@ def draw_biases(units: int, init: Any, rng: Rng) -> Array:
 
 
 def initial_weights(
-    shape: tuple[int, int], init: object = "glorot_uniform", *, random_state: Any = None
+    shape: tuple[int, int], init: object = "glorot_uniform", *, random_state: Seed = None
 ) -> Array:
     """Random weights of a layer of this ``shape``, (inputs, units).
 

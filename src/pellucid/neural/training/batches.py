@@ -58,7 +58,7 @@ def dense(X: Any) -> Array:
     return X.toarray() if issparse(X) else X
 
 
-def plan_data(X: Any, T: Array, weight: Array, shuffle: bool, seed: int) -> Data:
+def plan_data(X: np.ndarray, T: Array, weight: Array, shuffle: bool, seed: int) -> Data:
     """The visits of rows X with targets T (n, k)."""
     if weight.sum() > MOST_VISITS:
         raise ValueError(

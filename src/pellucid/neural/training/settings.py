@@ -5,9 +5,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Rng
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.runtime.random import generator
@@ -26,7 +27,7 @@ RATES = ("constant", "invscaling", "adaptive")
 AUTO_BATCH = 200
 
 
-def check_keywords(model: Any) -> None:
+def check_keywords(model: BaseEstimator) -> None:
     """Refuse keywords that are out of range."""
     if isinstance(model.solver, str):
         check.one_of(SOLVERS, solver=model.solver)
@@ -47,7 +48,7 @@ def check_keywords(model: Any) -> None:
     hidden_layers(model)
 
 
-def check_descent_keywords(model: Any) -> None:
+def check_descent_keywords(model: BaseEstimator) -> None:
     """Refuse those of scikit-learn's that an autoencoder does not have."""
     check.one_of(RATES, learning_rate=model.learning_rate)
     check.positive(learning_rate_init=model.learning_rate_init, epsilon=model.epsilon)
@@ -69,7 +70,7 @@ def check_descent_keywords(model: Any) -> None:
     check.whole(max_fun=model.max_fun)
 
 
-def hidden_layers(model: Any) -> list[Layer]:
+def hidden_layers(model: BaseEstimator) -> list[Layer]:
     """The layers before the last, from ``hidden_layer_sizes`` and ``activation``."""
     sizes = model.hidden_layer_sizes
     if isinstance(sizes, Network):
@@ -93,7 +94,9 @@ def hidden_layers(model: Any) -> list[Layer]:
     return [Dense(int(size), g) for size, g in zip(sizes, names, strict=True)]
 
 
-def starting_network(model: Any, head: Any, n_inputs: int, n_outputs: int, rng: Any) -> Network:
+def starting_network(
+    model: BaseEstimator, head: Any, n_inputs: int, n_outputs: int, rng: Rng
+) -> Network:
     """The network with its initial weights, whose last layer is the head of the task."""
     given = model.hidden_layer_sizes
     if isinstance(given, Network):
@@ -124,7 +127,7 @@ def batch_rows(batch_size: Any, n: int) -> int:
     return min(AUTO_BATCH if batch_size == "auto" else int(batch_size), n)
 
 
-def training_settings(model: Any, n: int) -> Settings:
+def training_settings(model: BaseEstimator, n: int) -> Settings:
     """How scikit-learn's keywords, or a ``GradientDescent``, descend."""
     if isinstance(model.solver, GradientDescent):
         return descent_settings(model.solver, n)

@@ -26,7 +26,7 @@ PREDICTORS = {
 }
 
 
-def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
+def to_onnx(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model as an ONNX file that answers as the model does.
 
     The input ``X`` is a double tensor (rows, n_features_in_). A regressor answers ``prediction``;
@@ -71,7 +71,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         file.write(raw)
 
 
-def onnx_bytes(model: Any) -> bytes:
+def onnx_bytes(model: BaseEstimator) -> bytes:
     """The ONNX model in memory."""
     steps = active_steps(model) if isinstance(model, Pipeline) else [model]
     check_is_fitted(steps[-1])
@@ -88,7 +88,7 @@ def onnx_bytes(model: Any) -> bytes:
     return graph.model(type(model).__name__, schema["n_features_in_"], answer, known)
 
 
-def public_name(model: Any) -> str:
+def public_name(model: BaseEstimator) -> str:
     return class_name(type(model)) or full_name(type(model))
 
 
@@ -102,7 +102,7 @@ def active_steps(model: Pipeline) -> list[Any]:
     return steps or refuse(model, "none of its steps does anything")
 
 
-def converted(g: Graph, model: Any, x: str) -> Answer:
+def converted(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """What a model answers to the tensor x; a pipeline's last step answers."""
     if type(model) is Pipeline:
         *before, last = active_steps(model)
@@ -116,7 +116,7 @@ def converted(g: Graph, model: Any, x: str) -> Answer:
     return Answer([Output("transformed", z, np.dtype(np.float64), (n_columns(model),))])
 
 
-def transformed(g: Graph, model: Any, x: str) -> str:
+def transformed(g: Graph, model: BaseEstimator, x: str) -> str:
     """The rows that a step hands on."""
     if is_idle(model):
         return x
@@ -136,7 +136,7 @@ def transformed(g: Graph, model: Any, x: str) -> str:
     return TRANSFORMERS[name](g, model, x)
 
 
-def side_by_side(g: Graph, model: Any, x: str) -> str:
+def side_by_side(g: Graph, model: BaseEstimator, x: str) -> str:
     """What each step of a ColumnTransformer makes of its own columns."""
     parts = []
     weights = model.transformer_weights or {}
@@ -150,7 +150,7 @@ def side_by_side(g: Graph, model: Any, x: str) -> str:
     return g.join(*parts)
 
 
-def n_columns(model: Any) -> int | None:
+def n_columns(model: BaseEstimator) -> int | None:
     """How many columns a transformer makes; without names for them, as many as it takes."""
     if not hasattr(model, "get_feature_names_out"):
         return int(model.n_features_in_)

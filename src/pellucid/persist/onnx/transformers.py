@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.persist.leaves import function_name
@@ -16,27 +17,27 @@ def shifted(g: Graph, x: str, offset: Array | None, divisor: Array | None) -> st
     return x if divisor is None else g.op("Div", x, np.asarray(divisor, np.float64)[None])
 
 
-def standard(g: Graph, model: Any, x: str) -> str:
+def standard(g: Graph, model: BaseEstimator, x: str) -> str:
     centred = getattr(model, "with_mean", True)
     return shifted(g, x, model.mean_ if centred else None, model.scale_)
 
 
-def robust(g: Graph, model: Any, x: str) -> str:
+def robust(g: Graph, model: BaseEstimator, x: str) -> str:
     return shifted(g, x, model.center_, model.scale_)
 
 
-def largest(g: Graph, model: Any, x: str) -> str:
+def largest(g: Graph, model: BaseEstimator, x: str) -> str:
     """MaxAbsScaler."""
     return within(g, model, shifted(g, x, None, model.scale_), (-1.0, 1.0))
 
 
-def minmax(g: Graph, model: Any, x: str) -> str:
+def minmax(g: Graph, model: BaseEstimator, x: str) -> str:
     """x scale + min, kept inside the range where asked."""
     z = g.op("Add", g.op("Mul", x, model.scale_[None]), model.min_[None])
     return within(g, model, z, model.feature_range)
 
 
-def within(g: Graph, model: Any, z: str, ends: Any) -> str:
+def within(g: Graph, model: BaseEstimator, z: str, ends: Any) -> str:
     """Clipped where ``clip``; missing cells stay missing."""
     if not getattr(model, "clip", False):
         return z
@@ -45,7 +46,7 @@ def within(g: Graph, model: Any, z: str, ends: Any) -> str:
     return g.choose(g.op("Greater", z, high), high, z)
 
 
-def imputer(g: Graph, model: Any, x: str) -> str:
+def imputer(g: Graph, model: BaseEstimator, x: str) -> str:
     """Missing cells become the statistic of their column; columns without one are left out."""
     try:
         values = np.asarray(model.statistics_, np.float64)
@@ -63,7 +64,7 @@ def imputer(g: Graph, model: Any, x: str) -> str:
     return g.join(filled, g.take(marks, model.indicator_.features_))
 
 
-def polynomial(g: Graph, model: Any, x: str) -> str:
+def polynomial(g: Graph, model: BaseEstimator, x: str) -> str:
     """Products of columns: every term as long as the longest, filled up with a column of ones."""
     powers = np.asarray(model.powers_)
     p, degree = powers.shape[1], int(powers.sum(axis=1).max(initial=0))
@@ -80,24 +81,24 @@ def polynomial(g: Graph, model: Any, x: str) -> str:
     return found
 
 
-def components(g: Graph, model: Any, x: str) -> str:
+def components(g: Graph, model: BaseEstimator, x: str) -> str:
     """PCA: standardised rows times the projection."""
     A = model._projection
     A = A / model._deviations() if model.whiten else A
     return g.op("MatMul", shifted(g, x, model.mean_, model.scale_), np.ascontiguousarray(A))
 
 
-def singular(g: Graph, model: Any, x: str) -> str:
+def singular(g: Graph, model: BaseEstimator, x: str) -> str:
     """TruncatedSVD: the scores X V'."""
     return g.op("MatMul", x, np.ascontiguousarray(model.components_.T))
 
 
-def selected(g: Graph, model: Any, x: str) -> str:
+def selected(g: Graph, model: BaseEstimator, x: str) -> str:
     """The columns that a selector keeps."""
     return g.take(x, model.get_support(indices=True))
 
 
-def function(g: Graph, model: Any, x: str) -> str:
+def function(g: Graph, model: BaseEstimator, x: str) -> str:
     """Only the function that changes nothing is data."""
     if model.func is not None:
         refuse(model, f"its function {function_name(model.func)} is code")

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.compiled.epochs.epochs import update as adapt
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.neural.layers.dense import Dense
 from pellucid.neural.network import Network
 from pellucid.solvers.rules import Adam, RuleCode
@@ -63,7 +63,7 @@ class ValueNetwork(BaseEstimator):
         n_actions: int,
         hidden: Sequence[int] = (64,),
         learning_rate: float = 1e-3,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_inputs = n_inputs
         self.n_actions = n_actions

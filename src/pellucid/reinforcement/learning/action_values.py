@@ -146,7 +146,7 @@ class ActionValueAgent(Agent):
             return None
         return Control(self._kind, float(self.discount), rate, *settings)
 
-    def _update(self, x: Any, a: int, r: float, x2: int, a2: int, ended: bool) -> float:
+    def _update(self, x: np.ndarray, a: int, r: float, x2: int, a2: int, ended: bool) -> float:
         if self.approximator is not None:
             return self._semi_gradient(x, a, r, x2, a2, ended)
         rate = self._rates.at(self.step_size, int(self.visits_[x, a]) + 1)
@@ -154,7 +154,9 @@ class ActionValueAgent(Agent):
         tables, step = (self.q_, self.pair_, self.visits_, self.allowed_), (x, a, r, x2, a2, ended)
         return float(learn(*tables, rule, rate, *step, self.random_words_))
 
-    def _semi_gradient(self, x: Any, a: int, r: float, x2: Any, a2: int, ended: bool) -> float:
+    def _semi_gradient(
+        self, x: np.ndarray, a: int, r: float, x2: Any, a2: int, ended: bool
+    ) -> float:
         phi, value = x[0], float(self.weights_[a] @ x[0])
         ahead = 0.0
         if not ended:
@@ -197,7 +199,7 @@ class ActionValueAgent(Agent):
         self.weights_[a] += rate * (G - value) * x[0]
         return G - value
 
-    def _choose(self, x: Any, episode: int) -> int:
+    def _choose(self, x: np.ndarray, episode: int) -> int:
         words = self.random_words_
         if self.approximator is not None:
             rule = self._control(0.0)

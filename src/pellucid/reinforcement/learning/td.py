@@ -189,7 +189,7 @@ class TDLearning(Agent):
             self.traces_ = np.zeros(len(phi))
         return phi
 
-    def _update(self, x: Any, r: float, x2: Any, ended: bool) -> float:
+    def _update(self, x: np.ndarray, r: float, x2: Any, ended: bool) -> float:
         if self.approximator is not None:
             return self._semi_gradient(x, r, x2, ended)
         rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.planning.evaluation import evaluate_linear, policy_table
 from pellucid.reinforcement.worlds.gym import table_environment, table_of
@@ -207,7 +207,7 @@ class MDP:
         n_episodes: int = 1,
         max_steps: int = 1000,
         start: object = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> list[Episode]:
         """Walk by ``policy``, (S,) or (S, A); an episode ends in a terminal state or is cut off.
 

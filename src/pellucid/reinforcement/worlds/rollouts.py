@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.worlds.gym import make_environment
 from pellucid.reinforcement.worlds.mdp import MDP
@@ -40,7 +40,7 @@ def evaluate_policy(
     n_episodes: int = 100,
     max_steps: int = 1000,
     discount: float = 1.0,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> PolicyReturn:
     """Follow a policy for some episodes and say what it earned.
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.learning.agent_kernels import World, begin, move, uniform
 from pellucid.reinforcement.worlds.gym import make_environment
@@ -186,7 +186,7 @@ def open_world(env: object) -> Any:
     return Surroundings(env)
 
 
-def random_words(random_state: Any) -> Any:
+def random_words(random_state: Seed) -> Any:
     """The state of the two streams: choices of the agent, moves of the world."""
     return generator(random_state).integers(2**64, size=2, dtype=np.uint64)
 

@@ -6,9 +6,9 @@ The sums are taken in the model's own order, so that the answers are the model's
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.ensemble.boosting.gradient_model import GradientBoosting
 from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
 from pellucid.ensemble.forest.forest_model import ForestEstimator
@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     exponential: bool
 
 
-def parts_of(model: Any) -> Parts:
+def parts_of(model: BaseEstimator) -> Parts:
     """The sums of the model in its own order."""
     trees = tree_sum(model)
     K = len(trees.constant)
@@ -138,12 +138,12 @@ void scores(const double *x, double *out) {{
     )
 
 
-def _python(values: Any) -> str:
+def _python(values: ArrayLike) -> str:
     """A list of floats that Python reads back exactly; infinity without a name."""
     return repr(np.asarray(values, np.float64).tolist()).replace("inf", "1e999")
 
 
-def c_array(kind: str, name: str, values: Any) -> str:
+def c_array(kind: str, name: str, values: ArrayLike) -> str:
     """``static const kind name[] = {...};``"""
     words = ", ".join(repr(v).replace("inf", "INFINITY") for v in np.asarray(values).tolist())
     return f"static const {kind} {name}[] = {{{words}}};"

@@ -119,7 +119,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         shares = self.predict_proba(X)
         return self.classes_[np.argmax(shares, axis=1)]
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: np.ndarray) -> Array:
         """Logarithms of the class shares."""
         with np.errstate(divide="ignore"):  # a class that is not in the leaf
             return np.log(self.predict_proba(X))

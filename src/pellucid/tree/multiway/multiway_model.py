@@ -106,13 +106,13 @@ class MultiwayBase(Estimator):
             ) from None
 
     @staticmethod
-    def _codes(values: Any, known: Any) -> Any:
+    def _codes(values: np.ndarray, known: Any) -> Any:
         """Codes of values: -1 missing, UNSEEN where the fit did not see them."""
         codes = look_up(values, known) if len(known) else np.full(len(values), -1)
         codes = np.where(codes < 0, UNSEEN, codes)
         return np.where(absent(values), -1, codes).astype(np.int32)
 
-    def _columns(self, X: Any) -> list[Any]:
+    def _columns(self, X: ArrayLike) -> list[Any]:
         """Rows to predict as codes and numbers."""
         check_is_fitted(self)
         columns = self._check_columns(X, reset=False)
@@ -141,11 +141,11 @@ class MultiwayBase(Estimator):
         value, spread = self._node_values(sums)
         return tree._replace(value=value, spread=spread)
 
-    def _visit(self, X: Any) -> tuple[int, Visit]:
+    def _visit(self, X: ArrayLike) -> tuple[int, Visit]:
         columns = self._columns(X)
         return len(columns[0]), walk(self.tree_, columns, fractions=self.missing == "fractions")
 
-    def _answers(self, X: Any) -> Array:
+    def _answers(self, X: ArrayLike) -> Array:
         """Values of the leaves, weighted by the fractions that end in them, (n, k)."""
         n, visit = self._visit(X)
         value = self.tree_.value[:, 0]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
@@ -56,7 +56,7 @@ def pessimistic_errors(
     return N * np.where(all_wrong, 1.0, limit)
 
 
-def pessimistic_prune(model: Any, *, confidence_factor: float = 0.25) -> Any:
+def pessimistic_prune(model: BaseEstimator, *, confidence_factor: float = 0.25) -> Any:
     """A pruned copy of a classification tree, with ``pruning_log_``.
 
     Parameters
