@@ -6,11 +6,11 @@ import sys
 import unittest
 
 import pytest
+from estimators import every_public_estimator
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import pellucid
-from estimators import every_public_estimator
 
 # Options that lead to other code than the defaults; every default is found by itself.
 VARIANTS = [

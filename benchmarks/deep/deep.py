@@ -147,7 +147,7 @@ def as_good(ours, theirs):
 
 
 # Also timed on a GPU, with GenerativeAdversarialNetwork, GraphNeuralNetworkClassifier,
-# ConvolutionalRegressor, RecurrentRegressor and TransformerSequenceModel: benchmarks/deep/deep_gpu.py.
+# ConvolutionalRegressor, RecurrentRegressor and TransformerSequenceModel: see ``deep_gpu.py``.
 CASES = [
     Case(
         "ConvolutionalClassifier, digits 1797 x 8 x 8, 5 epochs", digits,

@@ -1,7 +1,7 @@
 """Histogram boosting in use: predictions, small tables, a busy machine, losses round by round.
 
 With no more values in a column than there are bins every library has the same bins, and the losses
-agree round by round; ``python -m benchmarks.ensemble.boosting_use`` prints them for five such tables.
+agree round by round; ``python -m benchmarks.ensemble.boosting_use`` prints them for five tables.
 """
 
 import subprocess
@@ -153,7 +153,7 @@ def cases():
     yield Case(
         "HistGradientBoosting loss per round, five tables 5,000 x 10", five_tables,
         {name: partial(losses_per_round, name) for name in CLASSIFIERS}, no_worse_in_any_round,
-        "losses of rounds 1 to 100 within 1e-3; `python -m benchmarks.ensemble.boosting_use` prints them",
+        "losses of rounds 1 to 100 within 1e-3; `benchmarks.ensemble.boosting_use` prints them",
         rounds=1, repeats=1,
     )  # fmt: skip
 

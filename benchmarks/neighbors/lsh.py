@@ -4,7 +4,8 @@ Every contender but one is set so that it finds about nine in ten of the ten nea
 times are those of equal recall; answers are the recalls. faiss's IndexLSH ranks by signs of random
 projections alone and does not get there: with 2,048 bits it finds fewer, so its answer counts as
 another one. The first case counts building the index and 2,000 queries, the second the queries
-alone. ``python -m benchmarks.neighbors.lsh`` prints recall and time of a query for several settings of each.
+alone. ``python -m benchmarks.neighbors.lsh`` prints recall and time of a query for several
+settings of each.
 """
 
 import time

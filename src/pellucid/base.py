@@ -179,7 +179,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             raise ValueError(f"X contains NaN in {self._column_name(column)}, row {row}")
         return X
 
-    def _refuse_infinite(self, column: Any, j: int) -> None:
+    def _refuse_infinite(self, column: np.ndarray, j: int) -> None:
         found = find_nonfinite(column[:, None], allow_nan=True)
         if found is not None:
             raise ValueError(
@@ -507,7 +507,7 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
     return w
 
 
-def check_number_target(y: Any, n: int, multi_output: bool, estimator: Any) -> Array:
+def check_number_target(y: Any, n: int, multi_output: bool, estimator: BaseEstimator) -> Array:
     """A numeric target as float64, (n,) or (n, k)."""
     if y is None:
         raise ValueError(
@@ -537,7 +537,7 @@ def is_plain(X: ArrayLike) -> bool:
     )
 
 
-def check_labels(y: Any, n: int, estimator: Any) -> Any:
+def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
     """A vector of labels."""
     if y is None:
         raise ValueError(

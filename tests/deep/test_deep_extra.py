@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from estimators import DEEP, DEEP_REASON
 from numpy.testing import assert_allclose
 from scipy.signal import correlate2d
 from scipy.sparse import csr_array
 
-from estimators import DEEP, DEEP_REASON
 from pellucid.deep import (
     EarlyStopping,
     Training,
@@ -28,7 +28,6 @@ rng = np.random.default_rng(0)
 def test_deep_estimators_are_tested():
     """In ``make test-deep`` PyTorch must be there, and the automatic tests find the estimators."""
     import torch  # noqa: F401
-
     from estimators import names
 
     expected = {

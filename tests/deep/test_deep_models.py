@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from estimators import DEEP, DEEP_REASON
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
@@ -9,7 +10,6 @@ from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 import pellucid
-from estimators import DEEP, DEEP_REASON
 
 if not DEEP:
     pytest.skip(DEEP_REASON, allow_module_level=True)

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from estimators import assert_same_state, data, make, public_classes
 from sklearn.base import clone
 
 import pellucid
-from estimators import assert_same_state, data, make, public_classes
 from pellucid import (
     DBSCAN,
     SVC,

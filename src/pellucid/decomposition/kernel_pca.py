@@ -328,7 +328,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """The scores of the training rows."""
         return self.fit(X)._fitted_scores()
 

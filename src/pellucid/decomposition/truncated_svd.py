@@ -225,12 +225,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.random_state = random_state
         self.tol = tol
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._fit(X)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """``fit(X).transform(X)``, the scores of the fit itself."""
         return self._fit(X)
 

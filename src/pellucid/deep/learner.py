@@ -183,9 +183,9 @@ class DeepRegressor(Regressor, DeepModel):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         *,
         X_val: Any = None,
         y_val: Any = None,

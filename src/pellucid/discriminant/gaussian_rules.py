@@ -51,7 +51,7 @@ def log_prior(priors: Array) -> Array:
         return np.log(priors)
 
 
-def encode_known(y: np.ndarray, classes: Any) -> IntArray:
+def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
     """The code of each label in sorted ``classes``; an unknown label is refused.
 
     >>> encode_known(np.array([5, 3]), np.array([3, 5]))
@@ -141,7 +141,7 @@ class GaussianDiscriminant(Classifier):
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add rows; all rows in any number of calls give the fit of all at once.
 

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_array
 from pellucid.base import check_labels, encode_labels, find_nonfinite
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.records import html_table, plain, text_table, wrapped
@@ -200,7 +200,7 @@ def judge(folds: list[Fold], kind: Kind, K: int, p: int) -> Rung:
 
 
 def discriminant_ladder(
-    X: ArrayLike, y: ArrayLike, *, cv: Any = 5, random_state: Seed = None
+    X: ArrayLike, y: ArrayLike, *, cv: Folds = 5, random_state: Seed = None
 ) -> DiscriminantLadder:
     """Judge every rung of the ladder on the same folds and recommend one.
 

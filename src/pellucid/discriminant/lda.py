@@ -201,7 +201,7 @@ class LinearDiscriminantAnalysis(
     # --- fit ---
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         return self._fit(X, y, sample_weight)
 

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import BoolArray, IntArray
+from pellucid.core.arrays.typing import ArrayLike, BoolArray, IntArray
 from pellucid.core.records import plain
 from pellucid.ensemble.forest.forest_model import ForestEstimator
 from pellucid.tree.cart import CartTree
@@ -50,7 +50,7 @@ class RuleList(NamedTuple):
     default: Any  # answer where no rule holds
     names: tuple[str, ...]  # of the columns
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The answer of the first rule that holds for each row, else the default."""
         columns = read_columns(X, self.names)
         n = len(next(iter(columns.values())))
@@ -86,7 +86,7 @@ class RuleList(NamedTuple):
 # --- reading rows ------------------------------------------------------------------------------
 
 
-def read_columns(X: Any, names: Sequence[str]) -> dict[str, Any]:
+def read_columns(X: ArrayLike, names: Sequence[str]) -> dict[str, Any]:
     """The columns by name."""
     if is_frame(X):
         table = indexable_frame(X)
@@ -307,7 +307,7 @@ def chosen(candidates: list[tuple[Condition, ...]], seen: Evidence) -> tuple[lis
 
 
 def rule_list(
-    model: Any,
+    model: BaseEstimator,
     X: Any = None,
     y: Any = None,
     *,
@@ -373,7 +373,7 @@ def rule_list(
     return RuleList(tuple(kept), default, names)
 
 
-def _usual(model: Any) -> Any:
+def _usual(model: BaseEstimator) -> Any:
     """What the tree would answer without any question."""
     value = model.tree_.value[0]
     if not is_classifier(model):

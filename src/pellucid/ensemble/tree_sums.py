@@ -11,11 +11,11 @@ What explains such models, or writes them down in another language, reads this r
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.compiled.trees.path_shares import preorder
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.ensemble.bins import encode
 from pellucid.ensemble.boosting.gradient_model import BestConstant, GradientBoosting
 from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
@@ -49,7 +49,7 @@ class TreeSum(NamedTuple):
         return len(self.start) - 1
 
 
-def tree_sum(model: Any) -> TreeSum:
+def tree_sum(model: BaseEstimator) -> TreeSum:
     """The trees of a fitted model.
 
     >>> from pellucid import RandomForestRegressor
@@ -72,7 +72,7 @@ def tree_sum(model: Any) -> TreeSum:
     return _flat(model.forest_, model.forest_.answers() / model.forest_.n_trees, _scale(model))
 
 
-def table_of(model: Any, X: Any) -> Array:
+def table_of(model: BaseEstimator, X: ArrayLike) -> Array:
     """The rows as the questions read them: categories of histogram boosting become places."""
     if not isinstance(model, HistGradientBoosting):
         return _known_levels(model, np.array(model._check_input(X), order="C"))
@@ -86,7 +86,7 @@ def table_of(model: Any, X: Any) -> Array:
     return rows
 
 
-def _known_levels(model: Any, rows: Array) -> Array:
+def _known_levels(model: BaseEstimator, rows: Array) -> Array:
     """Codes that are no level of their column count as missing."""
     nodes = model.tree_ if isinstance(model, CartTree) else model.forest_
     for j in np.flatnonzero(nodes.levels).tolist():
@@ -94,7 +94,7 @@ def _known_levels(model: Any, rows: Array) -> Array:
     return rows
 
 
-def places_of(model: Any, trees: TreeSum) -> dict[int, dict[Any, int]]:
+def places_of(model: BaseEstimator, trees: TreeSum) -> dict[int, dict[Any, int]]:
     """For every column of categories that is asked about: value -> place."""
     asked = np.unique(trees.feature[trees.category >= 0]).tolist()
     words: Any = getattr(model, "categories_", None) or [None] * trees.n_features
@@ -110,11 +110,11 @@ def places_of(model: Any, trees: TreeSum) -> dict[int, dict[Any, int]]:
     return found
 
 
-def _levels(model: Any) -> Any:
+def _levels(model: BaseEstimator) -> Any:
     return (model.forest_ if hasattr(model, "forest_") else model.tree_).levels
 
 
-def _scale(model: Any) -> str:
+def _scale(model: BaseEstimator) -> str:
     return "probability" if is_classifier(model) else "prediction"
 
 
@@ -127,7 +127,7 @@ def _flat(forest: Any, value: Array, scale: str) -> TreeSum:
     return TreeSum(*nodes, np.ascontiguousarray(value), *constant, f.n_features, scale)
 
 
-def _tree(model: Any) -> TreeSum:
+def _tree(model: BaseEstimator) -> TreeSum:
     tree = model.tree_
     n = tree.node_count
     value = np.ascontiguousarray(tree.value.reshape(n, -1))
@@ -140,14 +140,14 @@ def _tree(model: Any) -> TreeSum:
     return TreeSum(*nodes, value, *constant, tree.n_features, _scale(model))
 
 
-def _score(model: Any) -> str:
+def _score(model: BaseEstimator) -> str:
     if is_classifier(model):
         return "log-odds" if model.loss == "log_loss" else "score"
     logarithm = isinstance(model.loss, str) and model.loss in ("poisson", "gamma")
     return "logarithm of the prediction" if logarithm else "prediction"
 
 
-def _boosting(model: Any) -> TreeSum:
+def _boosting(model: BaseEstimator) -> TreeSum:
     if not isinstance(model.init_, BestConstant):
         raise ValueError(
             "the start of the boosting must be a constant (init=None or 'zero'), "
@@ -160,7 +160,7 @@ def _boosting(model: Any) -> TreeSum:
     )
 
 
-def _hist(model: Any) -> TreeSum:
+def _hist(model: BaseEstimator) -> TreeSum:
     t, bins, K = model.trees_, model._bins, model.n_trees_per_iteration_
     n = len(t.left) + len(t.value)
     new, leaf, jump = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32)

@@ -12,8 +12,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.loops.iterate import FitContext
 from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.validation.cv_scores import judge, metric_for
 
@@ -29,13 +32,13 @@ def is_step(context: Any) -> bool:
 class FitWatcher:
     """Base of the callbacks: nothing to set up, nothing to tear down."""
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Called once before the fit."""
 
-    def teardown(self, estimator: Any, context: Any) -> None:
+    def teardown(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Called once after the fit, also a failed one."""
 
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+    def on_fit_task_begin(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Called before each task."""
 
 
@@ -77,8 +80,8 @@ class ValidationStop(FitWatcher):
 
     def __init__(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
         metric: MetricLike = None,
         patience: int = 10,
@@ -107,11 +110,13 @@ class ValidationStop(FitWatcher):
         self._waited = 0
         self._ended = False
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Start afresh for a new fit."""
         self._forget()
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
+    def on_fit_task_end(
+        self, estimator: BaseEstimator, context: Any, *, fitted_estimator: Any
+    ) -> bool:
         """Score the model after a step; True stops the run."""
         if context.parent is None:
             self._ended = True
@@ -145,7 +150,7 @@ class ValidationStop(FitWatcher):
         gain = None if best is None else value - best
         return gain is None or (gain > by if metric.greater_is_better else -gain > by)
 
-    def teardown(self, estimator: Any, context: Any) -> None:
+    def teardown(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Give the estimator back its best step, if asked."""
         last = self.scores[-1][0] if self.scores else None
         if self._ended and self._best_state is not None and self.best_step != last:
@@ -154,7 +159,7 @@ class ValidationStop(FitWatcher):
         self._best_state = self._run = None
 
 
-def learned(estimator: Any, fitted: Any) -> dict[str, Any]:
+def learned(estimator: BaseEstimator, fitted: BaseEstimator) -> dict[str, Any]:
     """The attributes in which the estimator as of now differs from the one being fitted."""
     before = vars(estimator)
     return {
@@ -187,11 +192,11 @@ class TimeLimit(FitWatcher):
         self.seconds = seconds
         self.stopped = False
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Start afresh for a new fit."""
         self._began, self.stopped = time.perf_counter(), False
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+    def on_fit_task_end(self, estimator: BaseEstimator, context: Any) -> bool:
         """True once the time is over."""
         if context.parent is None:
             return False
@@ -225,11 +230,13 @@ class StopWhen(FitWatcher):
         self.predicate = predicate
         self.stopped = False
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Start afresh for a new fit."""
         self.stopped = False
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
+    def on_fit_task_end(
+        self, estimator: BaseEstimator, context: FitContext, *, fitted_estimator: Any
+    ) -> bool:
         """Ask the predicate after a step; True stops the run."""
         if not is_step(context):
             return False
@@ -258,12 +265,12 @@ class Logger(FitWatcher):
         check.whole(every=every)
         self.every = every
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Start afresh for a new fit."""
         self._began, self._steps = time.perf_counter(), 0
         logger.info("%s: fit begins", type(estimator).__name__)
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+    def on_fit_task_end(self, estimator: BaseEstimator, context: Any) -> bool:
         """Write a line every so many steps, and at the end."""
         seconds = time.perf_counter() - self._began
         name = type(estimator).__name__
@@ -310,13 +317,13 @@ class Recorder(FitWatcher):
         self.seconds: list[float] = []
         self._count = 0
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: BaseEstimator, context: FitContext) -> None:
         """Start afresh for a new fit."""
         self.steps, self.models, self.seconds = [], [], []
         self._count, self._began = 0, time.perf_counter()
 
     def on_fit_task_end(
-        self, estimator: Any, context: Any, *, fitted_estimator: Any = None
+        self, estimator: BaseEstimator, context: FitContext, *, fitted_estimator: Any = None
     ) -> bool:
         """Keep the model every so many steps."""
         if is_step(context):

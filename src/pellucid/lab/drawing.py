@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.figures import figures
 from pellucid.lab.scene import Mark, heat, lattice, points, regions
 
@@ -41,7 +43,7 @@ def sub(number: int) -> str:
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def vector(values: Any, digits: int = 3, most: int = 4) -> str:
+def vector(values: ArrayLike, digits: int = 3, most: int = 4) -> str:
     """A few numbers in brackets.
 
     >>> vector([1.0, -2.5]), vector(range(9), most=3)
@@ -52,20 +54,20 @@ def vector(values: Any, digits: int = 3, most: int = 4) -> str:
     return f"({', '.join(shown + ['…'] * (len(values) > most))})"
 
 
-def class_regions(model: Any, box: Sequence[float], n: int = 48) -> Mark:
+def class_regions(model: BaseEstimator, box: Sequence[float], n: int = 48) -> Mark:
     """The class that a fitted classifier (codes 0, 1, ...) gives every cell of a box."""
     _, _, cells = lattice(box, n)
     return regions(np.asarray(model.predict(cells), int).reshape(n, n), box)
 
 
-def class_shades(values: Any, box: Sequence[float]) -> Mark:
+def class_shades(values: ArrayLike, box: Sequence[float]) -> Mark:
     """Probabilities of the second class on n x n cells, pale in the middle."""
     values = np.asarray(values, float)
     n = round(len(values.ravel()) ** 0.5)
     return heat(values.reshape(n, n), box, low=0.0, high=1.0, diverging=True)
 
 
-def literal(values: Any) -> str:
+def literal(values: ArrayLike) -> str:
     """An array as Python text that gives the same bits again.
 
     >>> literal([[0.1, 2.0]])
@@ -90,7 +92,7 @@ def held_rows(data: Any) -> Any:
     return np.zeros(len(data.X), bool) if data.held_out is None else np.asarray(data.held_out, bool)
 
 
-def log_loss(p: Any, y: Any) -> float:
+def log_loss(p: Any, y: np.ndarray) -> float:
     """Mean of -log p(class of the row)."""
     return float(-np.log(np.maximum(p[np.arange(len(y)), y], LEAST)).mean())
 

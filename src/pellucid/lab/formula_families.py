@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import number, vector
 from pellucid.lab.formula_lines import Moment, change, finite, joined, shown_objective
@@ -11,7 +12,7 @@ MOST_CENTRES = 4  # written out in one line
 
 
 # Groups and mixtures: places that move.
-def places_of(model: Any) -> Any:
+def places_of(model: BaseEstimator) -> Any:
     for name in ("cluster_centers_", "means_"):
         found = getattr(model, name, None)
         if isinstance(found, np.ndarray) and found.ndim == 2:

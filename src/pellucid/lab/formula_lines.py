@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import number, signed, vector
 
@@ -81,7 +82,7 @@ RULES = (  # the first word that the card's own description of the solver holds
 )
 
 
-def weights_of(model: Any, row: dict[str, Any]) -> Any:
+def weights_of(model: BaseEstimator, row: dict[str, Any]) -> Any:
     """The coefficients as one vector, or None."""
     found = row.get("parameters") if model is None else getattr(model, "coef_", None)
     found = np.asarray(found, float) if isinstance(found, np.ndarray | list) else None

@@ -1,8 +1,9 @@
 """The second panel of a recorded fit: coefficients, or what there is one number of per column."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.lab.scene import Panel, bars, plane, text
@@ -27,7 +28,7 @@ TITLES = (
 )
 
 
-def bars_of(model: Any) -> Bars | None:
+def bars_of(model: BaseEstimator) -> Bars | None:
     """The first thing the model has that can be shown as bars."""
     for name, title, x in TITLES:
         found = getattr(model, name, None)

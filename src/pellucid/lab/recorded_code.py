@@ -2,18 +2,19 @@
 
 import re
 from importlib import import_module
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 import pellucid
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import literal
 
 MOST_CELLS = 600  # written out; larger tables are left to the reader
 
 
-def code_for(model: Any, X: Any, y: Any) -> str:
+def code_for(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> str:
     """Imports, the data if they are few numbers, the fit, and its objective."""
     lines = ["import numpy as np", *imports_of(model), ""]
     lines += data_lines(X, y)
@@ -24,7 +25,7 @@ def code_for(model: Any, X: Any, y: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def data_lines(X: Any, y: Any) -> list[str]:
+def data_lines(X: ArrayLike, y: ArrayLike) -> list[str]:
     several = isinstance(X, list) and any(isinstance(item, tuple) for item in X)  # graphs
     array = None if is_frame(X) or several else np.asarray(X)
     if array is None or array.dtype.kind not in "fiubU" or array.size > MOST_CELLS:
@@ -36,7 +37,7 @@ def data_lines(X: Any, y: Any) -> list[str]:
     return found if y is None else [*found, f"y = {literal(y)}"]
 
 
-def spelled(model: Any) -> str:
+def spelled(model: BaseEstimator) -> str:
     """The constructor with the parameters that are not the default ones."""
     with np.printoptions(floatmode="unique", threshold=10**6):  # arrays to the last bit
         text = model.__repr__(N_CHAR_MAX=10**6)
@@ -44,7 +45,7 @@ def spelled(model: Any) -> str:
     return re.sub(r"(?<=[=(\[, -])(nan|inf)(?=[,)\] ])", r"np.\1", text)
 
 
-def imports_of(model: Any) -> list[str]:
+def imports_of(model: BaseEstimator) -> list[str]:
     """One line for each class that the constructor names."""
     values = [model, *model.get_params(deep=True).values()]
     for value in list(values):

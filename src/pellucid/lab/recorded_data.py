@@ -5,15 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.recorded_scene import Stage, still
 
 
-def len_of(X: Any) -> int:
+def len_of(X: np.ndarray) -> int:
     shape = getattr(X, "shape", None)
     return shape[0] if shape else len(X) if hasattr(X, "__len__") else 0
 
 
-def data_of(stage: Stage, X: Any, y: Any) -> dict[str, Any]:
+def data_of(stage: Stage, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """The rows that are drawn, what they are called, and a digest of all that was given."""
     kind = {"classes": "classes", "values": "values"}.get(stage.task, "points")
     told: dict[str, Any] = {
@@ -36,7 +37,7 @@ def data_of(stage: Stage, X: Any, y: Any) -> dict[str, Any]:
     return told
 
 
-def digest(X: Any, y: Any) -> str:
+def digest(X: ArrayLike, y: ArrayLike) -> str:
     """SHA-256 of the data as they were given: the same rows have the same digest."""
     total = hashlib.sha256()
     for part in (X, y):
@@ -61,7 +62,7 @@ def _add(total: Any, part: Any) -> None:
     total.update(raw)
 
 
-def about(stage: Stage, X: Any) -> str:
+def about(stage: Stage, X: np.ndarray) -> str:
     """What was fitted, in a few words."""
     if not len_of(X):
         return "its steps"

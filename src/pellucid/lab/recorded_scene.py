@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
 from sklearn.utils import get_tags
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.lab.scene import Mark, Panel, heat, lattice, line, plane, points, regions, segments
 from pellucid.lab.scene import around as box_of
 from pellucid.plots.panels.planes import View, view_of
@@ -61,7 +61,7 @@ class Stage(NamedTuple):
         return polars.DataFrame(rows, schema=list(self.names))
 
 
-def task_of(model: Any, y: Any) -> str:
+def task_of(model: BaseEstimator, y: ArrayLike) -> str:
     if is_outlier_detector(model):
         return "outliers"
     if y is not None and np.ndim(y) == 1:
@@ -72,7 +72,7 @@ def task_of(model: Any, y: Any) -> str:
     return "points"
 
 
-def numbers_of(X: Any) -> Array | None:
+def numbers_of(X: ArrayLike) -> Array | None:
     """X as a matrix of numbers, or None if it is not a table of numbers."""
     if issparse(X):
         return None
@@ -83,7 +83,7 @@ def numbers_of(X: Any) -> Array | None:
     return M if M.ndim == 2 and M.size and M.shape[1] else None
 
 
-def column_names(X: Any, model: Any, p: int) -> tuple[str, ...]:
+def column_names(X: ArrayLike, model: BaseEstimator, p: int) -> tuple[str, ...]:
     names = getattr(model, "feature_names_in_", None)
     if names is None and is_frame(X):
         names = nw.from_native(X, eager_only=True).columns
@@ -97,13 +97,13 @@ def chosen_rows(n: int) -> Any:
     return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
 
 
-def take(X: Any, rows: Any) -> Any:
+def take(X: ArrayLike, rows: np.ndarray) -> Any:
     if is_frame(X):
         return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
     return np.asarray(X)[rows]
 
 
-def make_stage(model: Any, X: Any, y: Any, n_frames: int) -> Stage:
+def make_stage(model: BaseEstimator, X: Any, y: Any, n_frames: int) -> Stage:
     """What can be drawn of these rows, for a model fitted on them."""
     M, tags = numbers_of(X), get_tags(model).input_tags
     task, target = task_of(model, y), None if y is None else np.asarray(y)
@@ -145,7 +145,7 @@ def make_stage(model: Any, X: Any, y: Any, n_frames: int) -> Stage:
     )
 
 
-def known_levels(model: Any, y: Any, task: str) -> tuple[tuple[Any, ...], Any]:
+def known_levels(model: BaseEstimator, y: Any, task: str) -> tuple[tuple[Any, ...], Any]:
     """The classes and the code of every row; numbers as they are; nothing else is drawn."""
     if task == "values":
         return (), y.astype(np.float64)
@@ -192,7 +192,7 @@ def still(stage: Stage) -> list[Panel]:
     return [plane("rows", marks, title="Rows", x=stage.view.names[0], y=up, box=stage.box, alt=alt)]
 
 
-def moving(stage: Stage, model: Any) -> list[Panel]:
+def moving(stage: Stage, model: BaseEstimator) -> list[Panel]:
     """What the model of one step adds to the rows."""
     if model is None or stage.X is None:
         return []
@@ -206,7 +206,7 @@ def moving(stage: Stage, model: Any) -> list[Panel]:
     return shown + after_panel(stage, model)
 
 
-def answers(model: Any, rows: Any) -> Any:
+def answers(model: BaseEstimator, rows: np.ndarray) -> Any:
     """What the model says of places, or None where it refuses some: far from rows, for example."""
     if not hasattr(model, "predict"):
         return None
@@ -217,7 +217,7 @@ def answers(model: Any, rows: Any) -> Any:
     return said if said.ndim == 1 else None
 
 
-def wide_marks(stage: Stage, model: Any) -> list[Mark]:
+def wide_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     """Regions or shades of a plane, and centres."""
     _, _, places = lattice(stage.box, stage.side)
     said, grid = answers(model, stage.rows(places)), (stage.side, stage.side)
@@ -231,7 +231,7 @@ def wide_marks(stage: Stage, model: Any) -> list[Mark]:
     return shown + centre_marks(stage, model)
 
 
-def own_groups(stage: Stage, model: Any) -> list[Mark]:
+def own_groups(stage: Stage, model: BaseEstimator) -> list[Mark]:
     """The rows by the group that the fit put them in, where it says so."""
     labels = answers(model, stage.X)
     labels = getattr(model, "labels_", None) if labels is None else codes_of(labels, stage.levels)
@@ -250,7 +250,7 @@ def codes_of(said: Any, levels: tuple[Any, ...]) -> Any:
     return np.array([place[v] for v in said.tolist()])
 
 
-def grouped(stage: Stage, labels: Any) -> Mark:
+def grouped(stage: Stage, labels: np.ndarray) -> Mark:
     """The rows coloured by the group that a clusterer put them in; -1 is pale."""
     assert stage.view is not None
     labels = np.asarray(labels)[stage.few]
@@ -258,7 +258,7 @@ def grouped(stage: Stage, labels: Any) -> Mark:
     return points(at[:, 0], at[:, 1], group=np.maximum(labels, 0), faint=labels < 0, size=0.8)
 
 
-def centre_marks(stage: Stage, model: Any) -> list[Mark]:
+def centre_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     assert stage.view is not None
     for name in ("cluster_centers_", "means_", "theta_"):
         found = getattr(model, name, None)
@@ -278,7 +278,7 @@ def centre_marks(stage: Stage, model: Any) -> list[Mark]:
     return []
 
 
-def axis_marks(stage: Stage, model: Any) -> list[Mark]:
+def axis_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     """The first principal axes as arrows of two standard deviations."""
     axes, spread = (getattr(model, name, None) for name in ("components_", "explained_variance_"))
     mean = getattr(model, "mean_", None)
@@ -295,7 +295,7 @@ def axis_marks(stage: Stage, model: Any) -> list[Mark]:
     ]
 
 
-def narrow_marks(stage: Stage, model: Any) -> list[Mark]:
+def narrow_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     """A curve over one column: predictions, probabilities of the classes, or a density."""
     left, right = stage.box[:2]
     x = np.linspace(left, right, CURVE)
@@ -308,7 +308,7 @@ def narrow_marks(stage: Stage, model: Any) -> list[Mark]:
     return own_groups(stage, model) + centre_marks(stage, model)
 
 
-def class_curves(stage: Stage, model: Any, x: Array) -> list[Mark]:
+def class_curves(stage: Stage, model: BaseEstimator, x: Array) -> list[Mark]:
     """The probability of the second of two classes, or the predicted class."""
     rows = stage.rows(x[:, None])
     said = answers(model, rows)
@@ -321,7 +321,7 @@ def class_curves(stage: Stage, model: Any, x: Array) -> list[Mark]:
     return marks
 
 
-def after_panel(stage: Stage, model: Any) -> list[Panel]:
+def after_panel(stage: Stage, model: BaseEstimator) -> list[Panel]:
     """Where a transformer puts the rows, if it makes numbers of them."""
     if stage.task != "points" or not hasattr(model, "transform") or hasattr(model, "predict"):
         return []

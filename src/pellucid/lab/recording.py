@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import Card, plain
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.callbacks import FitWatcher, is_step
@@ -50,7 +51,7 @@ class StepKeeper(FitWatcher):
         self.runs: dict[int, tuple[int, int, list[tuple[int, Any]]]] = {}
 
     def on_fit_task_end(
-        self, estimator: Any, context: Any, *, fitted_estimator: Any = None
+        self, estimator: BaseEstimator, context: Any, *, fitted_estimator: Any = None
     ) -> bool:
         if is_step(context):
             run = context.parent.task_id if context.parent.parent is not None else -1
@@ -65,7 +66,9 @@ class StepKeeper(FitWatcher):
         return False
 
 
-def watch(estimator: Any, X: Any, y: Any = None, *, most: int = 500) -> Watched:
+def watch(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None = None, *, most: int = 500
+) -> Watched:
     """Fit a clone under the keeper; warnings are passed on and kept."""
     keeper = StepKeeper(most)
     model = clone(estimator)
@@ -83,13 +86,13 @@ def watch(estimator: Any, X: Any, y: Any = None, *, most: int = 500) -> Watched:
     return Watched(model, steps, count, list(dict.fromkeys(said)))
 
 
-def needs_target(model: Any) -> bool:
+def needs_target(model: BaseEstimator) -> bool:
     """Whether ``fit`` has a y that cannot be left out; it then says itself what is missing."""
     after_rows = list(inspect.signature(model.fit).parameters.values())[1:]
     return any(p.name == "y" and p.default is inspect.Parameter.empty for p in after_rows)
 
 
-def chosen_run(runs: dict[int, Any], model: Any) -> tuple[int, list[tuple[int, Any]]]:
+def chosen_run(runs: dict[int, Any], model: BaseEstimator) -> tuple[int, list[tuple[int, Any]]]:
     """Of several restarts the one that the fit kept: as long as the history, and ending there."""
     rows = len(getattr(model, "history_", ()))
     fitting = [run for run in runs.values() if run[2] and rows - run[0] in (0, 1)]
@@ -99,7 +102,7 @@ def chosen_run(runs: dict[int, Any], model: Any) -> tuple[int, list[tuple[int, A
     return best[0], best[2]
 
 
-def distance(a: Any, b: Any) -> float:
+def distance(a: Any, b: ArrayLike) -> float:
     """How far two models' learned numbers are from each other, where both have them."""
     left, right = learned_arrays(a), learned_arrays(b)
     return sum(
@@ -109,7 +112,7 @@ def distance(a: Any, b: Any) -> float:
     )
 
 
-def learned_arrays(model: Any) -> dict[str, Any]:
+def learned_arrays(model: BaseEstimator) -> dict[str, Any]:
     """The fitted arrays and numbers that are the model, by name."""
     found = {}
     names = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
@@ -122,7 +125,7 @@ def learned_arrays(model: Any) -> dict[str, Any]:
     return found
 
 
-def record(estimator: Any, X: Any, y: Any = None, *, max_frames: int = 500) -> Trace:
+def record(estimator: BaseEstimator, X: Any, y: Any = None, *, max_frames: int = 500) -> Trace:
     """Fit a clone of an estimator and keep every step, for the lab to replay.
 
     ``X`` is an array, a frame or, for planners and agents, a decision process; ``y`` its target.
@@ -188,7 +191,7 @@ def moments_of(seen: Watched, card: Card) -> list[tuple[int, Moment]]:
     return moments
 
 
-def lone_objective(model: Any) -> float | None:
+def lone_objective(model: BaseEstimator) -> float | None:
     """What a fit without steps has reached, where it says so."""
     for name in ("objective_", "inertia_", "loss_", "rss_", "log_likelihood_"):
         value = finite(getattr(model, name, None))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import plain
 
 Mark = dict[str, Any]
@@ -111,8 +112,8 @@ def graph(
 
 
 def points(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     group: Any = None,
     size: float = 1.0,
@@ -130,8 +131,8 @@ def points(
 
 
 def line(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     colour: Any = "accent",
     dashed: bool = False,
@@ -169,13 +170,21 @@ def segments(
     )
 
 
-def area(x: Any, y: Any, *, colour: Any = "accent", opacity: float = 0.15, label: str = "") -> Mark:
+def area(
+    x: ArrayLike, y: ArrayLike, *, colour: Any = "accent", opacity: float = 0.15, label: str = ""
+) -> Mark:
     """A filled polygon."""
     return mark("area", x=x, y=y, colour=colour, opacity=opacity, label=label)
 
 
 def band(
-    x: Any, low: Any, high: Any, *, colour: Any = "accent", opacity: float = 0.15, label: str = ""
+    x: ArrayLike,
+    low: Any,
+    high: Any,
+    *,
+    colour: str = "accent",
+    opacity: float = 0.15,
+    label: str = "",
 ) -> Mark:
     """The strip between two curves."""
     x, low, high = (np.asarray(v, float) for v in (x, low, high))
@@ -185,11 +194,11 @@ def band(
 
 
 def circles(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     r: Any,
     *,
-    colour: Any = "accent",
+    colour: str = "accent",
     dashed: bool = False,
     fill: bool = False,
     label: str = "",
@@ -213,7 +222,7 @@ def ellipse(
 
 
 def bars(
-    x: Any,
+    x: ArrayLike,
     height: Any,
     *,
     colour: Any = "accent",
@@ -225,7 +234,7 @@ def bars(
     return mark("bars", x=x, height=height, colour=colour, base=base, width=width, label=label)
 
 
-def text(x: Any, y: Any, label: Any, *, colour: Any = None, anchor: str = "middle") -> Mark:
+def text(x: Any, y: Any, label: Any, *, colour: str | None = None, anchor: str = "middle") -> Mark:
     """Words at places: one label, or one per place; ``anchor`` start, middle or end."""
     said = np.atleast_1d(label)
     return mark(
@@ -237,7 +246,7 @@ def rule(
     *,
     x: float | None = None,
     y: float | None = None,
-    colour: Any = "quiet",
+    colour: str = "quiet",
     dashed: bool = True,
     label: str = "",
 ) -> Mark:
@@ -245,13 +254,13 @@ def rule(
     return mark("rule", x=x, y=y, colour=colour, dashed=dashed, label=label)
 
 
-def regions(codes: Any, box: Sequence[float]) -> Mark:
+def regions(codes: np.ndarray, box: Sequence[float]) -> Mark:
     """Cells coloured by group: ``codes[i, j]`` is row i from the bottom, column j from the left."""
     return _grid("regions", np.asarray(codes, int), box, {})
 
 
 def heat(
-    values: Any,
+    values: ArrayLike,
     box: Sequence[float],
     *,
     low: float | None = None,
@@ -268,7 +277,7 @@ def heat(
 
 
 def contours(
-    x: Any, y: Any, z: Any, levels: Any, *, colour: Any = "quiet", width: float = 1.0
+    x: ArrayLike, y: ArrayLike, z: Any, levels: Any, *, colour: Any = "quiet", width: float = 1.0
 ) -> Mark:
     """Level lines of ``z[i, j]`` at (``x[j]``, ``y[i]``), as one broken line."""
     from contourpy import contour_generator
@@ -290,7 +299,7 @@ def lattice(box: Sequence[float], n: int = 48) -> tuple[Any, Any, Any]:
     return x, y, np.column_stack([np.tile(x, n), np.repeat(y, n)])
 
 
-def around(X: Any, share: float = 0.12) -> tuple[float, float, float, float]:
+def around(X: ArrayLike, share: float = 0.12) -> tuple[float, float, float, float]:
     """The box around rows of two columns, with some air."""
     X = np.asarray(X, float)
     low, high = X.min(axis=0), X.max(axis=0)

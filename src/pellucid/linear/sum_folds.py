@@ -14,7 +14,7 @@ more rows than columns, are split row by row.
 from collections.abc import Callable
 from functools import partial, reduce
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -28,7 +28,7 @@ from pellucid.core.algebra.least_squares import (
     leaf_moments,
 )
 from pellucid.core.algebra.linalg import EPS
-from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.arrays.typing import Array, Folds, IntArray, Map
 from pellucid.core.loops.statistics import (
     LEAF_ROWS,
     Moments,
@@ -60,7 +60,7 @@ def check_folds(cv: object) -> None:
         )
 
 
-def folds(source: Source, map_: Map, p: int, cv: Any, *, intercept: bool) -> list[Fold]:
+def folds(source: Source, map_: Map, p: int, cv: Folds, *, intercept: bool) -> list[Fold]:
     """One Fold per split: ``cv`` is a number of folds, a splitter or a list of splits."""
     check_folds(cv)
     if isinstance(cv, Integral):

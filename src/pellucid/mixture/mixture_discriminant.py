@@ -83,7 +83,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components, max_iter=self.max_iter, n_init=self.n_init)
         check.non_negative(reg_covar=self.reg_covar)

@@ -98,6 +98,8 @@ class MixtureModel(DensityMixin, Estimator):
         used = q > 0  # 0 log 0 = 0
         return float((q[used] * (J[used] - np.log(q[used]))).sum())
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> IntArray:
         """``fit(X).predict(X)``."""
         return self.fit(X, sample_weight=sample_weight).predict(X)

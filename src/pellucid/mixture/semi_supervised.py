@@ -180,7 +180,7 @@ class SemiSupervisedMixture(Classifier):
         return codes
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.non_negative(
             unlabeled_weight=self.unlabeled_weight, reg_covar=self.reg_covar, tol=self.tol

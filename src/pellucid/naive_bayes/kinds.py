@@ -8,7 +8,7 @@ By dtype: truth values are bernoulli, text and categories categorical, numbers g
 are gaussian where every cell is a number, else categorical.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -89,7 +89,7 @@ def natural_kind(column: Array) -> Kind:
     return Kind("categorical")
 
 
-def resolve(distributions: Any, columns: list[Any], names: Any) -> list[Kind]:
+def resolve(distributions: Any, columns: Sequence[Any], names: Any) -> list[Kind]:
     """The kind of every column; what ``distributions`` does not name goes by dtype."""
     if isinstance(distributions, str):
         check.one_of(("auto", *KINDS), distributions=distributions)

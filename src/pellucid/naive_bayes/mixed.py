@@ -16,7 +16,7 @@ stand side by side in one product.
 Reference: John & Langley (1995), Estimating continuous distributions in Bayesian classifiers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -220,7 +220,7 @@ class MixedNB(NaiveBayes):
     # --- fit -------------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         table, kinds = self._open(X, first=True)
         c = self._check_target(y, table.shape[0])
@@ -287,7 +287,7 @@ class MixedNB(NaiveBayes):
                     "once; use fit, or gaussian, categorical, bernoulli, poisson or exponential"
                 )
 
-    def _split(self, columns: list[Any], kinds: list[Kind]) -> Parts:
+    def _split(self, columns: Sequence[Any], kinds: list[Kind]) -> Parts:
         """Numbers as one matrix, categories with their codes, the others one by one."""
         numbers, others, kept = [], [], {}
         for j, (column, kind) in enumerate(zip(columns, kinds, strict=True)):

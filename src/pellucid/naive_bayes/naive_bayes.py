@@ -170,7 +170,7 @@ class NaiveBayes(Classifier):
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add rows to the fit; all rows in any number of calls give the fit of all at once.
 
@@ -241,7 +241,7 @@ def listed(labels: Iterable[Any]) -> str:
     return str(np.asarray(labels).tolist())
 
 
-def encode_known(y: np.ndarray, classes: Any) -> IntArray:
+def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
     """The code of each label in sorted ``classes``; an unknown label is refused.
 
     >>> encode_known(np.array([5, 3]), np.array([3, 5]))

@@ -121,7 +121,7 @@ class TextNB(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         found = self._terms(X)
         labels = check_labels(y, len(found.ends), self)
@@ -138,10 +138,10 @@ class TextNB(Classifier):
 
     def partial_fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
+        X: Any,
+        y: Any,
         classes: ArrayLike | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add texts to the fit; new words join the vocabulary.
 
@@ -217,12 +217,12 @@ class TextNB(Classifier):
         counts = self._counted(X)
         return self.model_.predict_proba(counts)
 
-    def predict_log_proba(self, X: np.ndarray) -> Array:
+    def predict_log_proba(self, X: Any) -> Array:
         """log P(k | text), shape (n, K)."""
         counts = self._counted(X)
         return self.model_.predict_log_proba(counts)
 
-    def predict_joint_log_proba(self, X: np.ndarray) -> Array:
+    def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(text, k), shape (n, K), not normalised."""
         counts = self._counted(X)
         return self.model_.predict_joint_log_proba(counts)
@@ -232,7 +232,7 @@ class TextNB(Classifier):
         counts = self._counted(X)
         return self.model_.score_samples(counts)
 
-    def explain(self, X: np.ndarray) -> Array:
+    def explain(self, X: Any) -> Array:
         """The part of every word of the vocabulary in the joint, shape (n, K, n_words)."""
         counts = self._counted(X)
         return self.model_.explain(counts)

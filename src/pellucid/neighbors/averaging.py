@@ -44,7 +44,7 @@ class AveragingModel(NeighborsModel, Regressor):
         """Say which queries had no neighbours, where that can be."""
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)

@@ -172,13 +172,13 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         return {**super()._state_shapes(), **dict.fromkeys(names, (self.n_samples_fit_,))}
 
     @available_if(_for_training_rows)
-    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
+    def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> IntArray:
         """-1 for the training rows that are outliers, 1 for the others."""
         self.fit(X)
         return np.where(self.negative_outlier_factor_ < self.offset_, -1, 1)
 
     @available_if(_for_new_rows("score_samples"))
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: ArrayLike) -> Array:
         """-LOF of new rows: high is normal."""
         check_is_fitted(self)
         distance, index = nearest(self, self._check_questions(X), self.n_neighbors_)

@@ -19,7 +19,7 @@ from sklearn.model_selection import check_cv
 
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.pairwise import pairwise_distances
@@ -68,7 +68,7 @@ def running_losses(
     return (votes.argmax(axis=0) != truth[:, None]).astype(np.float64)
 
 
-def splits(cv: Any, X: Array, y: ArrayLike, labels: bool) -> Iterator[tuple[IntArray, IntArray]]:
+def splits(cv: Folds, X: Array, y: ArrayLike, labels: bool) -> Iterator[tuple[IntArray, IntArray]]:
     """Training and test rows of folds, or of bootstrap draws."""
     if isinstance(cv, str):
         check.one_of(("bootstrap",), cv=cv)
@@ -96,11 +96,11 @@ def search(X: Array, Q: Array | None, k: int, metric: MetricLike) -> tuple[Array
 
 
 def select_n_neighbors(
-    X: np.ndarray,
-    y: np.ndarray,
+    X: Any,
+    y: Any,
     n_neighbors: Iterable[int] = range(1, 31),
     *,
-    cv: Any = None,
+    cv: Folds | None = None,
     weights: str | Callable[..., Any] | None = "uniform",
     metric: MetricLike = "euclidean",
 ) -> NeighborsPath:

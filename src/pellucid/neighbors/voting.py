@@ -6,6 +6,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
@@ -79,7 +80,7 @@ def decide(votes: Votes, totals: Array, ties: str, rng: Rng | None) -> IntArray:
     return winner
 
 
-def label_codes(y: Any, n: int, estimator: Any) -> tuple[bool, Any, Any]:
+def label_codes(y: Any, n: int, estimator: BaseEstimator) -> tuple[bool, Any, Any]:
     """(whether y has several columns, classes, codes (n,) or (n, outputs)); classes per column."""
     frame = not isinstance(y, np.ndarray) and is_frame(y) and hasattr(y, "to_numpy")
     values = np.asarray(y.to_numpy() if frame else y)
@@ -123,7 +124,7 @@ class VotingModel(NeighborsModel, Classifier):
         return codes
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)

@@ -8,9 +8,10 @@ every row gets no gradient any more: it is dead.
 References: Hochreiter (1991); Glorot & Bengio (2010).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.network import Network
@@ -69,7 +70,7 @@ def gradient_flow(network: Network, X: ArrayLike, y: ArrayLike) -> GradientFlow:
     return GradientFlow(rms, ratio, dead, verdict)
 
 
-def next_error(model: Any, X: ArrayLike, y: ArrayLike, *, start: int = 0) -> int | None:
+def next_error(model: BaseEstimator, X: ArrayLike, y: ArrayLike, *, start: int = 0) -> int | None:
     """The index of the next row of ``X`` from ``start`` on where ``model`` does not predict ``y``,
     or None.
 

@@ -165,9 +165,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -186,9 +186,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     @available_if(descends)
     def partial_fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         classes: ArrayLike | None = None,
     ) -> Self:
         """One epoch over these rows; the first call names all ``classes``."""
@@ -279,7 +279,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             return np.ones((len(out), 1))
         return np.column_stack([1 - out, out]) if out.shape[1] == 1 else out
 
-    def predict_log_proba(self, X: np.ndarray) -> Array:
+    def predict_log_proba(self, X: Any) -> Array:
         """log p(class | x)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -322,7 +322,7 @@ def one_hot(codes: IntArray, k: int) -> Array:
     return np.eye(k)[codes]
 
 
-def recoded(labels: np.ndarray, classes: Any) -> Any:
+def recoded(labels: np.ndarray, classes: np.ndarray) -> Any:
     """The code of each label among the known classes."""
     unknown = ~np.isin(labels, classes)
     if unknown.any():

@@ -154,9 +154,9 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -169,9 +169,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         return self
 
     @available_if(descends)
-    def partial_fit(
-        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One epoch over these rows."""
         self._check_loss()
         if self.early_stopping:

@@ -313,7 +313,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: np.ndarray) -> Any:
         """Class shares of the pruned tree."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)

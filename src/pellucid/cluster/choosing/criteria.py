@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import check_cv
 
 from pellucid.cluster.choosing.elbow_rule import ElbowResult, elbow
@@ -58,7 +59,7 @@ class Setting(NamedTuple):
     rng: Rng
 
 
-def number_of(estimator: Any, k: int, seed: int) -> Any:
+def number_of(estimator: BaseEstimator, k: int, seed: int) -> Any:
     """A clone that looks for k clusters: the last step's ``n_clusters`` or ``n_components``.
 
     >>> from pellucid import KMeans
@@ -85,7 +86,7 @@ def fit_number(setting: Setting, k: int, seed: int) -> Fitted:
     return Fitted(k, model, labels, value)
 
 
-def last_step(model: Any) -> Any:
+def last_step(model: BaseEstimator) -> Any:
     """The estimator at the end of a pipeline, or the estimator itself."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
@@ -161,7 +162,7 @@ def heldout_of(setting: Setting, k: int, name: str) -> tuple[float, float]:
     return float(np.mean(scores)), float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
 
 
-def _heldout_score(model: Any, X: Array, name: str) -> float:
+def _heldout_score(model: BaseEstimator, X: Array, name: str) -> float:
     if name == "heldout_log_likelihood":
         if not hasattr(model, "score_samples"):
             raise ValueError(

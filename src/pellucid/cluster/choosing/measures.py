@@ -26,7 +26,7 @@ from pellucid.cluster.kmeans.kmeans import Metric, space_of
 from pellucid.cluster.kmeans.passes import Space, dense_rows
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.functions.distances import DISTANCES, Distance, distance
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.random import generator
@@ -121,7 +121,7 @@ def _pairs_of(function: Callable[[Any, Any], float]) -> Callable[[Any, Any], Arr
 
 
 def silhouette_values(
-    X: Any, labels: ArrayLike, *, metric: Between = "euclidean", within: str = "others"
+    X: ArrayLike, labels: ArrayLike, *, metric: Between = "euclidean", within: str = "others"
 ) -> SilhouetteValues:
     """Cohesion, separation, silhouette and neighbouring cluster of every row.
 
@@ -169,7 +169,7 @@ def silhouette_values(
 
 
 def silhouette_samples(
-    X: Any, labels: ArrayLike, *, metric: Between = "euclidean", within: str = "others"
+    X: ArrayLike, labels: ArrayLike, *, metric: Between = "euclidean", within: str = "others"
 ) -> Array:
     """The silhouette of every row; ``X``, ``labels``, ``metric``, ``within`` as in
     ``silhouette_values``.
@@ -181,13 +181,13 @@ def silhouette_samples(
 
 
 def silhouette_score(
-    X: Any,
+    X: ArrayLike,
     labels: ArrayLike,
     *,
     metric: Between = "euclidean",
     within: str = "others",
     sample_size: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> float:
     """The mean silhouette of ``X`` with these ``labels``; ``metric`` and ``within`` as in
     ``silhouette_values``. ``sample_size`` looks at so many random rows (``random_state``) only.
@@ -218,7 +218,7 @@ def group_centers(space: Space, X: Array, codes: IntArray) -> Array:
     return S / length
 
 
-def distortion(X: Any, labels: ArrayLike, *, metric: str | Metric = "euclidean") -> float:
+def distortion(X: ArrayLike, labels: ArrayLike, *, metric: str | Metric = "euclidean") -> float:
     """The sum of the distances of the rows to the centre of their group, for any labels.
 
     Parameters
@@ -250,7 +250,7 @@ def distortion(X: Any, labels: ArrayLike, *, metric: str | Metric = "euclidean")
     )
 
 
-def calinski_harabasz_score(X: Any, labels: ArrayLike) -> float:
+def calinski_harabasz_score(X: ArrayLike, labels: ArrayLike) -> float:
     """The variance between the clusters (``labels``) of ``X`` over that within; 1.0 if that is 0.
 
     >>> round(calinski_harabasz_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 4)

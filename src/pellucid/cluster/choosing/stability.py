@@ -24,13 +24,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts, renumbered
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.runtime.random import generator
 
@@ -61,7 +61,7 @@ class Runs(NamedTuple):
     whole: IntArray | None  # (n_runs, n) labels of all rows, None if the estimator cannot say
 
 
-def with_settings(estimator: Any, **values: Any) -> Any:
+def with_settings(estimator: BaseEstimator, **values: Any) -> Any:
     """A clone with these parameters set wherever it has them, also inside a pipeline.
 
     >>> from pellucid import KMeans
@@ -78,12 +78,12 @@ def with_settings(estimator: Any, **values: Any) -> Any:
     return model.set_params(**found)
 
 
-def has_setting(estimator: Any, name: str) -> bool:
+def has_setting(estimator: BaseEstimator, name: str) -> bool:
     """Whether some part of the estimator has this parameter."""
     return any(key.rpartition("__")[2] == name for key in estimator.get_params(deep=True))
 
 
-def labels_of(model: Any, X: Any) -> IntArray:
+def labels_of(model: BaseEstimator, X: ArrayLike) -> IntArray:
     """Fit and label the rows; a run that did not converge is a run all the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -100,7 +100,7 @@ def rows_of_run(resample: str, n: int, fraction: float, rng: Rng) -> IntArray:
 
 
 def run_many(
-    estimator: Any, X: Array, *, n_runs: int, resample: str, fraction: float, rng: Rng
+    estimator: BaseEstimator, X: Array, *, n_runs: int, resample: str, fraction: float, rng: Rng
 ) -> Runs:
     """Labels of ``n_runs`` runs with one start each."""
     n = len(X)
@@ -151,7 +151,9 @@ def modal_partition(whole: IntArray) -> tuple[float, IntArray]:
     return times / len(whole), first
 
 
-def _checked(estimator: Any, X: Any, n_runs: int, resample: str, fraction: float) -> Array:
+def _checked(
+    estimator: BaseEstimator, X: ArrayLike, n_runs: int, resample: str, fraction: float
+) -> Array:
     check.whole(at_least=2, n_runs=n_runs)
     check.one_of(RESAMPLES, resample=resample)
     check.fraction(fraction=fraction)
@@ -169,13 +171,13 @@ def _checked(estimator: Any, X: Any, n_runs: int, resample: str, fraction: float
 
 
 def cluster_stability(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: ArrayLike,
     *,
     n_runs: int = 20,
     resample: str = "seeds",
     fraction: float = 0.8,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> StabilityResult:
     """Run a clustering many times and measure how well the runs agree.
 
@@ -222,13 +224,13 @@ def cluster_stability(
 
 
 def consensus_matrix(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: ArrayLike,
     *,
     n_runs: int = 20,
     resample: str = "subsample",
     fraction: float = 0.8,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Array:
     """How often each pair of rows was put together, of the runs that saw both.
 

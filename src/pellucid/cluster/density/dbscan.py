@@ -113,7 +113,9 @@ class DBSCAN(ClusterMixin, Estimator):
         context.end()
         return self
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
@@ -124,7 +126,7 @@ class DBSCAN(ClusterMixin, Estimator):
         if self.p is not None:
             check.positive(p=self.p)
 
-    def _found(self, X: Any, w: Array) -> regions.DensityFit:
+    def _found(self, X: ArrayLike, w: Array) -> regions.DensityFit:
         eps, enough = float(self.eps), float(self.min_samples)
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return regions.fit_by_lists(self._given(X), w, enough)

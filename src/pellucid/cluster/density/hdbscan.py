@@ -219,7 +219,7 @@ class HDBSCAN(ClusterMixin, Estimator):
             medoids = [centre_of(X[g], strength[g], lambda Z: matrix_of(Z, metric)) for g in groups]
             self.medoids_ = np.array(medoids).reshape(-1, p)
 
-    def fit_predict(self, X: ArrayLike, y: Any = None) -> IntArray:
+    def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X).labels_
 

@@ -393,7 +393,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 stack += [(left, mine[side == 0]), (right, mine[side == 1])]
         return labels
 
-    def _nearest(self, rows: Any, C: Array) -> IntArray:
+    def _nearest(self, rows: np.ndarray, C: Array) -> IntArray:
         def leaf(start: int) -> Any:
             part = rows[start : start + LEAF_ROWS]
             return nearest(
@@ -407,11 +407,15 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         rows = self._check_input(X)
         return distance("euclidean").pairwise(_dense(rows), self.cluster_centers_)
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Array:
         """``fit(X).transform(X)``."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 

@@ -403,7 +403,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
 
     def _near(
-        self, X: Any, function: Callable[[Array, Array], Any], w: Array | None = None
+        self, X: np.ndarray, function: Callable[[Array, Array], Any], w: Array | None = None
     ) -> list[Any]:
         """``function(rows, weights)`` of every leaf of checked X, in order."""
         space = space_of(self.metric)
@@ -428,11 +428,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         d = distance("euclidean") if space.distance.name == "sqeuclidean" else space.distance
         return np.vstack(self._near(rows, lambda x, w: d.pairwise(x, self.cluster_centers_)))
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Array:
         """``fit(X).transform(X)``."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 

@@ -32,7 +32,7 @@ from pellucid.cluster.kmeans.kernels import BLOCK
 from pellucid.cluster.kmeans.passes import Space, check_reach, dense_rows
 from pellucid.cluster.kmeans.seed_kernels import TILES, seed_chain, seed_scratch
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
 from pellucid.core.functions.distances import sqeuclidean
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Span, Statistic, reduce_rows
 from pellucid.core.runtime.random import generator
@@ -399,7 +399,7 @@ def kmeans_plusplus(
     n_local_trials: int | None = None,
     sample_weight: ArrayLike | None = None,
     x_squared_norms: ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Start:
     """Choose ``n_clusters`` rows of X as starting centres: ``(centers, indices)``.
 

@@ -250,7 +250,7 @@ class KMedoids(ClusterMixin, Estimator):
     def _of_items(self) -> bool:
         return callable(self.metric) and not hasattr(self.metric, "pairwise")
 
-    def _open(self, X: Any) -> tuple[Any, Array]:
+    def _open(self, X: np.ndarray) -> tuple[Any, Array]:
         """The items (rows, or objects in a list) and all their distances."""
         if self._of_items() and not hasattr(X, "shape"):
             items = list(X)

@@ -206,7 +206,7 @@ class FuzzyCMeans(ClusterMixin, Estimator):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
 
-    def _memberships(self, X: Any) -> Array:
+    def _memberships(self, X: ArrayLike) -> Array:
         weights = Weights(float(self.m), FUZZY)
         return values_of(space_of(self.metric), X, self.cluster_centers_, weights)
 
@@ -218,7 +218,9 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         """The centre of the largest membership of each row, which is the nearest one."""
         return np.argmax(self.predict_proba(X), axis=1).astype(np.int32)
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X, sample_weight=sample_weight).labels_
 

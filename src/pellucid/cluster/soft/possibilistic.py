@@ -241,7 +241,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         k = self.n_clusters
         return {"cluster_centers_": (k, self.n_features_in_), "scale_": (k,)}
 
-    def _typicalities(self, X: Any) -> Array:
+    def _typicalities(self, X: ArrayLike) -> Array:
         return values_of(RAW, X, self.cluster_centers_, Weights(float(self.m), self.scale_))
 
     def typicality(self, X: ArrayLike) -> Array:
@@ -252,7 +252,9 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         """The centre of which each row is most typical."""
         return np.argmax(self.typicality(X), axis=1).astype(np.int32)
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X, sample_weight=sample_weight).labels_
 

@@ -289,7 +289,7 @@ class SpectralClustering(ClusterMixin, Estimator):
             return discretize(H, rng)[0]
         return KMeans(k, n_init=self.n_init, stop="labels", random_state=rng).fit(H).labels_
 
-    def fit_predict(self, X: ArrayLike, y: Any = None) -> IntArray:
+    def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X).labels_
 

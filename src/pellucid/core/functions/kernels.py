@@ -117,7 +117,7 @@ class LinearKernel(Kernel):
     def _gram(self, X: Any, Z: Any) -> Array:
         return products(X, Z)
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return squared_lengths(rows_of(X))
 
@@ -162,7 +162,7 @@ class PolynomialKernel(Kernel):
     def _gram(self, X: Any, Z: Any) -> Array:
         return (self.gamma * products(X, Z) + self.coef0) ** self.degree
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return (self.gamma * squared_lengths(rows_of(X)) + self.coef0) ** self.degree
 
@@ -227,7 +227,7 @@ class GaussianKernel(Kernel):
         in_blocks(lambda part: np.exp(E[part], out=E[part]), E)
         return E
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return np.ones(n_rows(X))
 
@@ -259,7 +259,7 @@ class LaplacianKernel(Kernel):
         Z = X if Z is None else dense(rows_of(Z))
         return np.exp(-pairwise_manhattan(X, Z) / self.sigma)
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return np.ones(n_rows(X))
 
@@ -293,7 +293,7 @@ class SigmoidKernel(Kernel):
     def _gram(self, X: Any, Z: Any) -> Array:
         return np.tanh(self.gamma * products(X, Z) + self.coef0)
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return np.tanh(self.gamma * squared_lengths(rows_of(X)) + self.coef0)
 
@@ -374,7 +374,7 @@ class PrecomputedKernel(Kernel):
             raise ValueError("a precomputed kernel has no rows to compare: give the Gram matrix")
         return K
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return np.diagonal(dense(rows_of(X))).copy()
 

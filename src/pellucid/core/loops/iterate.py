@@ -12,9 +12,11 @@ from copy import copy
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.warn import warn as give_warning
 
 __all__ = [
@@ -138,11 +140,11 @@ class FitContext:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         max_steps: int | None = 0,
         attributes: Callable[[Any], dict[str, Any]] | None = None,
     ) -> None:
@@ -156,9 +158,9 @@ class FitContext:
     @classmethod
     def of_rows(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         rows: Any,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         max_steps: int | None = 0,
         attributes: Callable[[Any], dict[str, Any]] | None = None,
     ) -> "FitContext":

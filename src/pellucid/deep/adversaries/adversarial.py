@@ -205,7 +205,7 @@ class GenerativeAdversarialNetwork(DeepModel):
         check_is_fitted(self)
         return self._forward(self._read(X, reset=False))
 
-    def discriminate(self, X: np.ndarray) -> Array:
+    def discriminate(self, X: Any) -> Array:
         """The discriminator's probability that a row is real."""
         return expit(self.decision_function(X))
 

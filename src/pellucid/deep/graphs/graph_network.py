@@ -164,7 +164,7 @@ class GraphNeuralNetworkClassifier(DeepClassifier):
         found = super().predict_proba(X)
         return found[0] if self.readout is None else found
 
-    def score(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; of nodes, where their label is known."""
         if self.readout is not None:
             return super().score(X, y, sample_weight)

@@ -175,7 +175,7 @@ class AdaBoostClassifier(Classifier):
         return X.toarray() if issparse(X) and grows_here(self._template()) else X
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit members round by round."""
         check.whole(n_estimators=self.n_estimators)
         check.positive(learning_rate=self.learning_rate)
@@ -198,7 +198,9 @@ class AdaBoostClassifier(Classifier):
         self._run(rounds, X, y, sample_weight)
         return self
 
-    def _run(self, rounds: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
+    def _run(
+        self, rounds: Rounds, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> None:
         last = self.n_estimators
         context = FitContext(
             self,
@@ -253,7 +255,7 @@ class AdaBoostClassifier(Classifier):
             V[np.arange(len(V)), said] += weight
         return V
 
-    def _said(self, X: Any) -> Iterator[IntArray]:
+    def _said(self, X: ArrayLike) -> Iterator[IntArray]:
         """The codes that each member says."""
         for model in self.estimators_:
             yield np.searchsorted(self.classes_, model.predict(X))
@@ -314,7 +316,7 @@ class AdaBoostClassifier(Classifier):
             yield self.classes_[V.argmax(axis=1)]
 
     def staged_score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[float]:
         """Accuracy after every round."""
         for said in self.staged_predict(X):

@@ -151,17 +151,19 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
             check.one_of(NUMBER_LOSSES, loss=self.loss)
         return number_loss(self.loss, self.alpha)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+    def _rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, Array, Array]:
         rows = self._check_training(X, y, sample_weight)
         kept = rows.w > 0
         if kept.all():
             return rows.X, rows.y, rows.w
         return rows.X[kept], rows.y[kept], rows.w[kept]
 
-    def _known_targets(self, y: Any, n: int) -> Array:
+    def _known_targets(self, y: ArrayLike, n: int) -> Array:
         return check_number_target(y, n, False, self)
 
-    def _init_scores(self, loss: GradientLoss, model: Any, X: Array) -> Array:
+    def _init_scores(self, loss: GradientLoss, model: BaseEstimator, X: Array) -> Array:
         check_inner(self, model, "predict")
         return np.asarray(model.predict(X), dtype=np.float64).reshape(1, -1)
 
@@ -275,14 +277,14 @@ early_stopping
         X = rows.X if len(kept) == len(rows.w) else rows.X[kept]
         return X, codes.astype(np.float64), rows.w[kept]
 
-    def _known_targets(self, y: Any, n: int) -> Array:
+    def _known_targets(self, y: ArrayLike, n: int) -> Array:
         labels = check_labels(y, n, self)
         known = np.isin(labels, self.classes_)
         if not known.all():
             raise ValueError(f"y_val has the label {labels[~known][0]}, which y has not")
         return np.searchsorted(self.classes_, labels).astype(np.float64)
 
-    def _init_scores(self, loss: Any, model: Any, X: Array) -> Array:
+    def _init_scores(self, loss: Any, model: BaseEstimator, X: Array) -> Array:
         check_inner(self, model, "predict_proba")
         p = np.asarray(model.predict_proba(X), dtype=np.float64)
         return loss.link(p[:, 1:].T if self.n_classes_ == 2 else p.T)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -51,15 +51,17 @@ class GradientBoosting(Estimator):
         """The loss that ``loss`` names, checked."""
 
     @abstractmethod
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+    def _rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, Array, Array]:
         """X, y as numbers and weights of the rows that have any."""
 
     @abstractmethod
-    def _known_targets(self, y: Any, n: int) -> Array:
+    def _known_targets(self, y: ArrayLike, n: int) -> Array:
         """y of rows kept aside as numbers."""
 
     @abstractmethod
-    def _init_scores(self, loss: GradientLoss, model: Any, X: Array) -> Array:
+    def _init_scores(self, loss: GradientLoss, model: BaseEstimator, X: Array) -> Array:
         """Scores (K, n) of a fitted ``init``."""
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:

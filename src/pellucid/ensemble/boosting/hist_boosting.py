@@ -178,7 +178,7 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     def _n_scores(self) -> int:
         return 1
 
-    def _targets(self, y: Any, n: int) -> Array:
+    def _targets(self, y: ArrayLike, n: int) -> Array:
         y = self._check_target(y, n)
         if self.loss == "gamma" and not (y > 0).all():
             raise ValueError("loss='gamma' requires strictly positive y")
@@ -202,11 +202,11 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     def _answer(self, F: Array) -> Array:
         return np.exp(F[0]) if self.loss in ("poisson", "gamma") else F[0]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: ArrayLike) -> Array:
         """Predict the target of each row."""
         return self._answer(self._raw(X))
 
-    def staged_predict(self, X: Any) -> Any:
+    def staged_predict(self, X: ArrayLike) -> Any:
         """Yield the predictions after each round."""
         for F in self._staged(X):
             yield self._answer(F)
@@ -304,7 +304,7 @@ growth
     def _n_scores(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _targets(self, y: Any, n: int) -> Array:
+    def _targets(self, y: ArrayLike, n: int) -> Array:
         return self._check_target(y, n).astype(np.float64)
 
     def _present(self, y: Array) -> Array:
@@ -319,7 +319,7 @@ growth
             )
         return y
 
-    def _known_targets(self, y: Any, n: int) -> Array:
+    def _known_targets(self, y: ArrayLike, n: int) -> Array:
         """Labels of rows kept aside: they must be among the classes."""
         known = self.classes_
         labels, codes = encode_labels(check_labels(y, n, self))
@@ -343,26 +343,26 @@ growth
         """Scores: (n,) for two classes, positive for the second; else (n, K)."""
         return _shaped(self._raw(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """The probability of each class."""
         return _probabilities(self._raw(X))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The likeliest class of each row."""
         F = self._raw(X)  # before the classes are looked at: there may be none yet
         return _likeliest(self.classes_, F)
 
-    def staged_decision_function(self, X: Any) -> Any:
+    def staged_decision_function(self, X: ArrayLike) -> Any:
         """Yield the scores after each round."""
         for F in self._staged(X):
             yield _shaped(F)
 
-    def staged_predict_proba(self, X: Any) -> Any:
+    def staged_predict_proba(self, X: ArrayLike) -> Any:
         """Yield the probabilities after each round."""
         for F in self._staged(X):
             yield _probabilities(F)
 
-    def staged_predict(self, X: Any) -> Any:
+    def staged_predict(self, X: ArrayLike) -> Any:
         """Yield the predicted classes after each round."""
         for F in self._staged(X):
             yield _likeliest(self.classes_, F)
@@ -378,5 +378,5 @@ def _probabilities(F: Array) -> Array:
     return np.exp(F - logsumexp(F, axis=0)).T
 
 
-def _likeliest(classes: Any, F: Array) -> Any:
+def _likeliest(classes: np.ndarray, F: Array) -> Any:
     return classes[(F[0] > 0).astype(np.intp) if len(F) == 1 else F.argmax(axis=0)]

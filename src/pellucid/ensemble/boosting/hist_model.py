@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -42,11 +42,11 @@ class HistGradientBoosting(Estimator):
         """The loss that ``loss`` names."""
 
     @abstractmethod
-    def _targets(self, y: Any, n: int) -> Array:
+    def _targets(self, y: ArrayLike, n: int) -> Array:
         """y as numbers; sets the classes."""
 
     @abstractmethod
-    def _known_targets(self, y: Any, n: int) -> Array:
+    def _known_targets(self, y: ArrayLike, n: int) -> Array:
         """y of rows kept aside as numbers."""
 
     @abstractmethod
@@ -114,7 +114,9 @@ class HistGradientBoosting(Estimator):
         self._boost(rows, held, growth, again, sample_weight is not None)
         return self
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, again: bool) -> tuple[Sample, Array]:
+    def _open(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, again: bool
+    ) -> tuple[Sample, Array]:
         """The training rows that have weight, and which columns are categories."""
         before = getattr(self, "classes_", None) if again else None
         X, mask = open_table(self, X, reset=not again)
@@ -141,7 +143,7 @@ class HistGradientBoosting(Estimator):
         y, w = self._known_targets(y, len(X)), check_weights(weights, X)
         return Sample(X, y, w, self._factor(y, w))
 
-    def _set_aside(self, rows: Sample, rng: Any) -> tuple[Sample, Sample]:
+    def _set_aside(self, rows: Sample, rng: Rng) -> tuple[Sample, Sample]:
         """Training and validation rows; classes keep their shares."""
         train, held = train_test_split(
             np.arange(len(rows.y)),
@@ -248,7 +250,7 @@ class HistGradientBoosting(Estimator):
         self.train_score_ = np.array([] if scores is None else scores.train)
         self.validation_score_ = np.array([] if scores is None else scores.validation)
 
-    def _raw(self, X: Any) -> Array:
+    def _raw(self, X: ArrayLike) -> Array:
         """Scores (K, n)."""
         known = self.__dict__.get("_known")
         if known is not None and known[0] is X:  # a scorer's question in the middle of a fit
@@ -259,7 +261,7 @@ class HistGradientBoosting(Estimator):
         add_scores(self.trees_, encode(X, self._bins, by_row=False).by_column, F)
         return F
 
-    def _staged(self, X: Any) -> Any:
+    def _staged(self, X: ArrayLike) -> Any:
         """Scores (K, n) after every round."""
         check_is_fitted(self)
         X, _ = open_table(self, X, reset=False)

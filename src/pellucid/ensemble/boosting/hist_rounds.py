@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 
 from pellucid.core.arrays.typing import Array, IntArray
@@ -118,7 +119,7 @@ class Scores:
 
     def __init__(
         self,
-        model: Any,
+        model: BaseEstimator,
         rounds: Rounds,
         weighted: bool,
         before: tuple[Iterable[float], Iterable[float]],

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.columns import Coded, Text
 from pellucid.core.arrays.frames import is_frame
@@ -16,7 +17,7 @@ from pellucid.features.encoding.category_table import (
 )
 
 
-def open_table(estimator: Any, X: Any, *, reset: bool) -> tuple[Array, Array]:
+def open_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[Array, Array]:
     """(numbers, categorical): words become codes, learned with ``reset`` and looked up without.
 
     Sets ``categories_`` (one array of values per column of words, else None) when ``reset``.

@@ -112,7 +112,7 @@ class Others:
 
 
 def make_learner(
-    template: BaseEstimator, owner: Classifier, X: Any, codes: IntArray, seed: int
+    template: BaseEstimator, owner: Classifier, X: np.ndarray, codes: IntArray, seed: int
 ) -> Any:
     """The learner of a template."""
     kind = Trees if grows_here(template) else Others

@@ -36,7 +36,7 @@ from pellucid.tree.regressor import DecisionTreeRegressor
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
 
-def _members_decide(model: Any) -> bool:
+def _members_decide(model: BaseEstimator) -> bool:
     """Whether every member says a score per class: a member that missed a class cannot."""
     members = getattr(model, "estimators_", None)
     if model.voting != "soft":
@@ -146,7 +146,7 @@ class BaggingClassifier(Bagging, Classifier):
         return Classes(y.reshape(-1, 1), np.array([len(self.classes_)]))
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the members, each on its own draw of rows and features."""
         check.one_of(("soft", "hard"), voting=self.voting)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -160,7 +160,9 @@ class BaggingClassifier(Bagging, Classifier):
         context.end()
         return self
 
-    def _fit_member(self, model: Any, X: Any, answers: NDArray[Any], params: dict[str, Any]) -> Any:
+    def _fit_member(
+        self, model: BaseEstimator, X: np.ndarray, answers: NDArray[Any], params: dict[str, Any]
+    ) -> Any:
         if (answers == answers[0]).all():
             return ConstantClassifier().fit(X, answers)
         return model.fit(X, answers, **params)
@@ -173,7 +175,7 @@ class BaggingClassifier(Bagging, Classifier):
         fixed = table[self._codes]
         return lambda counts: fixed
 
-    def _member_shares(self, model: Any, X: Any) -> Array:
+    def _member_shares(self, model: BaseEstimator, X: np.ndarray) -> Array:
         """Probabilities, or one vote, of one member in the order of ``classes_``."""
         shares = np.zeros((X.shape[0], len(self.classes_)))
         if self.voting == "hard" or not hasattr(model, "predict_proba"):
@@ -186,7 +188,7 @@ class BaggingClassifier(Bagging, Classifier):
         shares[:, places] = found[:, known]
         return shares
 
-    def _judge(self, X: Any, codes: IntArray, w: Array) -> None:
+    def _judge(self, X: np.ndarray, codes: IntArray, w: Array) -> None:
         """The out-of-bag attributes."""
         n, K = X.shape[0], len(self.classes_)
         total, votes = np.zeros((n, K)), np.zeros(n)
@@ -310,7 +312,7 @@ n_jobs, random_state, verbose, sampling
         return y.reshape(len(y), -1)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the members, each on its own draw of rows and features."""
         check.one_of(("mean", "median"), combine=self.combine)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -322,10 +324,12 @@ n_jobs, random_state, verbose, sampling
         context.end()
         return self
 
-    def _fit_member(self, model: Any, X: Any, answers: NDArray[Any], params: dict[str, Any]) -> Any:
+    def _fit_member(
+        self, model: BaseEstimator, X: np.ndarray, answers: NDArray[Any], params: dict[str, Any]
+    ) -> Any:
         return model.fit(X, answers, **params)
 
-    def _judge(self, X: Any, y: Array, w: Array) -> None:
+    def _judge(self, X: np.ndarray, y: Array, w: Array) -> None:
         """The out-of-bag attributes."""
         answers = np.full((len(self.estimators_), *y.shape), np.nan)
         scores = np.full(len(self.estimators_), np.nan)

@@ -9,13 +9,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.meta import check_inner
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.warn import warn
@@ -45,7 +45,7 @@ def feature_count(value: float, d: int) -> int:
     )
 
 
-def seeded(estimator: Any, seed: int, b: int) -> Any:
+def seeded(estimator: BaseEstimator, seed: int, b: int) -> Any:
     """A copy whose random_state parameters, its own and those inside it, come from (seed, b)."""
     model = clone(estimator)
     names = [n for n in sorted(model.get_params()) if n.split("__")[-1] == "random_state"]
@@ -53,7 +53,7 @@ def seeded(estimator: Any, seed: int, b: int) -> Any:
     return model.set_params(**{name: int(rng.integers(2**31)) for name in names})
 
 
-def take_columns(X: Any, features: IntArray) -> Any:
+def take_columns(X: np.ndarray, features: IntArray) -> Any:
     """Some columns of X; X itself where they are all, in order."""
     if len(features) == X.shape[1] and (features == np.arange(X.shape[1])).all():
         return X
@@ -68,11 +68,13 @@ class Bagging(Estimator):
         """The base estimator where none is given."""
 
     @abstractmethod
-    def _fit_member(self, model: Any, X: Any, answers: NDArray[Any], params: dict[str, Any]) -> Any:
+    def _fit_member(
+        self, model: BaseEstimator, X: np.ndarray, answers: NDArray[Any], params: dict[str, Any]
+    ) -> Any:
         """Fit one member."""
 
     @abstractmethod
-    def _fast(self, y: Any) -> Any:
+    def _fast(self, y: ArrayLike) -> Any:
         """The target of the forest's grower, or None where this y has no place there."""
 
     def _estimators(self) -> list[Any]:
@@ -202,7 +204,9 @@ class Bagging(Estimator):
     def _row_factor(self, target: Classes | Array | None, w: Array) -> Any:
         return None
 
-    def _member_fitter(self, templates: list[Any], X: Any, y: Any, w: Array) -> Callable[..., Any]:
+    def _member_fitter(
+        self, templates: list[Any], X: np.ndarray, y: np.ndarray, w: Array
+    ) -> Callable[..., Any]:
         """``fit(b, features)``: member b, by weights where its estimator takes them."""
         sampler = self.sampler_
         factor = self._row_factor(None, w)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.splitmix import GOLDEN
 
@@ -232,7 +232,7 @@ def make_sampler(
 
 
 def bootstrap_indices(
-    n_samples: int, n_draws: int | None = None, *, random_state: Any = None
+    n_samples: int, n_draws: int | None = None, *, random_state: Seed = None
 ) -> Bag:
     """Draw rows with replacement: ``(in_bag, out_of_bag)``.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import TransformerMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils.metadata_routing import (
@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from pellucid.base import Estimator, check_weights, find_nonfinite
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.meta import read_table
 from pellucid.ensemble.labels.meta_classifier import _float_columns
 
@@ -95,7 +95,7 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
                 router.add(**{name: one}, method_mapping=mapping)
         return router
 
-    def _open(self, X: Any, *, reset: bool) -> Any:
+    def _open(self, X: ArrayLike, *, reset: bool) -> Any:
         """X of the kind it came in; bad cells are named by their place in it."""
         if not reset:
             check_is_fitted(self)
@@ -115,7 +115,11 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
         return X
 
     def _routed(
-        self, names: list[str], X: Any, sample_weight: Any, params: dict[str, Any]
+        self,
+        names: list[str],
+        X: ArrayLike,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
     ) -> dict[str, dict[str, Any]]:
         """The keywords of every member's ``fit``."""
         _raise_for_params(params, self, "fit")
@@ -151,12 +155,12 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
         return Bunch(**dict(pairs))
 
 
-def fit_member(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+def fit_member(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Any:
     """A fitted copy."""
     return clone(estimator).fit(X, y, **params)
 
 
-def class_columns(model: Any, found: Array, K: int) -> Array:
+def class_columns(model: BaseEstimator, found: Array, K: int) -> Array:
     """Columns of the classes 0..K-1: a member that saw fewer says nothing of the others."""
     if found.ndim == 1 or found.shape[1] == K:
         return found

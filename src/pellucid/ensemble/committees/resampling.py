@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 
 
 def expected_unique_fraction(n: int) -> float:
@@ -93,7 +93,7 @@ class DiversityReport(NamedTuple):
     error_correlation: Array  # (B, B) of being wrong; numbers: of the residuals; nan if constant
 
 
-def ensemble_diversity(members: Sequence[Any], X: Any, y: Any) -> DiversityReport:
+def ensemble_diversity(members: Sequence[Any], X: ArrayLike, y: ArrayLike) -> DiversityReport:
     """Say of fitted members whether they are better than random, and how independent.
 
     A committee gains from members that are better than chance and err on different rows.

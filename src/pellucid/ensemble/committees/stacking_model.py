@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import hstack, issparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import _routing_enabled
@@ -37,7 +37,7 @@ class Level(NamedTuple):
     rows: Any  # indices of those rows, or None for all
 
 
-def response_method(name: str, estimator: Any, wanted: str) -> str:
+def response_method(name: str, estimator: BaseEstimator, wanted: str) -> str:
     """The method by which a member speaks."""
     for method in METHODS if wanted == "auto" else (wanted,):
         if hasattr(estimator, method):
@@ -75,7 +75,7 @@ class Stacking(Committee):
             raise ValueError(f"final_estimator must be a {kind}, got {final!r}")
         return clone(final)
 
-    def _open_training(self, X: Any) -> Any:
+    def _open_training(self, X: ArrayLike) -> Any:
         check.boolean(passthrough=self.passthrough)
         if isinstance(self.cv, str):
             check.one_of(("prefit", "same"), cv=self.cv)
@@ -104,7 +104,7 @@ class Stacking(Committee):
         self.final_estimator_ = final.fit(Z, y, **weights)
 
     def _first_level(
-        self, members: Any, methods: list[str], X: Any, y: Any, routed: dict[str, Any]
+        self, members: Any, methods: list[str], X: ArrayLike, y: ArrayLike, routed: dict[str, Any]
     ) -> Level:
         if isinstance(self.cv, str) and self.cv == "prefit":
             for _, one in members:
@@ -161,7 +161,7 @@ class Stacking(Committee):
         function, arguments = job
         return self._say([function(*arguments)], [method], unseen)[0]
 
-    def _say(self, members: list[Any], methods: list[str], X: Any) -> list[Array]:
+    def _say(self, members: list[Any], methods: list[str], X: ArrayLike) -> list[Array]:
         """What each member says, (n, columns)."""
         K = len(getattr(self, "classes_", ()))
         said = []
@@ -173,7 +173,7 @@ class Stacking(Committee):
             said.append(found.reshape(len(found), -1))
         return said
 
-    def _join(self, X: Any, said: list[Array]) -> Any:
+    def _join(self, X: ArrayLike, said: list[Array]) -> Any:
         """The columns of the meta-model."""
         self._widths = [part.shape[1] for part in said]
         if not self.passthrough:
@@ -182,7 +182,7 @@ class Stacking(Committee):
             return hstack([*said, X], format="csr")
         return np.hstack([*said, frame_matrix(X) if is_frame(X) else np.asarray(X)])
 
-    def _meta(self, X: Any) -> Any:
+    def _meta(self, X: ArrayLike) -> Any:
         X = self._open(X, reset=False)
         return self._join(X, self._say(self.estimators_, self.stack_method_, X))
 
@@ -190,7 +190,7 @@ class Stacking(Committee):
         """What the members say, and X itself with ``passthrough``."""
         return self._meta(X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """Names of the columns of ``transform``."""
         check_is_fitted(self, "n_features_in_")
         inputs = _check_feature_names_in(self, input_features, generate_names=self.passthrough)

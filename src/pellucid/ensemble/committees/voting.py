@@ -45,12 +45,14 @@ class Voting(Committee):
             raise ValueError("weights must be positive for at least one estimator")
         return kept
 
-    def _open_training(self, X: Any) -> Any:
+    def _open_training(self, X: ArrayLike) -> Any:
         self._members()
         self._member_weights()
         return self._open(X, reset=True)
 
-    def _fit_members(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+    def _fit_members(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, params: dict[str, Any]
+    ) -> None:
         members = self._members()
         routed = self._routed([name for name, _ in members], X, sample_weight, params)
         jobs: list[Any] = [(fit_member, (one, X, y, routed[name])) for name, one in members]
@@ -145,17 +147,17 @@ class VotingClassifier(Voting, Classifier):
         context.end()
         return self
 
-    def _codes(self, X: Any) -> Any:
+    def _codes(self, X: ArrayLike) -> Any:
         """What the members say, (n, members)."""
         X = self._open(X, reset=False)
         return np.stack([np.asarray(m.predict(X)).astype(np.intp) for m in self.estimators_], 1)
 
-    def _probabilities(self, X: Any) -> Array:
+    def _probabilities(self, X: ArrayLike) -> Array:
         """(members, n, K)."""
         X, K = self._open(X, reset=False), len(self.classes_)
         return np.stack([class_columns(m, m.predict_proba(X), K) for m in self.estimators_])
 
-    def _shares(self, X: Any) -> Array:
+    def _shares(self, X: ArrayLike) -> Array:
         """The weighted share of votes for every class, (n, K)."""
         codes, w = self._codes(X), self._member_weights()
         votes = np.zeros((len(codes), len(self.classes_)))
@@ -163,7 +165,7 @@ class VotingClassifier(Voting, Classifier):
             votes[np.arange(len(codes)), codes[:, m]] += weight
         return votes / w.sum()
 
-    def _mean_probabilities(self, X: Any) -> Array:
+    def _mean_probabilities(self, X: ArrayLike) -> Array:
         found = self._probabilities(X)
         return np.average(found, axis=0, weights=self._member_weights())
 
@@ -264,7 +266,9 @@ class VotingRegressor(Voting, Regressor):
         self.combine = combine
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Fit the members to all rows; ``params`` go to them."""
         check.one_of(("mean", "median"), combine=self.combine)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -274,7 +278,7 @@ class VotingRegressor(Voting, Regressor):
         context.end()
         return self
 
-    def _answers(self, X: Any) -> Array:
+    def _answers(self, X: ArrayLike) -> Array:
         X = self._open(X, reset=False)
         return np.stack([np.asarray(m.predict(X), dtype=float) for m in self.estimators_], axis=1)
 

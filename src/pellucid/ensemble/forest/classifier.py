@@ -37,7 +37,7 @@ class ForestClassifier(ForestEstimator, Classifier):
         return DecisionTreeClassifier()
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
@@ -73,7 +73,7 @@ class ForestClassifier(ForestEstimator, Classifier):
         if not same:
             raise ValueError("warm_start=True needs the same classes as the fit before")
 
-    def _factor(self, y: Any, codes: IntArray, w: Array) -> Any:
+    def _factor(self, y: ArrayLike, codes: IntArray, w: Array) -> Any:
         """The factors of the classes: those of ``sampling`` win."""
         wanted = self.class_weight
         if isinstance(self.sampling, Bootstrap) and self.sampling.class_weight is not None:
@@ -83,7 +83,7 @@ class ForestClassifier(ForestEstimator, Classifier):
         fixed = compute_sample_weight(wanted, self._labels(y))
         return lambda counts: fixed
 
-    def _oob(self, codes: Any, w: Array, X: Array) -> None:
+    def _oob(self, codes: np.ndarray, w: Array, X: Array) -> None:
         n, forest = len(codes), self.forest_
         o, K = self.n_outputs_, forest.width
         shares, votes = np.zeros((n, o * K)), np.zeros(n)
@@ -161,7 +161,7 @@ class ForestClassifier(ForestEstimator, Classifier):
         found = [c[k] for c, k in zip(self._class_lists(), codes, strict=True)]
         return found[0] if self.n_outputs_ == 1 else np.stack(found, axis=1)
 
-    def _known_target(self, y: Any, n: int) -> Any:
+    def _known_target(self, y: ArrayLike, n: int) -> Any:
         labels = self._labels(y)
         columns = labels.reshape(len(labels), -1).T
         codes = []

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
 from pellucid.core.runtime.warn import warn
@@ -67,7 +67,7 @@ def jobs(n_jobs: int | None) -> AbstractContextManager[Any]:
     return limit_threads(max(1, min(wanted, thread_count())))
 
 
-def fingerprint(X: Array, y: Any) -> str:
+def fingerprint(X: Array, y: np.ndarray) -> str:
     """A short number of the training data, to recognise them again."""
     digest = hashlib.blake2b(digest_size=16)
     for part in (X, y):
@@ -90,7 +90,7 @@ class ForestEstimator(Estimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+    def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Any:
         """Sparse tables become dense: the columns are coded anyway. Categories become codes."""
 
         def plain() -> Any:
@@ -328,7 +328,7 @@ class ForestEstimator(Estimator):
             )
 
     def oob_permutation_importance(
-        self, X: ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: Any = None
+        self, X: ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: Seed = None
     ) -> PermutationImportance:
         """How much each tree's out-of-bag error grows when a column is permuted.
 
@@ -359,7 +359,7 @@ class ForestEstimator(Estimator):
             return permute_columns(self.forest_, rows, bags, self._errors(target), n_repeats, seed)
 
     @abstractmethod
-    def _known_target(self, y: Any, n: int) -> Any:
+    def _known_target(self, y: ArrayLike, n: int) -> Any:
         """y as it was in training, without changing the model."""
 
     @abstractmethod

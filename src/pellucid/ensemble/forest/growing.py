@@ -295,7 +295,7 @@ class CodedGrower:
         return mean, squares[:, 0] / weight
 
 
-def redraw(y: Any, sampler: Sampler, b: int) -> Any:
+def redraw(y: np.ndarray, sampler: Sampler, b: int) -> Any:
     """Some targets replaced by others drawn from all of them."""
     rng = sampler.noise(b)
     changed = rng.random(len(y)) < sampler.label_noise

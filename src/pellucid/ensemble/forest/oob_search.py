@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner
 from pellucid.core.records import Card, show
@@ -28,7 +29,11 @@ def _has(method: str) -> Any:
 
 
 def fit_candidate(
-    estimator: Any, params: dict[str, Any], X: Any, y: Any, extra: dict[str, Any]
+    estimator: BaseEstimator,
+    params: dict[str, Any],
+    X: ArrayLike,
+    y: ArrayLike,
+    extra: dict[str, Any],
 ) -> Any:
     """The candidate fitted to all rows; refused if it leaves no out-of-bag score."""
     model = clone(estimator).set_params(**params)
@@ -94,7 +99,9 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit every candidate and keep the one with the best out-of-bag score."""
         check.boolean(refit=self.refit)
         check_inner(self, self.estimator, "fit", "predict")
@@ -145,17 +152,17 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
         return self.best_estimator_
 
     @available_if(_has("predict"))
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The answers of the chosen model."""
         return self._chosen().predict(X)
 
     @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: ArrayLike) -> Any:
         """The probabilities of the chosen model."""
         return self._chosen().predict_proba(X)
 
     @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: ArrayLike) -> Any:
         """The log probabilities of the chosen model."""
         return self._chosen().predict_log_proba(X)
 

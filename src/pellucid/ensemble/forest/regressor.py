@@ -33,7 +33,7 @@ class ForestRegressor(ForestEstimator, Regressor):
         return DecisionTreeRegressor()
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
@@ -176,7 +176,7 @@ class ForestRegressor(ForestEstimator, Regressor):
         middle = 0.5 * (found[:, 0] + found[:, 1])
         return np.column_stack([np.minimum(low, middle), np.maximum(high, middle)])
 
-    def _known_target(self, y: Any, n: int) -> Any:
+    def _known_target(self, y: ArrayLike, n: int) -> Any:
         return self._check_target(y, n)
 
     def _errors(self, target: Any) -> Any:

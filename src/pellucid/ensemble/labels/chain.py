@@ -43,7 +43,7 @@ METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 class Augmented:
     """X with columns added to its right one after the other, whatever kind of table X is."""
 
-    def __init__(self, X: Any, n_columns: int) -> None:
+    def __init__(self, X: np.ndarray, n_columns: int) -> None:
         self.X, self.n_columns, self.filled = X, n_columns, 0
         self.p = X.shape[1]
         if isinstance(X, np.ndarray):
@@ -80,7 +80,7 @@ def with_column(frame: Any, name: str, values: Array) -> Any:
     return nw.to_native(table.with_columns(series))
 
 
-def answer(model: Any, X: Any, method: str) -> Any:
+def answer(model: BaseEstimator, X: ArrayLike, method: str) -> Any:
     """One value per row: the label, or the probability or score of ``classes_[1]``."""
     if method != "predict" and len(model.classes_) > 2:
         raise ValueError(
@@ -200,13 +200,15 @@ class ClassifierChain(MetaClassifier):
             raise ValueError(f"invalid order: it must name each of 0..{L - 1} once, got {order}")
         return order.astype(np.intp)
 
-    def _fit_link(self, X: Any, y: Any, params: dict[str, Any], label: int) -> Any:
+    def _fit_link(self, X: np.ndarray, y: np.ndarray, params: dict[str, Any], label: int) -> Any:
         if (y == y[0]).all():
             warn_constant(self, label, y[0])
             return ConstantClassifier().fit(X, y)
         return clone(self.estimator).fit(X, y, **params)
 
-    def _link_feature(self, model: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+    def _link_feature(
+        self, model: BaseEstimator, X: ArrayLike, y: ArrayLike, params: dict[str, Any]
+    ) -> Any:
         """What the later links learn from: the true label, or out-of-fold answers."""
         if self.cv is None:
             return _as_number(y, model.classes_)
@@ -217,7 +219,7 @@ class ClassifierChain(MetaClassifier):
         )
         return _as_number(values if values.ndim == 1 else values[:, -1], model.classes_)
 
-    def _answers(self, X: Any, method: str) -> list[Any]:
+    def _answers(self, X: np.ndarray, method: str) -> list[Any]:
         """The answers of all links, in the order of the columns of y."""
         X = self._open(X, reset=False)
         table = Augmented(X, len(self.estimators_))
@@ -241,7 +243,7 @@ class ClassifierChain(MetaClassifier):
         return np.column_stack(self._answers(X, "predict_proba"))
 
     @inner_has("predict_proba")
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """log of ``predict_proba``, (n, L); -inf where it is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -124,7 +124,9 @@ class CutPointClassifier(MetaClassifier):
         self.loss_matrix = loss_matrix
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit the classifier, then find its cheapest cut-point."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -162,7 +164,7 @@ class CutPointClassifier(MetaClassifier):
             return np.where(score >= self.threshold_, np.inf, -np.inf)
         return score - self.threshold_
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """``classes_[1]`` where the score reaches the cut-point."""
         X = self._open(X, reset=False)
         above = binary_score(self.estimator_, X) >= self.threshold_

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -17,7 +17,7 @@ from pellucid.base import (
     find_nonfinite,
 )
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray
 from pellucid.core.meta import check_inner, read_table, route
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.constant import ConstantClassifier
@@ -42,7 +42,7 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
             mapping.add(caller="partial_fit", callee="partial_fit")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
-    def _open(self, X: Any, *, reset: bool = True) -> Any:
+    def _open(self, X: ArrayLike, *, reset: bool = True) -> Any:
         """The table for the inner estimators."""
         if reset:
             check_inner(self, self.estimator, "fit")
@@ -50,7 +50,7 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
             check_is_fitted(self)
         return read_table(self, X, self.estimator, reset=reset)
 
-    def _open_labels(self, X: Any, y: Any) -> IntArray:
+    def _open_labels(self, X: ArrayLike, y: ArrayLike) -> IntArray:
         """Codes of the labels of a vector; at least two classes."""
         n = _num_samples(X)
         self.classes_, codes = encode_labels(check_labels(y, n, self))
@@ -62,18 +62,23 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
         return codes
 
     def _route(
-        self, method: str, sample_weight: Any, params: dict[str, Any], n: int, **door: bool
+        self,
+        method: str,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+        n: int,
+        **door: bool,
     ) -> dict[str, Any]:
         """The keywords of the inner fits; weights are checked here, where rows have their place."""
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, np.empty(n))
         return route(self, method, sample_weight, params, **door)
 
-    def _refuse_cells(self, X: Any) -> None:
+    def _refuse_cells(self, X: ArrayLike) -> None:
         refuse_cells(self, self.estimator, X)
 
 
-def refuse_cells(owner: Estimator, estimator: Any, X: Any) -> None:
+def refuse_cells(owner: Estimator, estimator: BaseEstimator, X: ArrayLike) -> None:
     """Name a bad cell by its row in X: the inner estimators will see only some of the rows."""
     if not isinstance(estimator, Estimator):
         return  # what it accepts is not known here
@@ -89,7 +94,7 @@ def refuse_cells(owner: Estimator, estimator: Any, X: Any) -> None:
                 )
 
 
-def _float_columns(X: Any) -> list[tuple[int, Any]]:
+def _float_columns(X: ArrayLike) -> list[tuple[int, Any]]:
     if isinstance(X, np.ndarray):
         if X.dtype.kind != "f" or np.isfinite(X.sum()):
             return []
@@ -105,7 +110,11 @@ def _float_columns(X: Any) -> list[tuple[int, Any]]:
 
 
 def fit_binary(
-    estimator: Any, X: Any, y: IntArray, params: dict[str, Any], names: tuple[str, str]
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: IntArray,
+    params: dict[str, Any],
+    names: tuple[str, str],
 ) -> Any:
     """A copy fitted to 0/1 targets; a constant where only one of them occurs."""
     low, high = int(y.min()), int(y.max())
@@ -115,6 +124,6 @@ def fit_binary(
     return clone(estimator).fit(X, y, **params)
 
 
-def take_rows(X: Any, indices: IntArray) -> Any:
+def take_rows(X: ArrayLike, indices: IntArray) -> Any:
     """Rows of a table of any kind."""
     return _safe_indexing(X, indices)

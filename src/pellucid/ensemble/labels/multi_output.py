@@ -60,7 +60,9 @@ class MultiOutputClassifier(MetaClassifier):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, Y: Matrix, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, Y: Matrix, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit one classifier per column of Y; ``fit_params`` go to each."""
         X = self._open(X)
         context = FitContext(self, X=X, y=Y, sample_weight=sample_weight)
@@ -83,10 +85,10 @@ class MultiOutputClassifier(MetaClassifier):
     @inner_has("partial_fit")
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         classes: Sequence[ArrayLike] | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
         """Go on fitting; the first call names the ``classes`` of every label."""
@@ -110,7 +112,7 @@ class MultiOutputClassifier(MetaClassifier):
         self.classes_ = [model.classes_ for model in self.estimators_]
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The labels of each row, (n, L)."""
         X = self._open(X, reset=False)
         answers = Parallel(n_jobs=self.n_jobs)(
@@ -119,12 +121,12 @@ class MultiOutputClassifier(MetaClassifier):
         return np.asarray(answers).T
 
     @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> list[Array]:
+    def predict_proba(self, X: ArrayLike) -> list[Array]:
         """The class probabilities of each label: a list of (n, K_l)."""
         X = self._open(X, reset=False)
         return [model.predict_proba(X) for model in self.estimators_]
 
-    def label_scores(self, X: Any) -> Array:
+    def label_scores(self, X: ArrayLike) -> Array:
         """(n, L): P(label = 1), or the decision function where there are no probabilities."""
         check_is_fitted(self)
         for j, classes in enumerate(self.classes_):
@@ -137,7 +139,7 @@ class MultiOutputClassifier(MetaClassifier):
             return np.column_stack([model.predict_proba(X)[:, 1] for model in self.estimators_])
         return np.column_stack([binary_score(model, X) for model in self.estimators_])
 
-    def predict_top(self, X: Any, m: int) -> Any:
+    def predict_top(self, X: ArrayLike, m: int) -> Any:
         """0/1 rows with exactly m labels: those of the greatest probability."""
         return top_labels(self.label_scores(X), m)
 
@@ -176,7 +178,9 @@ def multi_label_tags(tags: Any) -> Any:
     return tags
 
 
-def fit_label(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+def fit_label(
+    estimator: BaseEstimator, X: np.ndarray, y: np.ndarray, params: dict[str, Any]
+) -> Any:
     """A copy fitted to one label; a constant where it never varies."""
     if (y == y[0]).all():
         return ConstantClassifier().fit(X, y)
@@ -184,7 +188,12 @@ def fit_label(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
 
 
 def go_on_label(
-    model: Any, estimator: Any, X: Any, y: Any, classes: NDArray[Any], params: dict[str, Any]
+    model: BaseEstimator,
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    classes: NDArray[Any],
+    params: dict[str, Any],
 ) -> Any:
     """One more batch of one label."""
     model = clone(estimator) if model is None else model

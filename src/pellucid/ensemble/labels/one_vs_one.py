@@ -57,7 +57,7 @@ def count_votes(wins: BoolArray, scores: Array, n_classes: int) -> Votes:
     return Votes(votes, confidence)
 
 
-def duel(model: Any, X: Any) -> tuple[Any, Array]:
+def duel(model: BaseEstimator, X: ArrayLike) -> tuple[Any, Array]:
     """Whether the second class wins, and by how much the score passes the threshold, row by row.
 
     A classifier of this library that is no meta-estimator predicts by the sign of its score, so
@@ -75,7 +75,7 @@ def duel(model: Any, X: Any) -> tuple[Any, Array]:
     return wins, score
 
 
-def _decides_by_score(model: Any) -> bool:
+def _decides_by_score(model: BaseEstimator) -> bool:
     plain = isinstance(model, Classifier) and not isinstance(model, MetaEstimatorMixin)
     return plain and getattr(model, "loss_matrix", None) is None
 
@@ -113,7 +113,9 @@ class OneVsOneClassifier(MetaClassifier):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit one classifier per pair of classes; ``fit_params`` go to each."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -138,10 +140,10 @@ class OneVsOneClassifier(MetaClassifier):
     @inner_has("partial_fit")
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
         """Go on fitting with more rows; the first call names all ``classes``."""
@@ -228,8 +230,8 @@ class OneVsOneClassifier(MetaClassifier):
 
 
 def fit_pair(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: ArrayLike,
     codes: IntArray,
     indices: IntArray,
     positive: int,

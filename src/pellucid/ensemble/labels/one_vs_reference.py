@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score
 from pellucid.core.records import Card
@@ -30,7 +30,7 @@ from pellucid.ensemble.labels.one_vs_rest import inner_has
 SMALLEST = 1e-300  # a probability of 0 counts as this one: logits stay finite
 
 
-def log_odds(model: Any, X: Any) -> Array:
+def log_odds(model: BaseEstimator, X: ArrayLike) -> Array:
     """log P(1 | x) / P(0 | x) of a fitted two-class model, finite; its score if it has no P."""
     if hasattr(model, "predict_log_proba"):
         P = np.maximum(np.asarray(model.predict_log_proba(X)), np.log(SMALLEST))
@@ -78,7 +78,9 @@ class OneVsReferenceClassifier(MetaClassifier):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit one classifier per class other than the reference."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -110,7 +112,7 @@ class OneVsReferenceClassifier(MetaClassifier):
             )
         return int(found[0])
 
-    def _logits(self, X: Any) -> Array:
+    def _logits(self, X: ArrayLike) -> Array:
         """(n, K), 0 for the reference."""
         X = self._open(X, reset=False)
         pivot = int(np.flatnonzero(self.classes_ == self.reference_)[0])
@@ -123,7 +125,7 @@ class OneVsReferenceClassifier(MetaClassifier):
         Z = self._logits(X)
         return Z[:, 1] - Z[:, 0] if Z.shape[1] == 2 else Z
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The class of the largest logit."""
         Z = self._logits(X)
         if Z.shape[1] == 2:  # an even chance is classes_[1]
@@ -131,12 +133,12 @@ class OneVsReferenceClassifier(MetaClassifier):
         return self.classes_[Z.argmax(axis=1)]
 
     @inner_has("predict_proba")
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """log P(k | x), (n, K)."""
         return log_softmax(self._logits(X), axis=1)
 
     @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """P(k | x) proportional to exp(logit), (n, K)."""
         return np.exp(self.predict_log_proba(X))
 

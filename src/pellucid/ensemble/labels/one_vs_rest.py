@@ -79,7 +79,9 @@ class OneVsRestClassifier(MetaClassifier):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit one classifier per class or label; ``fit_params`` go to each."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -121,10 +123,10 @@ class OneVsRestClassifier(MetaClassifier):
     @inner_has("partial_fit")
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
         """Go on fitting with more rows; the first call names all ``classes``."""
@@ -151,11 +153,11 @@ class OneVsRestClassifier(MetaClassifier):
     def _n_problems(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: ArrayLike) -> Array:
         X = self._open(X, reset=False)
         return np.column_stack([binary_score(model, X) for model in self.estimators_])
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The class of the largest score, or the labels above their threshold."""
         S = self._scores(X)
         if self.label_binarizer_.y_type_ == "multiclass":
@@ -164,7 +166,7 @@ class OneVsRestClassifier(MetaClassifier):
         return self.label_binarizer_.inverse_transform(above.astype(np.int64))
 
     @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """P(class), rows summing to 1; of labels the probability of each, (n, L)."""
         X = self._open(X, reset=False)
         P = np.column_stack([model.predict_proba(X)[:, 1] for model in self.estimators_])
@@ -228,6 +230,6 @@ def column(Y: csc_array, k: int) -> IntArray:
     return out
 
 
-def go_on_binary(model: Any, X: Any, y: IntArray, params: dict[str, Any]) -> Any:
+def go_on_binary(model: BaseEstimator, X: ArrayLike, y: IntArray, params: dict[str, Any]) -> Any:
     """One more batch."""
     return model.partial_fit(X, y, classes=np.array([0, 1]), **params)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import encode_labels, with_callbacks
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.constant import ConstantClassifier
@@ -89,7 +89,9 @@ class LabelPowersetClassifier(MetaClassifier):
         self.estimator = estimator
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit one classifier of the label sets that occur."""
         X = self._open(X)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -108,23 +110,23 @@ class LabelPowersetClassifier(MetaClassifier):
         context.end()
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The most likely set of each row, (n, L)."""
         X = self._open(X, reset=False)
         return self.label_sets_[self.estimator_.predict(X)]
 
-    def predict_sets(self, X: Any) -> Array:
+    def predict_sets(self, X: ArrayLike) -> Array:
         """P of every set seen in training, (n, S)."""
         X = self._open(X, reset=False)
         P = np.asarray(self.estimator_.predict_proba(X))
         return P[:, : len(self.label_sets_)]
 
     @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Marginals P(label = 1), (n, L): sums over the sets that hold the label."""
         return np.minimum(self.predict_sets(X) @ self.label_sets_, 1.0)
 
-    def predict_top(self, X: Any, m: int) -> Any:
+    def predict_top(self, X: ArrayLike, m: int) -> Any:
         """0/1 rows with exactly m labels: those of the greatest marginal."""
         return top_labels(self.predict_proba(X), m)
 

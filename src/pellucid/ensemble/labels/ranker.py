@@ -149,7 +149,7 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Learn the score from pairs of rows of one group."""
         if self.max_pairs is not None:
             check.whole(max_pairs=self.max_pairs)
@@ -186,16 +186,16 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
             )
         return np.array(coef, dtype=np.float64).ravel()
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: ArrayLike) -> Array:
         """The score w.x: larger ranks higher; only differences within a group mean something."""
         return np.asarray(self._check_input(X) @ self.coef_)
 
-    def rank(self, X: Any, groups: ArrayLike | None = None) -> IntArray:
+    def rank(self, X: ArrayLike, groups: ArrayLike | None = None) -> IntArray:
         """Ranks within each group, 1 = best; equal scores share the better rank."""
         score = self.predict(X)
         return rank_within(score, group_codes(groups, len(score)))
 
-    def score(self, X: Any, y: Any, groups: ArrayLike | None = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> float:
         """Share of comparable pairs in the right order; equal scores count one half."""
         score = self.predict(X)
         y = check_number_target(y, len(score), False, self)

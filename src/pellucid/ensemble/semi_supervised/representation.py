@@ -26,7 +26,7 @@ from pellucid.core.records import Card
 UNLABELLED = -1
 
 
-def is_labelled(y: Any) -> Any:
+def is_labelled(y: np.ndarray) -> Any:
     """Which rows have a label: not -1, and for objects not None either.
 
     >>> is_labelled(np.array([0, -1, 1])).tolist()
@@ -93,7 +93,7 @@ class RepresentationClassifier(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the representation from all rows, the classifier from the labelled ones."""
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         check_inner(self, self.representation, "fit")
@@ -141,12 +141,12 @@ class RepresentationClassifier(Classifier):
             )
         return {"sample_weight": weights}
 
-    def _columns(self, X: Any) -> Any:
+    def _columns(self, X: ArrayLike) -> Any:
         model = self.representation_
         method = "transform" if hasattr(model, "transform") else "predict_proba"
         return getattr(model, method)(X)
 
-    def _open(self, X: Any) -> Any:
+    def _open(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         return self._columns(read_table(self, X, self.representation, reset=False))
 

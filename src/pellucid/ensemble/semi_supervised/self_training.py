@@ -68,7 +68,7 @@ class Task(NamedTuple):
     inner: Any
     params: dict[str, Any]
 
-    def fit(self, codes: IntArray, classes: Any) -> Any:
+    def fit(self, codes: IntArray, classes: np.ndarray) -> Any:
         """A classifier fitted to the rows that have a class."""
         known = np.flatnonzero(codes >= 0)
         y = classes[codes[known]]
@@ -76,7 +76,7 @@ class Task(NamedTuple):
         return clone(self.inner).fit(take_rows(self.X, known), y, **params)
 
 
-def labels_of(y: Any, n: int, owner: Any) -> Any:
+def labels_of(y: np.ndarray, n: int, owner: Any) -> Any:
     """A vector of labels, -1 among them; classes that are text may stand beside it as objects."""
     values = None if y is None else column_or_1d(y, warn=True)
     if values is None or values.dtype.kind != "O" or len(values) != n:
@@ -193,7 +193,13 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         return MetadataRouter(owner=self).add(estimator=self._inner(), method_mapping=mapping)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Learn from the rows of X whose y is not -1, then from the others."""
         inner = self._check_parameters()
         X = read_table(self, X, inner, reset=True)
@@ -243,7 +249,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         check_inner(self, inner, "fit")
         return inner
 
-    def _route(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    def _route(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> dict[str, Any]:
         if self.estimator is not None:
             return route(self, "fit", sample_weight, params)
         _raise_for_params(params, self, "fit")
@@ -300,7 +306,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
             "labeled_iter_": state.when,
         }
 
-    def _open(self, X: Any) -> Any:
+    def _open(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         return read_table(self, X, self._inner(), reset=False)
 

@@ -26,7 +26,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, Folds, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
@@ -43,7 +43,7 @@ class CalibratedPair(NamedTuple):
     classes: Any
     method: str
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Calibrated probabilities, columns as ``classes``."""
         values = raw_scores(self.estimator, X, len(self.classes), self.method)
         places = np.searchsorted(self.classes, self.estimator.classes_)
@@ -54,7 +54,7 @@ class CalibratedPair(NamedTuple):
         return P
 
 
-def score_method(estimator: Any) -> str:
+def score_method(estimator: BaseEstimator) -> str:
     """decision_function where there is one, else predict_proba."""
     for name in ("decision_function", "predict_proba"):
         if hasattr(estimator, name):
@@ -64,7 +64,7 @@ def score_method(estimator: Any) -> str:
     )
 
 
-def raw_scores(estimator: Any, X: Any, n_classes: int, method: str) -> Array:
+def raw_scores(estimator: BaseEstimator, X: ArrayLike, n_classes: int, method: str) -> Array:
     """(n, K) scores; (n, 1) for two classes."""
     name = score_method(estimator)
     return _shaped(np.asarray(getattr(estimator, name)(X)), name, n_classes, method)
@@ -149,7 +149,9 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         return estimator
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
         """Fit the classifier and its calibration; ``fit_params`` go to the classifier."""
         check.one_of(METHODS, method=self.method)
         if self.ensemble != "auto":
@@ -185,7 +187,9 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         context.end()
         return self
 
-    def _routed(self, estimator: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Any:
+    def _routed(
+        self, estimator: BaseEstimator, sample_weight: ArrayLike | None, fit_params: dict[str, Any]
+    ) -> Any:
         """What goes to the estimator's fit and to the splitter."""
         if _routing_enabled():
             return process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
@@ -216,7 +220,14 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         return check_cv(self.cv, labels, classifier=True)
 
     def _fit_once(
-        self, estimator: Any, X: Any, y: Any, codes: IntArray, w: Array, cv: Folds, params: Any
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
+        codes: IntArray,
+        w: Array,
+        cv: Folds,
+        params: Any,
     ) -> CalibratedPair:
         """One classifier on all rows, one map on out-of-fold scores."""
         model = clone(estimator)
@@ -231,14 +242,14 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         maps = fit_calibrators(values, codes, w, places, K, self.method)
         return CalibratedPair(model, maps, self.classes_, self.method)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Calibrated probabilities, columns as ``classes_``."""
         check_is_fitted(self)
         X = _indexable_table(X)
         parts = [pair.predict_proba(X) for pair in self.calibrated_classifiers_]
         return np.sum(parts, axis=0) / len(parts)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The class of the largest calibrated probability."""
         P = self.predict_proba(X)
         return self.classes_[np.argmax(P, axis=1)]
@@ -283,9 +294,9 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
 
 
 def fit_pair(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
     codes: IntArray,
     w: Array,
     train: IntArray,
@@ -303,5 +314,5 @@ def fit_pair(
     return CalibratedPair(estimator, maps, classes, method)
 
 
-def _indexable_table(X: Any) -> Any:
+def _indexable_table(X: ArrayLike) -> Any:
     return indexable_frame(X) if is_frame(X) else X

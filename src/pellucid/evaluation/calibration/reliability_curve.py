@@ -100,7 +100,7 @@ def reliability(
     strategy: str = "quantile",
     confidence: float = 0.95,
     positive: object = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Reliability:
     """Predicted probabilities against observed shares, bin by bin.
 

@@ -130,7 +130,7 @@ class ConformalClassifier(ConformalModel, Classifier):
         context.end()
         return self
 
-    def _probabilities(self, X: Any) -> Array:
+    def _probabilities(self, X: ArrayLike) -> Array:
         return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.base import Estimator, check_rows_and_columns
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.conformal.conformal_scores import check_calibration_size
 
 
@@ -44,7 +45,7 @@ class ConformalModel(MetaEstimatorMixin, Estimator):
         check.fraction(confidence=confidence)
         return confidence
 
-    def _open(self, X: Any, *, reset: bool) -> Any:
+    def _open(self, X: ArrayLike, *, reset: bool) -> Any:
         """Rows that can be indexed and handed to the inner estimator."""
         if not reset:
             check_is_fitted(self)
@@ -58,7 +59,7 @@ class ConformalModel(MetaEstimatorMixin, Estimator):
         kind = table.implementation  # scikit-learn can index the rows of these two
         return X if kind.is_pandas() or kind.is_polars() else table.to_polars()
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """What the fitted estimator predicts."""
         rows = self._open(X, reset=False)
         return self.estimator_.predict(rows)

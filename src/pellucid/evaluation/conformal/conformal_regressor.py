@@ -46,7 +46,7 @@ METHODS = ("split", "cv+", "jackknife+", "normalised", "quantile")
 TIGHT = 1e-10  # a row of leverage 1 decides its own fit: leaving it out needs a refit
 
 
-def quantile_parameter(estimator: Any) -> str:
+def quantile_parameter(estimator: BaseEstimator) -> str:
     """The name of the parameter that chooses the quantile, inside pipelines too.
 
     >>> from pellucid import QuantileRegressor
@@ -156,7 +156,7 @@ class ConformalRegressor(ConformalModel, Regressor):
         context.end()
         return self
 
-    def _splits(self, X: Any, y: Array) -> list[tuple[IntArray, IntArray]]:
+    def _splits(self, X: np.ndarray, y: Array) -> list[tuple[IntArray, IntArray]]:
         n = X.shape[0]
         splitter = splitter_of(self.cv, y, classifier=False, random_state=self.random_state)
         if isinstance(splitter, KFold) and splitter.n_splits > n:
@@ -170,7 +170,7 @@ class ConformalRegressor(ConformalModel, Regressor):
             )
         return splits
 
-    def _fit_folds(self, X: Any, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:
+    def _fit_folds(self, X: np.ndarray, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:
         """One model without each fold, and the residuals on the fold."""
         self.estimator_ = clone(self.estimator).fit(X, y)
         train = [rows for rows, _ in splits]
@@ -183,7 +183,7 @@ class ConformalRegressor(ConformalModel, Regressor):
             self.fold_[test] = k
             self.scores_[test] = y[test] - model.predict(_safe_indexing(X, test))
 
-    def _fit_jackknife(self, X: Any, y: Array) -> None:
+    def _fit_jackknife(self, X: np.ndarray, y: Array) -> None:
         """Least squares and ridge know their fits without each row; others are refitted."""
         if len(y) < 2:
             raise ValueError(f"jackknife+ needs at least 2 rows, got n_samples={len(y)}")
@@ -199,7 +199,7 @@ class ConformalRegressor(ConformalModel, Regressor):
                     return
         self._fit_folds(X, y, list(LeaveOneOut().split(np.empty(len(y)))))
 
-    def _fit_split(self, X: Any, y: Array) -> None:
+    def _fit_split(self, X: np.ndarray, y: Array) -> None:
         n, rng = len(y), generator(self.random_state)
         least = 2 if self.method == "normalised" else 1
         train, kept = split_rows(n, self.calibration_size, rng, least)
@@ -219,7 +219,7 @@ class ConformalRegressor(ConformalModel, Regressor):
             self._fit_scale(_safe_indexing(X, train), y[train])
         self.scores_ = np.abs(y_kept - self.estimator_.predict(X_kept)) / self._scale(X_kept)
 
-    def _fit_scale(self, X: Any, y: Array) -> None:
+    def _fit_scale(self, X: np.ndarray, y: Array) -> None:
         """Learn ln|residual| from residuals on rows the model had not seen."""
         k = min(int(self.cv), len(y)) if isinstance(self.cv, Integral) else self.cv
         splitter = splitter_of(k, y, classifier=False, random_state=self.random_state)
@@ -241,13 +241,13 @@ class ConformalRegressor(ConformalModel, Regressor):
         fitted = self.scale_estimator_.predict(rows)
         self.log_scale_range_ = (float(fitted.min()), float(fitted.max()))
 
-    def _scale(self, X: Any) -> Any:
+    def _scale(self, X: ArrayLike) -> Any:
         """sigma(x), never beyond what was seen in training; 1 for the plain score."""
         if self.method != "normalised":
             return 1.0
         return np.exp(np.clip(self.scale_estimator_.predict(X), *self.log_scale_range_))
 
-    def _quantiles(self, X: Any) -> tuple[Array, Array]:
+    def _quantiles(self, X: ArrayLike) -> tuple[Array, Array]:
         a, b = (np.asarray(model.predict(X)) for model in self.estimators_)
         return np.minimum(a, b), np.maximum(a, b)  # quantile fits may cross
 
@@ -273,7 +273,7 @@ class ConformalRegressor(ConformalModel, Regressor):
         centre, half = np.asarray(self.estimator_.predict(X)), q * self._scale(X)
         return np.column_stack([centre - half, centre + half])
 
-    def _leave_out(self, X: Any, level: float) -> Array:
+    def _leave_out(self, X: ArrayLike, level: float) -> Array:
         if not hasattr(self, "rows_"):
             said = np.column_stack([model.predict(X) for model in self.estimators_])
             return leave_out_interval(said, self.fold_, self.scores_, level)

@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.records import plain, text_table
 from pellucid.core.runtime.random import generator
 
@@ -136,7 +137,7 @@ def _table(X: Any) -> tuple[Any, list[str]]:
     return rows, [f"x{i}" for i in range(rows.shape[1])]
 
 
-def _find(X: Any, feature: str | int, names: list[str]) -> int:
+def _find(X: ArrayLike, feature: str | int, names: list[str]) -> int:
     if isinstance(feature, str):
         if feature not in names:
             raise ValueError(f"feature must be one of {names} or its place, got {feature!r}")
@@ -147,7 +148,7 @@ def _find(X: Any, feature: str | int, names: list[str]) -> int:
     return int(feature)
 
 
-def _answers(model: Any, X: Any) -> Array:
+def _answers(model: BaseEstimator, X: np.ndarray) -> Array:
     """(n, outputs): predictions, or probabilities; of two classes the second."""
     if hasattr(model, "predict_proba"):
         p = np.asarray(model.predict_proba(X))
@@ -167,14 +168,16 @@ def interval_ends(x: Array, n_bins: int) -> Array:
     return np.unique(np.quantile(x, np.linspace(0, 1, n_bins + 1), method="inverted_cdf"))
 
 
-def number_steps(model: Any, X: Any, j: int, x: Array, z: Array) -> Steps:
+def number_steps(model: BaseEstimator, X: ArrayLike, j: int, x: Array, z: Array) -> Steps:
     rows = np.flatnonzero(np.isfinite(x))
     interval = np.maximum(np.searchsorted(z, x[rows], side="left") - 1, 0)
     ends = [_answers(model, _replaced(X, rows, j, z[interval + side])) for side in (0, 1)]
     return Steps(rows, interval, ends[1] - ends[0], len(z) - 1)
 
 
-def category_steps(model: Any, X: Any, j: int, place: IntArray, levels: NDArray[Any]) -> Steps:
+def category_steps(
+    model: BaseEstimator, X: ArrayLike, j: int, place: IntArray, levels: NDArray[Any]
+) -> Steps:
     """``place``: where each row's category stands in ``levels``; -1 where it is missing."""
     top = len(levels) - 1
     up = np.flatnonzero((place >= 0) & (place < top))
@@ -185,7 +188,7 @@ def category_steps(model: Any, X: Any, j: int, place: IntArray, levels: NDArray[
     return Steps(rows, interval, ends[1] - ends[0], top)
 
 
-def similarity_order(X: Any, j: int, codes: IntArray, k: int) -> IntArray:
+def similarity_order(X: np.ndarray, j: int, codes: IntArray, k: int) -> IntArray:
     """The categories in the order of their first coordinate by likeness in the other features."""
     if k < 3:
         return np.arange(k)
@@ -247,15 +250,15 @@ def _point_shares(interval: IntArray, n_points: int, w: Array, categorical: bool
 
 
 def accumulated_effects(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: ArrayLike,
     feature: str | int,
     *,
     n_bins: int = 20,
     categorical: bool | None = None,
     n_bootstrap: int = 200,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> AccumulatedEffects:
     """The accumulated local effect of one feature on the predictions, centred, with a band.
 
@@ -310,7 +313,7 @@ def accumulated_effects(
 
 
 def _steps(
-    model: Any, X: Any, j: int, name: str, words: bool, n_bins: int
+    model: BaseEstimator, X: np.ndarray, j: int, name: str, words: bool, n_bins: int
 ) -> tuple[Any, Steps, IntArray]:
     """The grid, the differences, and the interval or category of every row (-1: missing)."""
     column = _column(X, j)
@@ -346,7 +349,7 @@ def _band(
     mean: Array,
     n_bootstrap: int,
     confidence: float,
-    random_state: Any,
+    random_state: Seed,
 ) -> tuple[Any, Any]:
     """Quantiles of the curves of rows drawn again, (outputs, g); None without draws."""
     if n_bootstrap == 0:
@@ -364,7 +367,7 @@ def _band(
     return low.T, high.T
 
 
-def _targets(model: Any, K: int) -> tuple[tuple[str, ...], str]:
+def _targets(model: BaseEstimator, K: int) -> tuple[tuple[str, ...], str]:
     if not hasattr(model, "predict_proba"):
         return (() if K == 1 else tuple(f"target {k}" for k in range(K))), "prediction"
     classes = [str(c) for c in np.asarray(model.classes_).tolist()]

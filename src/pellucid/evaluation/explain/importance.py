@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
@@ -91,7 +91,7 @@ class PermutationImportance(NamedTuple):
         )
 
 
-def permutations(n: int, repeats: int, random_state: Any) -> list[IntArray]:
+def permutations(n: int, repeats: int, random_state: Seed) -> list[IntArray]:
     """The row orders of every repeat: scikit-learn shuffles one index on and on, and so do we."""
     given = legacy_state(random_state)
     if given is None:
@@ -118,7 +118,7 @@ class Additive(NamedTuple):
     classes: Any
 
 
-def additive(estimator: Any, X: Any, metric: Metric) -> Additive | None:
+def additive(estimator: BaseEstimator, X: ArrayLike, metric: Metric) -> Additive | None:
     """The scores of a linear model, where the metric can be had from them; else None."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or not hasattr(estimator, "coef_"):
         return None
@@ -144,7 +144,7 @@ def additive(estimator: Any, X: Any, metric: Metric) -> Additive | None:
     return Additive(C, S, said.ndim == 1, classes)
 
 
-def _is_linear(estimator: Any, X: Array, S: Array, C: Array) -> bool:
+def _is_linear(estimator: BaseEstimator, X: Array, S: Array, C: Array) -> bool:
     """Ours are by construction; of others the scores must be X c plus a constant."""
     if isinstance(estimator, LinearModel):
         return True
@@ -274,7 +274,7 @@ def row_losses(metric: Metric) -> Metric | None:
 
 
 def permutation_importance(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any,
     *,
@@ -283,7 +283,7 @@ def permutation_importance(
     confidence: float = 0.95,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     callbacks: object = (),
 ) -> PermutationImportance:
     """How much a fitted model relies on each column, with intervals.
@@ -363,7 +363,7 @@ def _record(
     found: list[Column],
     baseline: float,
     score: Metric,
-    y: Any,
+    y: np.ndarray,
     w: Array | None,
     confidence: float,
 ) -> PermutationImportance:
@@ -397,7 +397,7 @@ def _error(increase: Any, w: Array | None) -> float:
     return float(np.sqrt(spread) / w.sum())
 
 
-def _names(estimator: Any, X: Any) -> tuple[str, ...]:
+def _names(estimator: BaseEstimator, X: ArrayLike) -> tuple[str, ...]:
     if hasattr(X, "columns"):
         return tuple(str(name) for name in X.columns)
     names = getattr(estimator, "feature_names_in_", None)

@@ -17,10 +17,11 @@ understanding with explainable AI for trees, Nature Machine Intelligence 2.
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.compiled.trees.path_shares import add_shares, branch_means, fill_tables, measure_paths
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.tree_sums import TreeSum, places_of, table_of, tree_sum
@@ -209,7 +210,7 @@ def base_value(trees: TreeSum) -> Array:
     return base
 
 
-def tree_shap(model: Any, X: Any) -> TreeShap:
+def tree_shap(model: BaseEstimator, X: ArrayLike) -> TreeShap:
     """Exact Shapley values of a fitted model of trees (path-dependent TreeSHAP).
 
     Parameters
@@ -265,7 +266,7 @@ def tree_shap(model: Any, X: Any) -> TreeShap:
     return TreeShap(values, base, prediction, rows, names, outputs, trees.scale, words)
 
 
-def _scale(model: Any, trees: TreeSum) -> str:
+def _scale(model: BaseEstimator, trees: TreeSum) -> str:
     """Of one sum: for two classes it is that of the second."""
     if not hasattr(model, "classes_"):
         return trees.scale

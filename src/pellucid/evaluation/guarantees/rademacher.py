@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.records import plain
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -52,7 +52,7 @@ class Rademacher(NamedTuple):
 
 
 def rademacher_complexity(
-    outputs: ArrayLike, *, n_draws: int | None = None, random_state: Any = 0
+    outputs: ArrayLike, *, n_draws: int | None = None, random_state: Seed = 0
 ) -> Rademacher:
     """The empirical Rademacher complexity of a class, given its outputs on n points.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, Seed
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.hypotheses.five_by_two import five_by_two_test
 from pellucid.evaluation.hypotheses.multiple import METHODS, adjust_p_values
@@ -94,7 +94,7 @@ def compare(
     cv: Folds = 10,
     test: str = "corrected_t",
     correction: str = "holm",
-    random_state: Any = None,
+    random_state: Seed = None,
     alpha: float = 0.05,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -174,7 +174,7 @@ def compare(
 
 def compare_folds(
     found: dict[str, list[FoldScore]],
-    y: Any,
+    y: np.ndarray,
     splits: list[Split],
     *,
     test: str,

@@ -21,7 +21,7 @@ from scipy.special import fdtrc, fdtri
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.evaluation.hypotheses.significance import (
     ROUNDING,
     SignificanceTest,
@@ -103,7 +103,7 @@ def five_by_two_cv(
     metric: MetricLike = None,
     statistic: str = "f",
     alpha: float = 0.05,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> SignificanceTest:
     """Halve the data five times, train both models on each half, and test the differences.

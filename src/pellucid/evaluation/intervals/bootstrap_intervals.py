@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.base import encode_labels
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
@@ -136,7 +136,7 @@ def bootstrap_interval(
     confidence: float = 0.95,
     method: str = "bca",
     n_resamples: int = 2000,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     name: str = "the metric",
 ) -> Interval:
     """The interval of a statistic; resamples where it is undefined are left out, with a warning."""

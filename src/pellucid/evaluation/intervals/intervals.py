@@ -192,7 +192,7 @@ def wilson_limits(p: float | Array, n: float | Array, z: float) -> tuple[Any, An
 
 
 def mean_interval(
-    values: ArrayLike, *, confidence: float = 0.95, sample_weight: Any = None
+    values: ArrayLike, *, confidence: float = 0.95, sample_weight: ArrayLike | None = None
 ) -> Interval:
     """Student's interval of a mean: mean -+ t s / sqrt n. One value alone has no interval.
 

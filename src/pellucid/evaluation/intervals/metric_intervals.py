@@ -1,13 +1,12 @@
 """The interval of any metric: the kind that suits it, or the one asked for."""
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.evaluation.intervals import resampled
 from pellucid.evaluation.intervals.bootstrap_intervals import (
     Statistic,
@@ -39,8 +38,8 @@ def metric_interval(
     method: str = "auto",
     n_resamples: int = 2000,
     groups: ArrayLike | None = None,
-    random_state: Any = 0,
-    sample_weight: Any = None,
+    random_state: Seed = 0,
+    sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     positive: object = None,
     cost_matrix: ArrayLike | None = None,

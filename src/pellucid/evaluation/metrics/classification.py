@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.bootstrap_intervals import (
@@ -174,7 +174,7 @@ class _Resampled(NamedTuple):
         return Interval(estimate, low, high, float(fine.std(ddof=1)), "bca", n, confidence)
 
 
-def _resample(C: Array, positive: int | None, beta: float, rng: Any) -> _Resampled:
+def _resample(C: Array, positive: int | None, beta: float, rng: Rng) -> _Resampled:
     K = len(C)
     flat = C.ravel().astype(np.float64)
     used = np.flatnonzero(flat)
@@ -342,7 +342,7 @@ def _per_class(
 
 
 def _score_intervals(
-    y: Any,
+    y: np.ndarray,
     y_score: ArrayLike,
     w: Any,
     labels: ArrayLike,

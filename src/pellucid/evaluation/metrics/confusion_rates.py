@@ -162,7 +162,7 @@ def confusion_table(
     *,
     labels: ArrayLike | None = None,
     positive: object = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ConfusionTable:
     """Count truth against prediction.
 

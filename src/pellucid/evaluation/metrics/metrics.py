@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_clusterer, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.core.arrays.check import hint
@@ -70,7 +70,7 @@ class Metric(NamedTuple):
         self,
         y_true: ArrayLike,
         prediction: ArrayLike,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         *,
         labels: ArrayLike | None = None,
         positive: object = None,
@@ -83,7 +83,7 @@ class Metric(NamedTuple):
 
     def evaluate(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
@@ -116,7 +116,7 @@ class Metric(NamedTuple):
         self,
         y_true: ArrayLike,
         prediction: ArrayLike,
-        sample_weight: Any,
+        sample_weight: ArrayLike | None,
         labels: ArrayLike | None,
         positive: object,
     ) -> Prepared:
@@ -192,7 +192,7 @@ def _default(task: str | None) -> str:
     return DEFAULTS[task]
 
 
-def task_of(estimator: Any) -> str:
+def task_of(estimator: BaseEstimator) -> str:
     """``regression``, ``classification`` or ``clustering``, as the estimator's tags say."""
     for task, is_kind in (
         ("classification", is_classifier),
@@ -206,13 +206,13 @@ def task_of(estimator: Any) -> str:
     )
 
 
-def classes_of(estimator: Any) -> Any:
+def classes_of(estimator: BaseEstimator) -> Any:
     """The labels in the order of the estimator's columns, or None."""
     classes = getattr(estimator, "classes_", None)
     return classes if classes is not None and np.ndim(classes) == 1 else None
 
 
-def predictions_for(metric: Metric, estimator: Any, X: Any) -> Any:
+def predictions_for(metric: Metric, estimator: BaseEstimator, X: ArrayLike) -> Any:
     """What ``metric`` needs from a fitted estimator; see the head of the module."""
     name = type(estimator).__name__
     if metric.needs == "labels":
@@ -246,7 +246,7 @@ def _defined(definition: Definition, cost_matrix: ArrayLike | None) -> Metric:
         raise ValueError("the metric mean_cost needs a cost_matrix[truth, prediction]")
 
     def function(
-        y: Any,
+        y: ArrayLike,
         prediction: ArrayLike,
         w: Array | None,
         labels: NDArray[Any] | None,
@@ -289,7 +289,7 @@ def _scorer(name: str, scorer: Any) -> Metric:
     takes = inspect.signature(score).parameters
 
     def function(
-        y: Any,
+        y: ArrayLike,
         prediction: ArrayLike,
         w: Array | None,
         labels: NDArray[Any] | None,
@@ -320,7 +320,7 @@ def _callable(score: Callable[..., Any]) -> Metric:
         weighted = False
 
     def function(
-        y: Any,
+        y: ArrayLike,
         prediction: ArrayLike,
         w: Array | None,
         labels: NDArray[Any] | None,
@@ -334,7 +334,7 @@ def _callable(score: Callable[..., Any]) -> Metric:
 
 def _call_weighted(
     score: Callable[..., Any],
-    y: Any,
+    y: ArrayLike,
     prediction: ArrayLike,
     w: ArrayLike | None,
     weighted: bool,

@@ -39,7 +39,7 @@ def prepare(
     kind: str,
     y_true: ArrayLike,
     prediction: ArrayLike,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     *,
     labels: ArrayLike | None = None,
     positive: object = None,
@@ -107,7 +107,7 @@ def same_length(n: int, m: int) -> None:
         raise ValueError(f"y_true and the prediction need the same length, got {n} and {m}")
 
 
-def weights(sample_weight: Any, n: int) -> Array | None:
+def weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
     """Weights as a vector, or None when every row counts once."""
     if sample_weight is None:
         return None
@@ -134,7 +134,9 @@ def check_labels(values: NDArray[Any], name: str) -> Any:
     return values
 
 
-def common_codes(y: Any, p: NDArray[Any], labels: ArrayLike | None = None) -> tuple[Any, Any, Any]:
+def common_codes(
+    y: np.ndarray, p: NDArray[Any], labels: ArrayLike | None = None
+) -> tuple[Any, Any, Any]:
     """Sorted labels of both (and of ``labels``), and the codes of each."""
     y, p = check_labels(y, "y_true"), check_labels(p, "the prediction")
     parts = [y, p] if labels is None else [y, p, check_labels(np.asarray(labels), "labels")]
@@ -165,7 +167,7 @@ def position(classes: NDArray[Any], positive: object) -> int | None:
 
 
 def _classes(
-    y: Any,
+    y: np.ndarray,
     p: NDArray[Any],
     w: Array | None,
     labels: ArrayLike | None,
@@ -204,7 +206,12 @@ def costs(cost_matrix: ArrayLike, k: int, classes: NDArray[Any] | None = None) -
 
 
 def _scored(
-    kind: str, y: Any, p: NDArray[Any], w: Array | None, labels: ArrayLike | None, positive: object
+    kind: str,
+    y: np.ndarray,
+    p: NDArray[Any],
+    w: Array | None,
+    labels: ArrayLike | None,
+    positive: object,
 ) -> Prepared:
     """Scores or probabilities against labels."""
     p = numbers(p, "the scores" if kind == "scores" else "the probabilities")
@@ -232,7 +239,7 @@ def _scored(
     return Prepared(kind, codes, p, w, classes, where)
 
 
-def _known(y: Any, labels: ArrayLike | None) -> tuple[Any, Any]:
+def _known(y: np.ndarray, labels: ArrayLike | None) -> tuple[Any, Any]:
     """Codes of y in the given labels, or in its own sorted ones."""
     if labels is None:
         classes, codes = encode_labels(y)

@@ -19,7 +19,7 @@ from pellucid.base import encode_labels
 from pellucid.compiled.counts.inversions import inversions
 from pellucid.core.arrays import check
 from pellucid.core.arrays.partitions import adjusted_rand
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.evaluation.intervals.bootstrap_intervals import bootstrap_interval, make_units
 from pellucid.evaluation.intervals.intervals import (
     Interval,
@@ -53,8 +53,8 @@ def multilabel_metrics(
     Yhat: ArrayLike,
     *,
     confidence: float = 0.95,
-    sample_weight: Any = None,
-    random_state: Any = 0,
+    sample_weight: ArrayLike | None = None,
+    random_state: Seed = 0,
 ) -> MetricTable:
     """Subset accuracy, Hamming loss, micro and macro F1 and the Jaccard index of 0/1 matrices.
 
@@ -321,12 +321,12 @@ class ClusteringTable(MetricTable):
 
 
 def clustering_metrics(
-    X: Any,
+    X: ArrayLike,
     labels: ArrayLike,
     *,
     truth: ArrayLike | None = None,
     confidence: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ClusteringTable:
     """SSE, mean silhouette, Calinski-Harabasz, Davies-Bouldin; with the truth ARI and NMI.
 

@@ -74,7 +74,7 @@ def threshold_curve(
     positive: object = None,
     beta: float = 1.0,
     cost_matrix: ArrayLike | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ThresholdCurve:
     """Counts, rates and costs at every threshold of a score.
 

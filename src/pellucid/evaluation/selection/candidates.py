@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.evaluation.splits.holdout import shuffler
 
 Space: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # name -> values or a law
@@ -47,7 +47,7 @@ def check_space(space: Space, n_iter: int | None) -> list[dict[str, Any]]:
 
 
 def make_candidates(
-    space: Space, n_iter: int | None = None, random_state: Any = None
+    space: Space, n_iter: int | None = None, random_state: Seed = None
 ) -> Candidates:
     """All combinations, or ``n_iter`` draws.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
@@ -45,7 +46,7 @@ def closed_scores(
     return _lasso(job, candidates, splits)
 
 
-def _is_path(estimator: Any, candidate: dict[str, Any]) -> bool:
+def _is_path(estimator: BaseEstimator, candidate: dict[str, Any]) -> bool:
     """Whether only the penalty varies, and the rest is what the path computes."""
     free = {"alpha"} if not isinstance(estimator, ElasticNet) else {"alpha", "l1_ratio"}
     if not candidate or not candidate.keys() <= free:

@@ -373,7 +373,9 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
             )
         return candidates
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Any:
+    def _open(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, params: dict[str, Any]
+    ) -> Any:
         """The data, in a form that rows can be taken from; the estimator itself checks the rest."""
         required = get_tags(self.estimator).target_tags.required
         if _num_samples(X) < 2 or (y is None and required):
@@ -432,15 +434,15 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return self.best_estimator_
 
     @available_if(_has("predict"))
-    def predict(self, X: Any, **params: Any) -> Any:
+    def predict(self, X: ArrayLike, **params: Any) -> Any:
         return self._chosen().predict(X, **params)
 
     @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: ArrayLike) -> Any:
         return self._chosen().predict_proba(X)
 
     @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: ArrayLike) -> Any:
         return self._chosen().predict_log_proba(X)
 
     @available_if(_has("decision_function"))
@@ -448,15 +450,15 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return self._chosen().decision_function(X)
 
     @available_if(_has("score_samples"))
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: ArrayLike) -> Any:
         return self._chosen().score_samples(X)
 
     @available_if(_has("transform"))
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         return self._chosen().transform(X)
 
     @available_if(_has("inverse_transform"))
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: ArrayLike) -> Any:
         return self._chosen().inverse_transform(X)
 
     @available_if(_has("get_feature_names_out"))

@@ -129,7 +129,7 @@ def _lowered(k: int, most: int, why: str) -> int:
     return lower
 
 
-def class_counts(y: Any, n: int) -> Any:
+def class_counts(y: np.ndarray, n: int) -> Any:
     """Rows per class, or None where y is numbers to predict.
 
     >>> class_counts([1, 0, 1, 1], 4), class_counts([0.5, 1.5, 2.5], 3)

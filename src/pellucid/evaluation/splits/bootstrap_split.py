@@ -49,7 +49,12 @@ class BootstrapSplit(BaseCrossValidator):
         self.stratify = stratify
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
+    def get_n_splits(
+        self,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
         """The number of samples; the arguments do not matter."""
         return self.n_splits
 
@@ -66,7 +71,7 @@ class BootstrapSplit(BaseCrossValidator):
         for b in range(self.n_splits):
             yield draw(pools, stream(seed, b))
 
-    def _pools(self, n: int, y: Any) -> list[IntArray]:
+    def _pools(self, n: int, y: ArrayLike) -> list[IntArray]:
         """The rows that are drawn among themselves."""
         if not self.stratify:
             pools = [np.arange(n)]

@@ -14,13 +14,13 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.metrics.metrics import Metric
 from pellucid.evaluation.workers import run_tasks
@@ -28,7 +28,7 @@ from pellucid.evaluation.workers import run_tasks
 Split = tuple[IntArray, IntArray]
 
 
-def legacy_state(random_state: Any) -> Any:
+def legacy_state(random_state: Seed) -> Any:
     """A ``random_state`` that scikit-learn's splitters take; Generators give them a seed."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**32 - 1))
@@ -52,8 +52,8 @@ def splitter_of(cv: Folds, y: Any, *, classifier: bool, random_state: Any = None
 
 def make_splits(
     cv: Folds,
-    X: Any,
-    y: Any,
+    X: np.ndarray,
+    y: np.ndarray,
     *,
     classifier: bool,
     groups: ArrayLike | None = None,
@@ -79,7 +79,7 @@ def ratio_of(splits: Sequence[Split]) -> float:
     return float(np.mean([len(test) / len(train) for train, test in splits]))
 
 
-def fit_on(estimator: Any, X: Any, y: Any, rows: IntArray) -> Any:
+def fit_on(estimator: BaseEstimator, X: Any, y: Any, rows: IntArray) -> Any:
     """A clone fitted on these rows."""
     part = _safe_indexing(X, rows)
     return clone(estimator).fit(part) if y is None else clone(estimator).fit(part, y[rows])
@@ -119,7 +119,7 @@ def score_fold(
         raise ValueError(f"{label}fold {number} failed: {error}") from error
 
 
-def _evaluate(metric: Metric, model: Any, X: Any, y: Any, rows: IntArray) -> float:
+def _evaluate(metric: Metric, model: BaseEstimator, X: Any, y: Any, rows: IntArray) -> float:
     return metric.evaluate(model, _safe_indexing(X, rows), None if y is None else y[rows])
 
 
@@ -149,14 +149,19 @@ def run_folds(
 
 
 def fold_scores(
-    models: dict[str, Any], X: Any, y: Any, splits: Sequence[Split], metric: Metric, **options: Any
+    models: dict[str, Any],
+    X: np.ndarray,
+    y: np.ndarray,
+    splits: Sequence[Split],
+    metric: Metric,
+    **options: Any,
 ) -> Array:
     """The test scores alone: (models, folds)."""
     found = run_folds(models, X, y, splits, metric, **options)
     return np.array([[score.test for score in folds] for folds in found.values()])
 
 
-def check_data(X: Any, y: Any) -> Any:
+def check_data(X: ArrayLike, y: ArrayLike) -> Any:
     """y as an array of as many rows as X, none of them missing."""
     y = np.asarray(y)
     if _num_samples(X) != len(y):
@@ -174,7 +179,9 @@ def classifies(models: Iterable[Any]) -> bool:
     return all(is_classifier(model) for model in models)
 
 
-def half_splits(X: Any, y: Any, *, classifier: bool, repeats: int, random_state: Any) -> list:
+def half_splits(
+    X: np.ndarray, y: np.ndarray, *, classifier: bool, repeats: int, random_state: Seed
+) -> list:
     """``repeats`` random halvings, each used both ways."""
     rng = generator(random_state)
     return [

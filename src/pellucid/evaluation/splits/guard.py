@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import frame_cells
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import plain
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.intervals import MetricTable
@@ -46,7 +47,7 @@ class Use(NamedTuple):
         return f"use {self.number} at {self.at}, {self.model}:\n{self.table}"
 
 
-def row_keys(X: Any) -> set[Any]:
+def row_keys(X: ArrayLike) -> set[Any]:
     """The rows as values that can be compared.
 
     >>> len(row_keys(np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]])))
@@ -94,8 +95,8 @@ class GuardedTest:
 
     def __init__(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
         metric: str | Callable[..., float] | Sequence[str | Callable[..., float]] | None = None,
         uses: int = 1,
@@ -125,7 +126,7 @@ class GuardedTest:
     def __repr__(self) -> str:
         return f"GuardedTest({len(self)} rows, {self.uses_left} of {self._uses} uses left)"
 
-    def score(self, model: Any, *, training: Any = None) -> MetricTable:
+    def score(self, model: BaseEstimator, *, training: Any = None) -> MetricTable:
         """Metrics of a fitted model with their intervals; counts as a use.
 
         ``training`` are the rows the model was fitted on, if at hand: a test row among them warns.
@@ -144,7 +145,7 @@ class GuardedTest:
         self._log.append(Use(len(self._log) + 1, type(model).__name__, table, now))
         return table
 
-    def _warn_of_training_rows(self, model: Any, training: Any) -> None:
+    def _warn_of_training_rows(self, model: BaseEstimator, training: Any) -> None:
         known = [training] if training is not None else []
         known += [getattr(model, name) for name in KEPT if hasattr(model, name)]
         own = row_keys(self._X)
@@ -157,7 +158,7 @@ class GuardedTest:
                 )
                 return
 
-    def _table(self, model: Any) -> MetricTable:
+    def _table(self, model: BaseEstimator) -> MetricTable:
         labels = classes_of(model)
         if self._metrics is not None:
             found = {}

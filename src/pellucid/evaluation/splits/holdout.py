@@ -60,7 +60,7 @@ def part_size(size: float, n: int, name: str) -> int:
     raise ValueError(f"{name} must be a fraction in [0, 1) or a count below {n}, got {size!r}")
 
 
-def shuffler(random_state: Any) -> np.random.RandomState:
+def shuffler(random_state: Seed) -> np.random.RandomState:
     """The generator that scikit-learn's splitters use; None is fresh, never the global one."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
@@ -100,7 +100,7 @@ def three_way_split(
     stratify: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     order: ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> ThreeWaySplit:
     """Row numbers to train, to validate and to test on.
 
@@ -170,7 +170,11 @@ def _stratified(
 
 
 def _grouped(
-    groups: NDArray[Any], n_validation: int, n_test: int, order: ArrayLike | None, random_state: Any
+    groups: NDArray[Any],
+    n_validation: int,
+    n_test: int,
+    order: ArrayLike | None,
+    random_state: Seed,
 ) -> ThreeWaySplit:
     """Whole groups, in random order or the latest first."""
     names, code = np.unique(groups, return_inverse=True)
@@ -268,12 +272,17 @@ class HoldOutSplit(BaseCrossValidator):
         self.stratify = stratify
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
+    def get_n_splits(
+        self,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
         """Always 1."""
         return 1
 
     def split(
-        self, X: Any, y: Any = None, groups: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the rows to train on and those to validate on."""
         check.boolean(stratify=self.stratify)

@@ -17,12 +17,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.records import plain, show
 from pellucid.evaluation.workers import root_seed, run_tasks, seeded, task_stream
 
@@ -218,7 +218,7 @@ class SimulatedDraw(NamedTuple):
 
 
 def bias_variance(
-    estimator: Any,
+    estimator: BaseEstimator,
     draw: Callable[[Rng], tuple[Any, Any]] | BootstrapDraw | SimulatedDraw,
     X_test: Any,
     *,
@@ -226,7 +226,7 @@ def bias_variance(
     y_test: ArrayLike | None = None,
     loss: str = "squared",
     n_models: int = 200,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
     callbacks: object = (),
 ) -> BiasVariance:
@@ -292,7 +292,7 @@ def bias_variance(
     return parts
 
 
-def _one_model(estimator: Any, draw: Any, X_test: Any, seed: int, i: int) -> Any:
+def _one_model(estimator: BaseEstimator, draw: Any, X_test: Any, seed: int, i: int) -> Any:
     rng = task_stream(seed, i)
     X, y = draw(rng)
     return seeded(clone(estimator), rng).fit(X, y).predict(X_test)

@@ -17,11 +17,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.metaestimators import _safe_split
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.records import plain, show
 from pellucid.evaluation.metrics.metrics import Metric, MetricLike, classes_of, predictions_for
 from pellucid.evaluation.splits.bootstrap_split import BootstrapSplit
@@ -106,7 +106,7 @@ def combine_632(apparent: float, out_of_bag: float, no_information: float | None
 
 
 def no_information_score(
-    metric: Metric, y: Any, said: ArrayLike, labels: ArrayLike | None = None
+    metric: Metric, y: ArrayLike, said: ArrayLike, labels: ArrayLike | None = None
 ) -> float:
     """The score over all pairs of a truth and a prediction.
 
@@ -139,7 +139,7 @@ def _replicate(job: FoldJob, item: tuple[int, Split]) -> float:
 
 
 def bootstrap_estimate(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any,
     *,
@@ -147,7 +147,7 @@ def bootstrap_estimate(
     n_resamples: int = 100,
     kind: str = "632+",
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     callbacks: object = (),
 ) -> BootstrapEstimate:
     """Estimate performance from bootstrap samples and the rows they leave out.

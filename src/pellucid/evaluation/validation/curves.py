@@ -15,9 +15,9 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, IntArray, Seed
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.random import stream
 from pellucid.core.runtime.warn import warn
@@ -214,7 +214,7 @@ def check_sizes(sizes: Any, n_train: int) -> IntArray:
 
 
 def size_curve(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any,
     *,
@@ -307,7 +307,7 @@ def _marked(marks: BoolArray) -> str:
 
 
 def complexity_curve(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any,
     *,
@@ -317,7 +317,7 @@ def complexity_curve(
     cv: Folds = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     callbacks: object = (),
 ) -> ComplexityCurve:
     """How training and test score change with a parameter that sets the complexity.

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
@@ -119,7 +119,14 @@ class FoldJob(NamedTuple):
         return found
 
 
-def judge(metric: Metric, model: Any, X: Any, y: Any, w: Array | None, said: Any = None) -> float:
+def judge(
+    metric: Metric,
+    model: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    w: Array | None,
+    said: Any = None,
+) -> float:
     """The score of a fitted model on rows; ``said`` is what it predicts for them, if known."""
     if said is None:
         said = predictions_for(metric, model, X)
@@ -173,13 +180,13 @@ def open_data(X: Any, y: Any) -> tuple[Any, Any]:
     return X, None if y is None else check_data(X, y)
 
 
-def metric_for(metric: MetricLike, estimator: Any) -> Metric:
+def metric_for(metric: MetricLike, estimator: BaseEstimator) -> Metric:
     """The metric; None is the default of the estimator's task."""
     return resolve_metric(metric, task_of(estimator) if metric is None else None)
 
 
 def cross_validated(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any = None,
     *,

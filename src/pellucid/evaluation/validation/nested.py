@@ -73,7 +73,12 @@ class Outer(NamedTuple):
 
 
 def _outer_fold(
-    tuned: BaseEstimator, X: Any, y: Any, groups: Any, metric: Metric, item: tuple[int, Split]
+    tuned: BaseEstimator,
+    X: np.ndarray,
+    y: np.ndarray,
+    groups: Any,
+    metric: Metric,
+    item: tuple[int, Split],
 ) -> Outer:
     number, (train, test) = item
     try:

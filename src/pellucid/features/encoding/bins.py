@@ -273,7 +273,7 @@ class KBinsDiscretizer(Transformer):
                 continue
             warn(text)
 
-    def _codes(self, X: Any) -> Any:
+    def _codes(self, X: np.ndarray) -> Any:
         inner = [np.asarray(edges, dtype=np.float64)[1:-1] for edges in self.bin_edges_]
         starts = np.append(0, np.cumsum([len(e) for e in inner])).astype(np.int64)
         flat = np.concatenate([*inner, [0.0]])
@@ -281,7 +281,7 @@ class KBinsDiscretizer(Transformer):
         list(map_threads(lambda b: bin_rows(X, flat, starts, *b, codes), row_blocks(len(X))))
         return codes
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """The bin of every cell, encoded as asked."""
         own = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         kind = own if self.dtype is None else self.dtype
@@ -343,6 +343,6 @@ class KBinsDiscretizer(Transformer):
         )
 
 
-def _same_width(X: Any, width: int) -> None:
+def _same_width(X: np.ndarray, width: int) -> None:
     if X.shape[1] != width:
         raise ValueError(f"X needs {width} columns, as transform gives, got {X.shape[1]}")

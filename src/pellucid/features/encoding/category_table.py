@@ -6,6 +6,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.columns import Coded, Text
 from pellucid.core.arrays.frames import is_frame
@@ -13,7 +14,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.features.encoding.categories import Column, find_values, look_up, sorted_values
 
 
-def typed_categories(columns: list[Any]) -> Array:
+def typed_categories(columns: Sequence[Any]) -> Array:
     """Which columns of a frame are categories by their type."""
     import polars as pl
 
@@ -64,7 +65,7 @@ def asked_categories(
     return mask
 
 
-def has_words(X: Any, *, text: bool) -> bool:
+def has_words(X: ArrayLike, *, text: bool) -> bool:
     """Whether a frame has columns of categories or, with ``text``, of words of any kind."""
     kinds = (nw.Categorical, nw.Enum, nw.String, nw.Object) if text else (nw.Categorical, nw.Enum)
     schema = nw.from_native(X, eager_only=True).schema
@@ -72,7 +73,7 @@ def has_words(X: Any, *, text: bool) -> bool:
 
 
 def open_codes(
-    estimator: Any, X: Any, plain: Callable[[], Any], *, reset: bool
+    estimator: BaseEstimator, X: Any, plain: Callable[[], Any], *, reset: bool
 ) -> tuple[Any, list[Any] | None]:
     """(numbers, categories): columns of categories become codes of their sorted values.
 
@@ -121,7 +122,7 @@ def _encode(matrix: Array, known: list[Any]) -> Array:
 
 
 def _open_columns(
-    estimator: Any, X: Any, known: list[Any] | None, reset: bool
+    estimator: BaseEstimator, X: Any, known: list[Any] | None, reset: bool
 ) -> tuple[Array, list[Any] | None]:
     columns = estimator._check_columns(X, reset=reset)
     p, n = len(columns), len(X)
@@ -144,7 +145,7 @@ def _open_columns(
     return out, found if mask.any() else None
 
 
-def refuse_words(estimator: Any, column: Column, j: int) -> None:
+def refuse_words(estimator: BaseEstimator, column: Column, j: int) -> None:
     """A column that is not a category must hold numbers."""
     if isinstance(column, Text | Coded) or column.dtype.kind not in "iufb":
         raise ValueError(
@@ -183,7 +184,7 @@ def codes_of(column: Column, known: NDArray[Any] | None) -> Array:
     return place[found.codes[0]]
 
 
-def check_categories(estimator: Any) -> None:
+def check_categories(estimator: BaseEstimator) -> None:
     """Refuse categories of a file that do not fit the columns."""
     known = estimator.categories_
     if known is None:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Matrix
+from pellucid.core.arrays.typing import ArrayLike, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.encoding.categories import Found, find_values, look_up, sorted_values
@@ -35,12 +35,12 @@ class LabelTransformer(Transformer, auto_wrap_output_keys=None):  # type: ignore
         return tags
 
 
-def find_labels(y: Any) -> Found:
+def find_labels(y: ArrayLike) -> Found:
     """The distinct labels of a vector and the code of each row."""
     return find_values([np.asarray(y)])
 
 
-def kind_of_labels(y: Any) -> tuple[str, Found | None]:
+def kind_of_labels(y: ArrayLike) -> tuple[str, Found | None]:
     """What scikit-learn's ``type_of_target`` says; of plain labels their codes come with it."""
     plain = np.asarray(y) if isinstance(y, list | np.ndarray) and len(y) else None
     if plain is None or plain.ndim != 1 or plain.dtype.kind not in "USbiuO":
@@ -72,17 +72,17 @@ class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):  # type: ignor
     """
 
     @with_callbacks
-    def fit(self, y: Any) -> Self:
+    def fit(self, y: ArrayLike) -> Self:
         """Learn the sorted distinct labels of y."""
         self._learn(y)
         return self
 
     @with_callbacks
-    def fit_transform(self, y: Any) -> Any:
+    def fit_transform(self, y: ArrayLike) -> Any:
         """Fit and transform; y is read once."""
         return self._codes(self._learn(y))
 
-    def _learn(self, y: Any) -> Found:
+    def _learn(self, y: ArrayLike) -> Found:
         y = column_or_1d(y, warn=True)
         context = FitContext(self, y=y)
         found = find_labels(y)
@@ -180,7 +180,7 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
             )
 
     @with_callbacks
-    def fit(self, y: Any) -> Self:
+    def fit(self, y: ArrayLike) -> Self:
         """Learn the sorted distinct labels of y."""
         self._check_parameters()
         context = FitContext(self, y=y)
@@ -197,11 +197,11 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
         context.end()
         return self
 
-    def fit_transform(self, y: Any) -> Any:
+    def fit_transform(self, y: ArrayLike) -> Any:
         """The indicator matrix of y."""
         return self.fit(y).transform(y)
 
-    def transform(self, y: Any) -> Any:
+    def transform(self, y: ArrayLike) -> Any:
         """One column per class for every label of y (one in all for two classes)."""
         check_is_fitted(self)
         if not isinstance(y, list):

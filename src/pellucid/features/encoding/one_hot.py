@@ -109,24 +109,24 @@ class OneHotEncoder(Transformer):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn the categories of every column."""
         self._learn(X)
         return self
 
     @with_callbacks
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Fit and transform; the table is read once."""
         self._check_output()
         return self._encode(self._learn(X))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """The 0/1 columns of the categories in X."""
         check_is_fitted(self)
         self._check_output()
         return self._encode(find_values(self._check_columns(X, reset=False)))
 
-    def _learn(self, X: Any) -> Found:
+    def _learn(self, X: ArrayLike) -> Found:
         check.one_of(UNKNOWN, handle_unknown=self.handle_unknown)
         check.boolean(sparse_output=self.sparse_output)
         if not callable(self.feature_name_combiner):

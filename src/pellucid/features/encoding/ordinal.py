@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.encoding import rare_categories as rarity
@@ -97,17 +97,17 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn the categories of every column."""
         self._learn(X)
         return self
 
     @with_callbacks
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Fit and transform; the table is read once."""
         return self._encode(self._learn(X))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """The code of every cell of X."""
         check_is_fitted(self)
         return self._encode(find_values(self._check_columns(X, reset=False)))
@@ -130,7 +130,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
                 f"unknown_value must be a whole number or NaN, got {self.unknown_value!r}"
             )
 
-    def _learn(self, X: Any) -> Found:
+    def _learn(self, X: ArrayLike) -> Found:
         self._check_parameters()
         grouped = rarity.check_rare(self.min_frequency, self.max_categories)
         context = FitContext(self, X=X)

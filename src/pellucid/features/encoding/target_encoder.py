@@ -130,12 +130,12 @@ class TargetEncoder(Transformer):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the mean of y in every category."""
         self._learn(X, y)
         return self
 
-    def _learn(self, X: Any, y: Any) -> tuple[Any, Array]:
+    def _learn(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Array]:
         """Fit on all rows; the codes of the cells (-1 unknown) and the target as a matrix."""
         check.one_of(("auto", *KINDS), target_type=self.target_type)
         if isinstance(self.smooth, str):
@@ -160,7 +160,7 @@ class TargetEncoder(Transformer):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"target_mean_": (len(self.classes_),)} if self.target_type_ == "multiclass" else {}
 
-    def _targets(self, y: Any, n: int) -> Array:
+    def _targets(self, y: ArrayLike, n: int) -> Array:
         """The target as columns of numbers: y itself, or one 0/1 column per class but for two."""
         self.target_type_ = self.target_type
         self.classes_: Any = None
@@ -198,7 +198,7 @@ class TargetEncoder(Transformer):
         return np.stack([p[codes] for p, codes in zip(places, found.codes, strict=True)])
 
     @with_callbacks
-    def fit_transform(self, X: Any, y: Any, **params: Any) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
         """Fit on all rows; encode each with the means of the folds it is not in.
 
         ``params`` (such as ``groups``) go to the splitter when metadata routing is on.
@@ -214,7 +214,7 @@ class TargetEncoder(Transformer):
             out[test] = self._encode(codes[:, test], encodings, Y[train].mean(axis=0))
         return out
 
-    def _folds(self, n: int, y: Any, params: dict[str, Any]) -> list[tuple[Any, Any]]:
+    def _folds(self, n: int, y: ArrayLike, params: dict[str, Any]) -> list[tuple[Any, Any]]:
         """The folds; every row must be in exactly one test fold."""
         classes = self.target_type_ != "continuous"
         cv = check_cv(self.cv, y, classifier=classes, shuffle=True, random_state=SEED)
@@ -232,7 +232,7 @@ class TargetEncoder(Transformer):
             )
         return folds
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """The learned mean of every cell's category; for new rows, see ``fit_transform``."""
         check_is_fitted(self)
         codes = self._codes(find_values(self._check_columns(X, reset=False)))

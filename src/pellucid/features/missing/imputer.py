@@ -311,7 +311,7 @@ class SimpleImputer(Transformer):
             return out
         return np.where(mask[:, kept], values, part)
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: ArrayLike) -> Any:
         """Put the missing cells back, where the appended indicators mark them."""
         check_is_fitted(self)
         if not self.add_indicator:

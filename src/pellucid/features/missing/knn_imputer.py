@@ -155,7 +155,7 @@ class KNNImputer(Transformer):
             keep_empty_features=self.keep_empty_features,
         )
 
-    def _open(self, X: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+    def _open(self, X: np.ndarray, *, reset: bool) -> tuple[Any, Any, Any]:
         """X with NaN for missing cells (float64), which they are, and the type given."""
         X = self._check_cells(X, reset=reset, text=False)
         check_marker(X, self.missing_values)

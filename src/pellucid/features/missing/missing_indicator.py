@@ -23,7 +23,7 @@ from pellucid.features.encoding.categories import is_missing
 FEATURES = ("missing-only", "all")
 
 
-def missing_cells(X: Any, missing_values: object) -> Any:
+def missing_cells(X: ArrayLike, missing_values: object) -> Any:
     """The truth value of ``x == missing_values`` for every cell (sparse for sparse X).
 
     >>> missing_cells(np.array([[1.0, np.nan]]), np.nan)
@@ -101,17 +101,17 @@ class MissingIndicator(Transformer):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn which columns have missing cells."""
         self._learn(X)
         return self
 
     @with_callbacks
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Fit and transform; the table is read once."""
         return self._pick(self._learn(X))
 
-    def _learn(self, X: Any) -> Any:
+    def _learn(self, X: ArrayLike) -> Any:
         check.one_of(FEATURES, features=self.features)
         check.boolean(error_on_new=self.error_on_new)
         if not isinstance(self.sparse, bool | np.bool_):
@@ -128,12 +128,12 @@ class MissingIndicator(Transformer):
         self.n_features_in_ = mask.shape[1]
         self.features_ = np.arange(mask.shape[1]) if self.features == "all" else with_missing
 
-    def _mask(self, X: Any, *, reset: bool) -> Any:
+    def _mask(self, X: ArrayLike, *, reset: bool) -> Any:
         X = self._check_cells(X, reset=reset, text=True)
         check_marker(X, self.missing_values)
         return missing_cells(X, self.missing_values)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Which cells of X are missing, in the columns of ``features_``."""
         check_is_fitted(self)
         mask = self._mask(X, reset=False)

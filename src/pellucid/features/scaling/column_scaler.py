@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import chunked, multiply_add, shift_divide
 
@@ -40,7 +40,7 @@ class ColumnScaler(OneToOneFeatureMixin, Transformer):
         held = {name for name in names if getattr(self, name, None) is not None}
         return {name: (3, p) if name == "_moments" else (p,) for name in held}
 
-    def _scale(self, X: Any, copy: bool) -> Any:
+    def _scale(self, X: ArrayLike, copy: bool) -> Any:
         """Scaled rows; where ``copy`` is False and X allows it, in place."""
         check_is_fitted(self)
         c, s, p = self._offset(), self._divisor(), self.n_features_in_
@@ -58,7 +58,7 @@ class ColumnScaler(OneToOneFeatureMixin, Transformer):
             self._refuse_nonfinite(Z)
         return out
 
-    def _unscale(self, X: Any, copy: bool) -> Any:
+    def _unscale(self, X: ArrayLike, copy: bool) -> Any:
         """X s + c: the way back."""
         c, s, p = self._offset(), self._divisor(), self.n_features_in_
         Z = self._check_scaled(X)
@@ -73,7 +73,7 @@ class ColumnScaler(OneToOneFeatureMixin, Transformer):
         chunked(multiply_add, Z, s, c, -np.inf, np.inf, out=out)
         return out
 
-    def _check_scaled(self, X: Any) -> Any:
+    def _check_scaled(self, X: ArrayLike) -> Any:
         """Scaled rows: as many columns as the fit saw, whatever their names."""
         check_is_fitted(self)
         Z = check_array(

@@ -6,7 +6,7 @@ One pass for the ranges, O(n p). A single extreme value sets the scale of its co
 are outliers, RobustScaler.
 """
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows, unit_weights
 from pellucid.core.records import Card
@@ -83,16 +83,16 @@ class MinMaxScaler(ColumnScaler):
             )
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the range of every column."""
         self.__dict__.pop("n_samples_seen_", None)
         return self._learn(X)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Widen the ranges by a batch of rows."""
         return self._learn(X)
 
-    def _learn(self, X: Any) -> Self:
+    def _learn(self, X: ArrayLike) -> Self:
         self._check_parameters()
         if issparse(X):
             raise TypeError("MinMaxScaler needs dense rows: a sparse matrix would be filled")
@@ -135,7 +135,7 @@ class MinMaxScaler(ColumnScaler):
         names = ("min_", "scale_", "data_min_", "data_max_", "data_range_")
         return dict.fromkeys(names, (self.n_features_in_,))
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: ArrayLike) -> Array:
         """X with its columns stretched to ``feature_range``."""
         check_is_fitted(self)
         Z = self._check_matrix(X, reset=False, finite=not self.copy)
@@ -146,7 +146,7 @@ class MinMaxScaler(ColumnScaler):
             self._refuse_nonfinite(Z)
         return out
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """X in the original units."""
         Z = self._check_scaled(X)
         out = self._target(Z, self.copy)

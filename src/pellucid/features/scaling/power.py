@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.backtrack import fell
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
@@ -253,7 +253,7 @@ class PowerTransformer(ColumnScaler):
         list(map_threads(work, range(0, len(X), ROWS)))
         return out
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """X in the original units; NaN, with a warning, where no number has this transform."""
         Z = self._check_scaled(X)
         out = np.empty_like(Z)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import column_quantiles, quantiles
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import unit_weights
 from pellucid.core.records import Card
@@ -124,11 +124,11 @@ class RobustScaler(ColumnScaler):
     def _divisor(self) -> Array | None:
         return self.scale_
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """X with its columns centred and scaled."""
         return self._scale(X, self.copy)
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: ArrayLike) -> Any:
         """X in the original units."""
         return self._unscale(X, self.copy)
 
@@ -144,7 +144,7 @@ class RobustScaler(ColumnScaler):
         )
 
 
-def _equal(X: Any) -> Array:
+def _equal(X: np.ndarray) -> Array:
     return unit_weights(X.shape[0])
 
 

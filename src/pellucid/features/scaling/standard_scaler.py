@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
@@ -42,20 +42,24 @@ class MomentScaler(ColumnScaler):
     def _set(self, moments: Array) -> None:
         """Set the attributes from (3, p): weight, mean and centred squares."""
 
-    def _refuse_sparse(self, X: Any) -> None:
+    def _refuse_sparse(self, X: ArrayLike) -> None:
         """Raise where X is sparse and centring was asked for."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the mean and the spread of every column."""
         self.__dict__.pop("_moments", None)
         return self._learn(X, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Add a batch of rows; the same as one fit to all of them."""
         return self._learn(X, sample_weight)
 
-    def _learn(self, X: Any, sample_weight: Any) -> Self:
+    def _learn(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         self._check_parameters()
         self._refuse_sparse(X)
         first = not hasattr(self, "_moments")
@@ -85,7 +89,7 @@ class MomentScaler(ColumnScaler):
         return np.vstack([total.weight, total.mean, total.scatter])
 
     @staticmethod
-    def _weigh(X: Any, sample_weight: Any) -> Rows:
+    def _weigh(X: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
         return Rows(X, None, check_weights(sample_weight, X))
 
     def _count(self, weight: Array) -> Any:
@@ -153,7 +157,7 @@ class StandardScaler(MomentScaler):
         check.boolean(copy=self.copy, with_mean=self.with_mean, with_std=self.with_std)
         check.non_negative(ddof=self.ddof)
 
-    def _refuse_sparse(self, X: Any) -> None:
+    def _refuse_sparse(self, X: ArrayLike) -> None:
         if issparse(X) and self.with_mean:
             raise ValueError(SPARSE)
 
@@ -184,12 +188,12 @@ class StandardScaler(MomentScaler):
     def _divisor(self) -> Array | None:
         return self.scale_
 
-    def transform(self, X: Any, copy: bool | None = None) -> Any:
+    def transform(self, X: ArrayLike, copy: bool | None = None) -> Any:
         """X with its columns centred and scaled."""
         self._refuse_sparse(X)
         return self._scale(X, self.copy if copy is None else copy)
 
-    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
+    def inverse_transform(self, X: ArrayLike, copy: bool | None = None) -> Any:
         """X in the original units."""
         self._refuse_sparse(X)
         return self._unscale(X, self.copy if copy is None else copy)

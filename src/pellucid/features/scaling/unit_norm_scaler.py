@@ -6,12 +6,10 @@ Then Z'Z is the correlation matrix and Z'y the inner products that least angle r
 forward stagewise compare. O(n p), one pass to fit.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Card
 from pellucid.features.scaling.column_scaler import spread_or_one
 from pellucid.features.scaling.standard_scaler import MomentScaler
@@ -56,11 +54,11 @@ class UnitNormScaler(MomentScaler):
     def _divisor(self) -> Array:
         return self.scale_
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: ArrayLike) -> Array:
         """X with its columns centred and scaled to length 1."""
         return self._scale(X, copy=True)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """X in the original units."""
         return self._unscale(X, copy=True)
 

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
@@ -109,7 +109,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         context.end()
         return self
 
-    def _importance(self, model: Any) -> Array:
+    def _importance(self, model: BaseEstimator) -> Array:
         values = importances(model, self.importance_getter)
         return values**2 if values.ndim == 1 else (values**2).sum(axis=0)
 
@@ -141,17 +141,17 @@ class RFE(MetaEstimatorMixin, ModelSelector):
     def classes_(self) -> Any:
         return self.estimator_.classes_
 
-    def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
+    def _ask(self, method: str, X: ArrayLike, *args: Any, **params: Any) -> Any:
         kept = self._check_input(X)[:, self.support_]
         return getattr(self.estimator_, method)(kept, *args, **params)
 
     @available_if(_has("predict"))
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """What the model says of the kept columns."""
         return self._ask("predict", X)
 
     @available_if(_has("score"))
-    def score(self, X: Any, y: Any, **score_params: Any) -> Any:
+    def score(self, X: ArrayLike, y: ArrayLike, **score_params: Any) -> Any:
         """The score of the model on the kept columns."""
         return self._ask("score", X, y, **score_params)
 
@@ -161,12 +161,12 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         return self._ask("decision_function", X)
 
     @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: ArrayLike) -> Any:
         """Probabilities by the model on the kept columns."""
         return self._ask("predict_proba", X)
 
     @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: ArrayLike) -> Any:
         """Log probabilities by the model on the kept columns."""
         return self._ask("predict_log_proba", X)
 

@@ -21,7 +21,7 @@ from pellucid.features.selection.supervised import ModelSelector, importances
 WOKEN = ("estimator_", "n_features_in_", "feature_names_in_", "max_features_", "_woken")
 
 
-def has_zeros(model: Any) -> bool:
+def has_zeros(model: BaseEstimator) -> bool:
     """Whether the penalty sets coefficients to exactly zero."""
     l1 = getattr(model, "l1_ratio_", getattr(model, "l1_ratio", None))
     return (
@@ -31,7 +31,7 @@ def has_zeros(model: Any) -> bool:
     )
 
 
-def threshold_of(rule: str | float | None, scores: Array, model: Any) -> float:
+def threshold_of(rule: str | float | None, scores: Array, model: BaseEstimator) -> float:
     """A number, "mean", "median", or a multiple such as "1.25*mean".
 
     >>> threshold_of("2*median", np.array([1.0, 3.0, 8.0]), None)
@@ -131,7 +131,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         self.estimator_.partial_fit(X, y, **fit_params)
         return self
 
-    def _open(self, X: Any, y: Any) -> Any:
+    def _open(self, X: ArrayLike, y: ArrayLike) -> Any:
         check.boolean(prefit=self.prefit)
         order = self.norm_order
         if order != np.inf and (not isinstance(order, Integral) or isinstance(order, bool)):
@@ -194,7 +194,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
             for name in WOKEN:
                 self.__dict__.pop(name, None)
 
-    def _check_input(self, X: Any) -> Any:
+    def _check_input(self, X: ArrayLike) -> Any:
         self._wake()
         return super()._check_input(X)
 
@@ -212,7 +212,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         check_is_fitted(self, "estimator_")
         return self._scores_of(self.estimator_)
 
-    def _scores_of(self, model: Any) -> Array:
+    def _scores_of(self, model: BaseEstimator) -> Array:
         values = importances(model, self.importance_getter)
         if values.ndim == 1:
             return np.abs(values)

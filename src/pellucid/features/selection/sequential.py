@@ -46,13 +46,15 @@ class Fold(NamedTuple):
     y_test: Any
 
 
-def folds_of(X: Any, y: Any, splits: Iterable[tuple[IntArray, IntArray]]) -> list[Fold]:
+def folds_of(
+    X: np.ndarray, y: np.ndarray, splits: Iterable[tuple[IntArray, IntArray]]
+) -> list[Fold]:
     take = (lambda v, rows: None) if y is None else (lambda v, rows: v[rows])
     return [Fold(X[a], take(y, a), X[b], take(y, b)) for a, b in splits]
 
 
 def score_columns(
-    estimator: Any, folds: list[Fold], columns: IntArray, scorer: Callable[..., float]
+    estimator: BaseEstimator, folds: list[Fold], columns: IntArray, scorer: Callable[..., float]
 ) -> float:
     """Mean score over the folds of the estimator on these columns."""
     scores = []

@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array
 
@@ -48,7 +49,7 @@ class ModelSelector(Selector):
         return tags
 
 
-def importances(model: Any, getter: str | Callable[[Any], Any]) -> Array:
+def importances(model: BaseEstimator, getter: str | Callable[[Any], Any]) -> Array:
     """coef_ or feature_importances_ of a fitted model, an attribute by name, or a function."""
     if isinstance(getter, str):
         names = ("coef_", "feature_importances_") if getter == "auto" else (getter,)
@@ -66,7 +67,7 @@ def importances(model: Any, getter: str | Callable[[Any], Any]) -> Array:
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
 
 
-def _has(model: Any, path: str) -> bool:
+def _has(model: BaseEstimator, path: str) -> bool:
     for name in path.split("."):
         if not hasattr(model, name):
             return False

@@ -203,13 +203,13 @@ class CountVectorizer(Estimator):
 
     # --- fit and transform -------------------------------------------------------------------
 
-    def fit(self, raw_documents: Iterable[Any], y: Any = None) -> Self:
+    def fit(self, raw_documents: Iterable[Any], y: ArrayLike | None = None) -> Self:
         """Learn the vocabulary of the texts."""
         self.fit_transform(raw_documents)
         return self
 
     @with_callbacks
-    def fit_transform(self, raw_documents: Iterable[Any], y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Iterable[Any], y: ArrayLike | None = None) -> Any:
         """Learn the vocabulary of the texts and count their terms."""
         self._check_parameters()
         texts = self._documents(raw_documents)

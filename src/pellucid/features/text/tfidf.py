@@ -16,6 +16,7 @@ from sklearn.base import OneToOneFeatureMixin
 from pellucid.base import Transformer, with_callbacks
 from pellucid.compiled.counts.words import weigh_terms
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 
@@ -68,16 +69,16 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
             use_idf=self.use_idf, smooth_idf=self.smooth_idf, sublinear_tf=self.sublinear_tf
         )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn how rare each term is."""
         self._learn(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Fit and transform; the table is checked once."""
         return self._weigh(self._learn(X))
 
-    def transform(self, X: Any, copy: bool = True) -> Any:
+    def transform(self, X: ArrayLike, copy: bool = True) -> Any:
         """The weights of counts X; ``copy`` has no effect, X is never changed."""
         return self._weigh(csr_matrix(self._check_input(X)))
 

@@ -211,7 +211,7 @@ class BayesianNetworkClassifier(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: Any, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.one_of(("em", "drop", "raise"), missing=self.missing)
         columns = self._check_columns(X, reset=True)
@@ -271,7 +271,7 @@ class BayesianNetworkClassifier(Classifier):
         table = table._replace(states=(*values, tuple(self.classes_.tolist())))
         self._keep(dag, table, parents, self._tables_of(counts, table.names))
 
-    def _block_states(self, names: Any, seen: Any) -> list[tuple[Any, ...]]:
+    def _block_states(self, names: Sequence[str], seen: Any) -> list[tuple[Any, ...]]:
         """The states of every feature: those given, else the values seen in the blocks."""
         given = dict(self.states or {})
         states = [tuple(given.get(n, v.tolist())) for n, v in zip(names, seen, strict=True)]

@@ -65,7 +65,7 @@ def absent(values: IntArray) -> Any:
     return np.array([v is None or v != v for v in values.tolist()], bool)
 
 
-def n_cells(column: Any) -> int:
+def n_cells(column: np.ndarray) -> int:
     """The length of a column as the door of ``base`` gives it."""
     if isinstance(column, np.ndarray):
         return len(column)
@@ -115,7 +115,7 @@ def encode_table(
     return CodedTable(tuple(names), tuple(kept), codes, bare_weights(w))
 
 
-def _known_states(values: np.ndarray, codes: Any, w: Array, given: Any, name: Any) -> Any:
+def _known_states(values: np.ndarray, codes: np.ndarray, w: Array, given: Any, name: Any) -> Any:
     if given is not None:
         known = _array(given)
     else:

@@ -153,7 +153,7 @@ def declared_states(network: "BayesianNetwork") -> dict[Name, Any]:
     return {**given, **(network.states or {})}
 
 
-def fit_categories(network: "BayesianNetwork", X: Any, columns: list[Any], w: Any) -> None:
+def fit_categories(network: "BayesianNetwork", X: Any, columns: Sequence[Any], w: Any) -> None:
     """Tables from rows in memory."""
     names = column_names(network)
     n = count_rows(columns[0])
@@ -293,7 +293,9 @@ def _finish(
         context.end(tables)
 
 
-def fit_numbers(network: "BayesianNetwork", X: Any, columns: list[Any], w: Array | None) -> None:
+def fit_numbers(
+    network: "BayesianNetwork", X: Any, columns: Sequence[Any], w: Array | None
+) -> None:
     """A Gaussian network by least squares."""
     names = column_names(network)
     numbers = number_columns(names, columns)

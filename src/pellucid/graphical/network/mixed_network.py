@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -124,7 +124,9 @@ class MixedBayesianNetwork(Estimator):
 
     # --- rows --------------------------------------------------------------------------------
 
-    def _split(self, columns: list[Any], names: Any, w: Array, states: Any, discrete: Any) -> Any:
+    def _split(
+        self, columns: Sequence[Any], names: Any, w: Array, states: Any, discrete: Any
+    ) -> Any:
         """Codes of the discrete columns and numbers of the others, by name."""
         at = [j for j, name in enumerate(names) if name in discrete]
         table = (
@@ -190,7 +192,7 @@ class MixedBayesianNetwork(Estimator):
                 total = total + cpd.log_density(x, cell, U)
         return np.asarray(total)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: ArrayLike) -> Array:
         """log p of every row: probabilities of categories times densities of numbers."""
         cpds = self._ready()
         door = self if hasattr(self, "n_features_in_") else type(self)(cpds=cpds)

@@ -422,7 +422,7 @@ class BayesianNetwork(Estimator):
 
     # --- rows --------------------------------------------------------------------------------
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: ArrayLike) -> Array:
         """log p of the observed cells of every row; missing cells are summed out."""
         self._check_ready()
         return rows.log_densities(self, X)
@@ -431,16 +431,16 @@ class BayesianNetwork(Estimator):
         """The mean log-likelihood of the rows."""
         return float(self.score_samples(X).mean())
 
-    def log_likelihood(self, X: Any, sample_weight: Any = None) -> float:
+    def log_likelihood(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The log-likelihood of all rows, missing cells summed out."""
         found = self.score_samples(X)
         return float(found.sum() if sample_weight is None else np.asarray(sample_weight) @ found)
 
-    def aic(self, X: np.ndarray) -> float:
+    def aic(self, X: Any) -> float:
         """Akaike's criterion -2 l + 2 p: smaller is better, as for scikit-learn's mixtures."""
         return -2.0 * self.log_likelihood(X) + 2.0 * self.n_parameters_
 
-    def bic(self, X: np.ndarray) -> float:
+    def bic(self, X: Any) -> float:
         """The Bayesian criterion -2 l + p log n: smaller is better."""
         found = self.score_samples(X)
         return -2.0 * float(found.sum()) + self.n_parameters_ * float(np.log(len(found)))

@@ -4,7 +4,7 @@ Rows come in the order of the fit. For a network that was given, not fitted, a f
 of the variables as columns; the others count as missing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,7 +97,7 @@ def _translated(row: Any, name: Name, own: tuple[Any, ...], states: Any) -> Any:
     return np.array([*(numbers.get(state, -1) for state in own), -1], np.int16)[row]
 
 
-def count_rows(column: Any) -> int:
+def count_rows(column: np.ndarray) -> int:
     """The length of a column of any kind."""
     if isinstance(column, np.ndarray):
         return len(column)
@@ -130,7 +130,7 @@ def numbers_of(network: "BayesianNetwork", X: ArrayLike) -> dict[Name, Array]:
     return found
 
 
-def number_columns(names: Iterable[Name], columns: list[Any]) -> dict[Name, Array]:
+def number_columns(names: Iterable[Name], columns: Sequence[Any]) -> dict[Name, Array]:
     """Columns as float64; text and missing cells are refused by name."""
     found = {}
     for name, column in zip(names, columns, strict=True):
@@ -171,7 +171,7 @@ def impute(network: "BayesianNetwork", X: ArrayLike) -> Any:
     return _written(network, X, names, codes)
 
 
-def _complete(arrays: Any, column: Any) -> Any:
+def _complete(arrays: Any, column: np.ndarray) -> Any:
     seen = np.flatnonzero(column >= 0)
     evidence = {int(v): int(column[v]) for v in seen}
     tree = build_tree(arrays, seen)
@@ -185,7 +185,9 @@ def _complete(arrays: Any, column: Any) -> Any:
     return out
 
 
-def _written(network: "BayesianNetwork", X: ArrayLike, names: Any, codes: np.ndarray) -> Any:
+def _written(
+    network: "BayesianNetwork", X: ArrayLike, names: Sequence[str], codes: np.ndarray
+) -> Any:
     """The cells of the codes in the kind of table that X is."""
     arrays = network._arrays
     columns = [[arrays.states[arrays.place[n]][k] for k in codes[arrays.place[n]]] for n in names]

@@ -127,7 +127,7 @@ class CategoricalEmission(NamedTuple):
 
 
 def start_gaussian(
-    X: Array, w: Array, K: int, full: bool, floor: float, rng: Any = None
+    X: Array, w: Array, K: int, full: bool, floor: float, rng: Rng | None = None
 ) -> GaussianEmission:
     """Groups of equal weight along the widest direction, moved to their means a few times.
 

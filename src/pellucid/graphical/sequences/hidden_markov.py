@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.iterate import FitContext, Iteration, iterate
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -289,7 +289,7 @@ class HiddenMarkovModel(Estimator):
         assert best is not None
         return best
 
-    def _begin(self, data: Sequences, w: Array, i: int, rng: Any) -> Chain:
+    def _begin(self, data: Sequences, w: Array, i: int, rng: Rng) -> Chain:
         """Where learning starts: a given model, groups of the observations, or random shares."""
         K = self.n_states
         if self.start is not None and i == 0:
@@ -346,7 +346,7 @@ class HiddenMarkovModel(Estimator):
         chain = self._chain()
         return chain, self._coded(self._open(X, lengths, reset=False))
 
-    def filter(self, X: np.ndarray, lengths: Any = None) -> Array:
+    def filter(self, X: Any, lengths: Any = None) -> Array:
         """p(z_t | observations up to t): (n, T, K), or (rows, K) with ``lengths``."""
         chain, data = self._ready(X, lengths)
         _, now, log_p = filtered(chain, data)
@@ -354,7 +354,7 @@ class HiddenMarkovModel(Estimator):
             raise ValueError("impossible evidence: the model gives a sequence the probability 0")
         return self._laid_out(now, data, np.nan)
 
-    def smooth(self, X: np.ndarray, lengths: Any = None) -> Array:
+    def smooth(self, X: Any, lengths: Any = None) -> Array:
         """p(z_t | all observations): (n, T, K), or (rows, K) with ``lengths``."""
         chain, data = self._ready(X, lengths)
         shares = smoothed(chain, data, np.ones(len(data.first) - 1)).shares
@@ -374,11 +374,11 @@ class HiddenMarkovModel(Estimator):
         """The mean log-likelihood of the sequences."""
         return float(self.score_samples(X, lengths).mean())
 
-    def aic(self, X: np.ndarray, lengths: ArrayLike | None = None) -> float:
+    def aic(self, X: Any, lengths: ArrayLike | None = None) -> float:
         """-2 l + 2 p: smaller is better."""
         return -2.0 * float(self.score_samples(X, lengths).sum()) + 2.0 * self.n_parameters_
 
-    def bic(self, X: np.ndarray, lengths: ArrayLike | None = None) -> float:
+    def bic(self, X: Any, lengths: ArrayLike | None = None) -> float:
         """-2 l + p log(observations): smaller is better."""
         chain, data = self._ready(X, lengths)
         total = float(filtered(chain, data)[2].sum())

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -443,7 +443,7 @@ class ConstraintBasedStructure(StructureLearner):
             return [(len(some) + 2,) for some in parents_of(self.dag_, tuple(self.states_))]
         return super()._table_shapes()
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: ArrayLike) -> Array:
         """log p(x) of every row under the learned graph; an unknown state is refused."""
         check_is_fitted(self)
         if self.test != "fisher_z":

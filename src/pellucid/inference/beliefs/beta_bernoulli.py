@@ -114,7 +114,7 @@ class BetaBernoulli(Moments, Belief):
     def log_evidence(
         self,
         data: Any = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
         *,
         successes: Any = None,
         failures: Any = None,

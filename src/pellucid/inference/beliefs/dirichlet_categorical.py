@@ -123,7 +123,7 @@ class DirichletCategorical(Moments, Belief):
         return Categorical(self.mean, self.categories)
 
     def log_evidence(
-        self, data: Any = None, sample_weight: np.ndarray | None = None, *, counts: Any = None
+        self, data: Any = None, sample_weight: Any = None, *, counts: Any = None
     ) -> float:
         """log p(sequence): an order is given, so no multinomial coefficient."""
         belief, N = self._opened(data, sample_weight, counts)

@@ -54,7 +54,7 @@ class GammaPoisson(Moments, Belief):
         """The distribution of the next count."""
         return NegativeBinomial(self.shape, self.scale)
 
-    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         seen = Poisson.statistics(data, sample_weight)
         after = self.update(data, sample_weight)

@@ -109,7 +109,11 @@ class LinearGaussian(VectorBelief):
         return A[kept], y[kept], b if np.ndim(b) == 0 else np.asarray(b)[kept], w[kept]
 
     def update(
-        self, A: ArrayLike, y: Any, b: ArrayLike = 0.0, sample_weight: Any = None
+        self,
+        A: ArrayLike,
+        y: Any,
+        b: ArrayLike = 0.0,
+        sample_weight: Any = None,
     ) -> "LinearGaussian":
         """The belief after y = A theta + b + noise."""
         A, y, b, w = self._kept(A, y, b, sample_weight)
@@ -182,7 +186,7 @@ class MultivariateNormalMean(VectorBelief):
         """The distribution of the next row."""
         return MultivariateNormal(self.mean, self.cov + self.noise_cov)
 
-    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         X, w = self._rows(data, sample_weight)
         n, d = w.sum(), len(self.mean)

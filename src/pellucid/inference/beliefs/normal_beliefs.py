@@ -107,7 +107,7 @@ class NormalMean(Belief):
             raise ValueError("no predictive distribution before data: the belief is improper")
         return Normal(self.mean, float(np.sqrt(s2 + self.variance)))
 
-    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         if self.approximate:
             raise ValueError("a plugged-in variance uses the data twice: it has no evidence")
@@ -168,7 +168,7 @@ class NormalVariance(Moments, Belief):
         """The distribution of the next value."""
         return StudentT(2 * self.shape, self.center, float(np.sqrt(self.scale / self.shape)))
 
-    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         after = self.update(data, sample_weight)
         n = 2 * (after.shape - self.shape)
@@ -280,7 +280,7 @@ class NormalInverseGamma(Belief):
         square = self.scale * (self.kappa + 1) / (self.shape * self.kappa)
         return StudentT(2 * self.shape, self.mean, float(np.sqrt(square)))
 
-    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         after = self.update(data, sample_weight)
         n = after.kappa - self.kappa

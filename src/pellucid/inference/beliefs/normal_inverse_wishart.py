@@ -300,7 +300,7 @@ class NormalInverseWishart(Belief):
             u, self.mean, self.scale * ((self.kappa + 1) / (self.kappa * u))
         )
 
-    def log_evidence(self, data: ArrayLike, sample_weight: np.ndarray | None = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
         after, d = self.update(data, sample_weight), len(self.mean)
         assert self.df is not None

@@ -100,7 +100,7 @@ class BayesClassifier(Classifier):
         return self._known is not None or "densities_" in self.__dict__
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit one density per class and the class priors."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -175,7 +175,7 @@ class BayesClassifier(Classifier):
         joint = self._joint(X)
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
-    def predict_log_proba(self, X: np.ndarray) -> Array:
+    def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, K)."""
         return log_softmax(self._joint(X), axis=1)
 

@@ -141,7 +141,7 @@ def class_weights(class_weight: Any, classes: np.ndarray, totals: Array) -> Arra
     return weights
 
 
-def encode_known(y: np.ndarray, classes: Any) -> IntArray:
+def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
     """The code of each label in sorted ``classes``; an unknown label is refused.
 
     >>> encode_known(np.array([5, 3]), np.array([3, 5]))

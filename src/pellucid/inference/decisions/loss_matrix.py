@@ -92,9 +92,9 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         **fit_params: Any,
     ) -> Self:
         """Fit the wrapped classifier; ``fit_params`` are routed to its ``fit``."""
@@ -144,7 +144,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         X = read_table(self, X, self.estimator, reset=False)
         return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
-    def expected_loss(self, X: np.ndarray) -> Array:
+    def expected_loss(self, X: Any) -> Array:
         """Expected loss of every decision, (n, D); the least is what ``predict`` takes."""
         return expected_losses(self.predict_proba(X), self.loss_matrix_)
 

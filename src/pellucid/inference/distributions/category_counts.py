@@ -145,7 +145,7 @@ class Categorical(Whole):
         return np.array(self.labels)[rng.choice(len(self.p), size=n, p=self.p)]
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: np.ndarray | None = None) -> Counts:
+    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Counts:
         """How often each label occurs."""
         values = np.asarray(x).reshape(-1)
         w = weights_of(len(values), sample_weight)

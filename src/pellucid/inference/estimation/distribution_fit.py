@@ -169,7 +169,7 @@ def _by_moments(family: Any, x: Any, sample_weight: Any, statistics: Any) -> Any
 
 
 def fit_distribution(
-    x: ArrayLike, family: object, method: str = "mle", sample_weight: np.ndarray | None = None
+    x: ArrayLike, family: object, method: str = "mle", sample_weight: Any = None
 ) -> DistributionFit:
     """Fit a family of distributions to a sample.
 

@@ -37,7 +37,7 @@ class KernelCheck(NamedTuple):
         return self.words
 
 
-def gram(kernel: Kernel | Callable[..., Any], X: np.ndarray, Z: ArrayLike | None = None) -> Array:
+def gram(kernel: Kernel | Callable[..., Any], X: Any, Z: ArrayLike | None = None) -> Array:
     """The matrix of k(x, z) for all rows x of ``X`` and z of ``Z`` (default: ``X`` itself).
 
     ``kernel`` is a Kernel, or a function of two tables that returns the matrix or of two rows

@@ -193,7 +193,7 @@ class WeisfeilerLehmanKernel(Kernel):
             K = K / np.outer(root[:n], root[:n] if Z is None else root[n:])
         return K
 
-    def diagonal(self, X: np.ndarray) -> Array:
+    def diagonal(self, X: Any) -> Array:
         """k(G, G) of every graph."""
         found = self._sum(read_graphs(X), 0, square=False)[1]
         return np.where(found > 0, 1.0, 0.0) if self.normalize else found

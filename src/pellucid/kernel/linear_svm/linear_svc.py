@@ -165,7 +165,7 @@ class LinearSVC(LinearClassifier):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights and intercept of every rule."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

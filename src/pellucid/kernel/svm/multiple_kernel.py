@@ -167,7 +167,7 @@ class MultipleKernelClassifier(Classifier):
             raise ValueError("kernels must hold Kernel objects only, such as GaussianKernel(1.0)")
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weights of the kernels, then the machine of their sum."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

@@ -116,7 +116,7 @@ class BayesianLinearRegression(LinearModel):
         self.fit_intercept = fit_intercept
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Compute the posterior of the coefficients and the noise."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -125,9 +125,7 @@ class BayesianLinearRegression(LinearModel):
         context.end()
         return self
 
-    def partial_fit(
-        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from more rows: the posterior becomes the prior. Any batches, same answer."""
         if not hasattr(self, "_triangle"):
             return self.fit(X, y, sample_weight)

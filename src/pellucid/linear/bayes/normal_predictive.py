@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
@@ -75,7 +76,7 @@ class NormalPredictive(LinearModel):
         )
 
 
-def gamma_parameters(model: Any) -> None:
+def gamma_parameters(model: BaseEstimator) -> None:
     """Check the parameters that the evidence models share."""
     check.whole(max_iter=model.max_iter)
     names = ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2")

@@ -11,7 +11,7 @@ The components do not look at y: a direction of small spread is dropped however 
 References: Massy (1965); ESL, section 3.5.1.
 """
 
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class PrincipalComponentRegression(LinearModel):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Regress on the principal components of X."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

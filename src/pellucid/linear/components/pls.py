@@ -140,7 +140,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         self.copy = copy
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the components one after the other and regress on them."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
@@ -229,7 +229,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
             return self._y_mean[0] + rows @ self.coef_path_
         return self._y_mean[:, None] + np.einsum("np,kpm->nkm", rows, self.coef_path_)
 
-    def transform(self, X: ArrayLike, y: Any = None, copy: bool = True) -> Any:
+    def transform(self, X: ArrayLike, y: ArrayLike | None = None, copy: bool = True) -> Any:
         """The scores of X, or the pair of the scores of X and y; ``copy`` has no effect."""
         rows = self._check_input(X)
         T = self._rotate(rows)
@@ -238,11 +238,11 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         y = check_number_target(y, rows.shape[0], True, self).reshape(rows.shape[0], -1)
         return T, (y - self._y_mean) / self._y_std @ self.y_rotations_
 
-    def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Any:
         """Fit, then the pair of the scores of X and y."""
         return self.fit(X, y, **fit_params).transform(X, y)
 
-    def inverse_transform(self, X: ArrayLike, y: Any = None) -> Any:
+    def inverse_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Rows of X (and y) from their scores; exact if all components were kept."""
         check_is_fitted(self)
         found = check_array(X, dtype=np.float64) @ self.x_loadings_.T * self._x_std + self._x_mean

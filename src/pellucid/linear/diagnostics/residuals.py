@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betainc, chdtrc, stdtr
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_number_target
@@ -99,7 +100,7 @@ def durbin_watson(e: Array, Q: Array) -> tuple[float, float]:
     return d, min(1.0, 2 * min(tail, 1 - tail))
 
 
-def residual_health(model: Any, X: Any, y: Any, *, alpha: float = 0.05) -> ResidualHealth:
+def residual_health(model: BaseEstimator, X: Any, y: Any, *, alpha: float = 0.05) -> ResidualHealth:
     """Diagnose a fitted linear model from its residuals on the training data.
 
     Parameters

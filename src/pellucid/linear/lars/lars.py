@@ -57,7 +57,7 @@ class LeastAngle(LinearModel):
         X: ArrayLike,
         y: ArrayLike,
         Xy: ArrayLike | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Fit the path; ``Xy`` is accepted for scikit-learn's sake (X'y is computed anyway)."""
         rule = self._rule()

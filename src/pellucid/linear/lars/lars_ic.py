@@ -164,7 +164,7 @@ class LassoLarsIC(LinearModel):
         X: ArrayLike,
         y: ArrayLike,
         copy_X: bool | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Fit the path and choose; ``copy_X`` is accepted for scikit-learn's sake."""
         self._rule()

@@ -183,7 +183,7 @@ class StagewiseRegression(LinearModel):
         self.tol = tol
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Walk the path in small steps."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

@@ -52,9 +52,7 @@ class PenalisedCV(LinearModel):
         """The shares of the L1 penalty to try."""
 
     @with_callbacks
-    def fit(
-        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None, **params: Any
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Fit; ``params`` (such as ``groups``) go to the splitter."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

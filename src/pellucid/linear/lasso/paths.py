@@ -216,7 +216,12 @@ def enet_path(
 
 
 def lasso_path(
-    X: Any, y: Any = None, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, **options: Any
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    eps: float = 1e-3,
+    alphas: int | ArrayLike = 100,
+    **options: Any,
 ) -> Any:
     """Lasso coefficients for a grid of alphas, without an intercept: ``enet_path`` with r = 1.
 

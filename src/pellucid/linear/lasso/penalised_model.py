@@ -66,9 +66,9 @@ class PenalisedModel(LinearModel):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         check_input: bool = True,
         penalty_weights: ArrayLike | None = None,
     ) -> Self:

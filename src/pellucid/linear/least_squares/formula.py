@@ -72,7 +72,7 @@ class FormulaDesign(Transformer):
     def __init__(self, formula: str) -> None:
         self.formula = formula
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         formulaic = formulaic_module()
         frame = to_pandas(X)
         matrix = formulaic.model_matrix(

@@ -188,9 +188,9 @@ class LinearRegression(LinearInference):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         noise_covariance: ArrayLike | None = None,
     ) -> Self:
         """Solve the least-squares problem; ``noise_covariance`` (n, n) of correlated noise."""

@@ -1,8 +1,7 @@
 """The card of a logistic model, with its penalty in the scales of the textbooks."""
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.records import Card
 
@@ -30,7 +29,7 @@ def penalty_scales(C: float, ratio: float, n: float, shrink_intercept: bool) -> 
     return tuple(lines)
 
 
-def logistic_card(model: Any, strength: float, ratio: float, price: float) -> Card:
+def logistic_card(model: BaseEstimator, strength: float, ratio: float, price: float) -> Card:
     """The card of a fitted LogisticRegression."""
     K, n = len(model.classes_), model.n_observations_
     score = "b + x'w" if model.fit_intercept else "x'w"

@@ -246,7 +246,7 @@ class FirthLogisticRegression(LinearClassifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Maximise the penalised likelihood."""
         check.boolean(fit_intercept=self.fit_intercept)
         check.positive(tol=self.tol)

@@ -51,12 +51,14 @@ class Task(NamedTuple):
 class FoldRule(LogisticRule):
     """A point of a path as scikit-learn's scorers want it."""
 
-    def __init__(self, classes: Any = None, coef: Any = None, intercept: Any = None) -> None:
+    def __init__(
+        self, classes: np.ndarray | None = None, coef: Any = None, intercept: Any = None
+    ) -> None:
         self.classes = classes
         self.coef = coef
         self.intercept = intercept
 
-    def fit(self, X: Any, y: Any = None) -> "FoldRule":
+    def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> "FoldRule":
         self.classes_, self.coef_, self.intercept_ = self.classes, self.coef, self.intercept
         self.n_features_in_ = X.shape[1]
         return self

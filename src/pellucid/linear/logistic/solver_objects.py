@@ -79,7 +79,7 @@ class SoftmaxObjective(Objective):
         value = sum(part[0] for part in parts)
         return value / self.total, np.sum([part[1] for part in parts], axis=0).ravel() / self.total
 
-    def value(self, x: Array, rows: Any = None) -> float:
+    def value(self, x: Array, rows: np.ndarray | None = None) -> float:
         if rows is None:
             found = self.loss_value_gradient(x)[0]
         else:
@@ -90,13 +90,13 @@ class SoftmaxObjective(Objective):
     def _penalty_value(self, x: Array) -> float:
         return 0.0 if self.penalty is None else self.penalty.value(x[self.price > 0])
 
-    def loss_gradient(self, x: Array, rows: Any = None) -> Array:
+    def loss_gradient(self, x: Array, rows: np.ndarray | None = None) -> Array:
         if rows is None:
             return self.loss_value_gradient(x)[1]
         rows = np.atleast_1d(rows)
         return self._part(x, rows)[1].ravel() * len(self.D) / (len(rows) * self.total)
 
-    def gradient(self, x: Array, rows: Any = None) -> Array:
+    def gradient(self, x: Array, rows: np.ndarray | None = None) -> Array:
         g = self.loss_gradient(x, rows)
         return g if self.penalty is None else g + self.price * self.penalty.gradient(x)
 

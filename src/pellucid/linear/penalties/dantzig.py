@@ -9,7 +9,7 @@ Algorithm    a linear programme in w = u - v, u, v >= 0 with the cross-products 
 Reference: Candes & Tao (2007), The Dantzig selector: statistical estimation when p >> n.
 """
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import linprog
@@ -107,7 +107,7 @@ class DantzigSelector(LinearModel):
         self.fit_intercept = fit_intercept
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Solve the linear programme."""
         rows = self._open(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)

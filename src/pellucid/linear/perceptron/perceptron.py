@@ -352,11 +352,11 @@ class Perceptron(LinearClassifier, StochasticModel):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
+        X: Any,
+        y: Any,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Pass over the rows until no row is misclassified, or ``max_iter`` is reached."""
         self.n_updates_ = 0

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.algebra.least_squares import Engine, dense_leaf, joint_moments, wide_system
 from pellucid.core.algebra.linalg import EPS
@@ -133,7 +134,7 @@ def weighted_scorer(scorer: Callable[..., Any], weighted: bool) -> Callable[...,
     known = "sample_weight" in inspect.signature(scorer).parameters
     pass_on = weighted and (known or hasattr(scorer, "_score_func"))
 
-    def score(model: Any, X: np.ndarray, y: np.ndarray, w: Array) -> float:
+    def score(model: BaseEstimator, X: np.ndarray, y: np.ndarray, w: Array) -> float:
         return float(scorer(model, X, y, sample_weight=w) if pass_on else scorer(model, X, y))
 
     return score

@@ -14,7 +14,7 @@ References: Hoerl & Kennard (1970); ESL, section 3.4.1.
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -272,9 +272,9 @@ class Ridge(RidgeModel):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
-        sample_weight: np.ndarray | None = None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
         penalty_weights: ArrayLike | None = None,
     ) -> Self:
         """Solve for the coefficients; ``penalty_weights`` (p,) multiply the columns' penalties."""

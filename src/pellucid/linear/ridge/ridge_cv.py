@@ -238,7 +238,7 @@ class RidgeCV(RidgeModel):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the penalty by cross-validation and fit all rows with it."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

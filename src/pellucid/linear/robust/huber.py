@@ -302,7 +302,7 @@ class HuberRegressor(Regressor):
         self.tol = tol
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the coefficients and the scale of the noise."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

@@ -70,7 +70,7 @@ def class_targets(codes: IntArray, K: int, low: float, weights: Array) -> Target
 
 
 def fit_classes(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: Any,
     coef_init: ArrayLike | None,
@@ -318,11 +318,11 @@ class SGDClassifier(LinearClassifier, StochasticModel):
     @with_callbacks
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
+        X: Any,
+        y: Any,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        sample_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Run epochs of stochastic gradient steps."""
         fit_classes(self, X, y, coef_init, intercept_init, sample_weight)

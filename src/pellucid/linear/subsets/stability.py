@@ -106,7 +106,7 @@ def halves(n: int, n_pairs: int, rng: np.random.Generator) -> list[IntArray]:
 
 
 def stability_selection(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any,
     *,

@@ -253,7 +253,7 @@ class BestSubsetRegression(SelectedRegression):
         self.fit_intercept = fit_intercept
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the best subset of every size."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)

@@ -9,14 +9,14 @@ Units alone can make the condition bad: the same with the non-constant columns s
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.algebra.relations import exact_relations
 from pellucid.core.arrays.matrices import column_names, numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.wording import folded, number, one_line
 
 POOR = 1e6  # condition of X'X from which a third of the digits is gone
@@ -57,7 +57,9 @@ class Conditioning(NamedTuple):
         return "\n".join(folded(line) for line in [*lines, *self.combinations, *self.advice])
 
 
-def conditioning(X: Any, y: Any = None, feature_names: Sequence[str] | None = None) -> Conditioning:
+def conditioning(
+    X: ArrayLike, y: ArrayLike | None = None, feature_names: Sequence[str] | None = None
+) -> Conditioning:
     """Rank, uniqueness and condition number of the normal equations of X, with advice.
 
     Parameters

@@ -117,7 +117,7 @@ class Quadratic:
         self.c = float(vector(c, "c", 1)[0])
 
     @classmethod
-    def canonical(cls, B: Any, b: Any = None, c: float = 0.0) -> "Quadratic":
+    def canonical(cls, B: Any, b: ArrayLike | None = None, c: float = 0.0) -> "Quadratic":
         """x'Bx/2 + b.x + c."""
         return cls(square(B, "B") / 2, b, c)
 

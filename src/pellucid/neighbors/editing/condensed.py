@@ -121,7 +121,7 @@ class CondensedNearestNeighbour(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Choose the rows to keep, pass by pass."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("given", "random"), order=self.order)

@@ -87,7 +87,7 @@ class EditedNearestNeighbours(Classifier):
         self.repeat = repeat
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Delete the rows that their neighbours contradict."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("mode", "all"), kind=self.kind)

@@ -150,7 +150,7 @@ class NearestPrototypes(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the representatives of every class."""
         check.whole(n_prototypes=self.n_prototypes)
         check.one_of(METHODS, method=self.method)

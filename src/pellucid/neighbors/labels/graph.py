@@ -46,7 +46,7 @@ def spread_matrix(W: Any) -> Any:
     return thinned(W)
 
 
-def rbf_vote(Q: Any, X: np.ndarray, gamma: float, F: Array) -> Array:
+def rbf_vote(Q: np.ndarray, X: np.ndarray, gamma: float, F: Array) -> Array:
     """sum_i exp(-gamma (|q - x_i|^2 - nearest)) F_i: votes up to a factor, never all 0."""
     squares = row_squares(X)
 

@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.neighbors.search.hash_kernels import bucket_nearest, file_rows, meetings
@@ -173,7 +173,7 @@ class LSHIndex(BaseEstimator):
         self.random_state = random_state
         self.n_probes = n_probes
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Draw the hash functions and file the rows; ``y`` is ignored."""
         X = matrix(X, "X")
         check.one_of(("auto", *FAMILIES), family=self.family)
@@ -294,7 +294,7 @@ class LSHIndex(BaseEstimator):
             over(rank, range(0, len(raw), step))
         return out, index, found
 
-    def query(self, X: np.ndarray, k: int) -> tuple[Array, IntArray]:
+    def query(self, X: Any, k: int) -> tuple[Array, IntArray]:
         """Distances and indices of k near rows, nearest first; most are the nearest."""
         check_is_fitted(self, "recall_")
         X = matrix(X, "X")

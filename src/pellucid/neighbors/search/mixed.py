@@ -17,7 +17,7 @@ def is_gower(metric: object) -> bool:
     return isinstance(metric, Gower) or (isinstance(metric, str) and metric == "gower")
 
 
-def is_words(column: Any) -> bool:
+def is_words(column: np.ndarray) -> bool:
     """Whether a column holds anything but numbers."""
     if isinstance(column, Text | Coded):
         return True
@@ -26,7 +26,7 @@ def is_words(column: Any) -> bool:
     return not all(v is None or isinstance(v, int | float | np.number) for v in column.tolist())
 
 
-def codes(column: Any, known: Any) -> Array:
+def codes(column: np.ndarray, known: Any) -> Array:
     """The place of each cell in ``known``; a new value has the place behind them, a missing NaN.
 
     >>> codes(np.array(["b", "c", None], dtype=object), np.array(["a", "b"]))
@@ -45,12 +45,12 @@ def codes(column: Any, known: Any) -> Array:
     return place[found.codes[0]]
 
 
-def learn_words(columns: list[Any]) -> list[Any]:
+def learn_words(columns: Sequence[Any]) -> list[Any]:
     """The values of each column of words, None for numbers."""
     return [values_of(column) if is_words(column) else None for column in columns]
 
 
-def numbers(columns: list[Any], known: list[Any]) -> Array:
+def numbers(columns: Sequence[Any], known: list[Any]) -> Array:
     """The columns as one matrix, words as codes of ``known``."""
     parts = []
     for j, (column, words) in enumerate(zip(columns, known, strict=True)):

@@ -51,7 +51,11 @@ def ragged(values: NDArray[Any], first: IntArray) -> Any:
 
 
 def pair_weights(
-    rule: str | Callable[..., Any] | None, metric: MetricLike, Q: Any, X: np.ndarray, found: Found
+    rule: str | Callable[..., Any] | None,
+    metric: MetricLike,
+    Q: np.ndarray,
+    X: np.ndarray,
+    found: Found,
 ) -> Array | None:
     """A weight per pair, or None where all count alike; see ``weights``.
 

@@ -55,7 +55,7 @@ def neighbour_weights(
     rule: str | Callable[..., Any] | None,
     metric: MetricLike,
     Q: Any,
-    X: Any,
+    X: np.ndarray,
     distance: Array,
     index: IntArray,
 ) -> Array | None:

@@ -3,10 +3,10 @@
 Leaves stand side by side, a node above the middle of its children, one level below the other.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
@@ -16,6 +16,10 @@ from pellucid.plots.panels.style import GREY, colour
 from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.record import Tree
 from pellucid.tree.rules import edges, leaf_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_ENDS = 24  # boxes in the lowest row that can still be read
 BELOW, ABOVE = 0.34, 0.2  # where lines leave the words of a node and reach those of the next
@@ -42,7 +46,7 @@ class Diagram(NamedTuple):
         return sum(not question for question in self.questions)
 
 
-def the_tree(E: Any) -> Any:
+def the_tree(E: BaseEstimator) -> Any:
     """The model that holds the tree: the estimator, or the one that pruning made."""
     check_is_fitted(E)
     model = getattr(E, "estimator_", E)
@@ -57,14 +61,16 @@ def the_tree(E: Any) -> Any:
     return model
 
 
-def tree_names(model: Any) -> tuple[str, ...]:
+def tree_names(model: BaseEstimator) -> tuple[str, ...]:
     """The names of the features that the tree was fitted on."""
     found = getattr(model, "feature_names_in_", None)
     p = model.n_features_in_
     return tuple(f"x{j}" for j in range(p)) if found is None else tuple(map(str, found))
 
 
-def _depths(model: Any, names: tuple[str, ...]) -> tuple[IntArray, list[list[tuple[int, str]]]]:
+def _depths(
+    model: BaseEstimator, names: tuple[str, ...]
+) -> tuple[IntArray, list[list[tuple[int, str]]]]:
     """Depth of every node, and its children with what leads to them."""
     n = model.tree_.node_count
     depth = np.zeros(n, np.intp)
@@ -87,7 +93,7 @@ def deepest(depth: IntArray, inner: BoolArray) -> int:
     return int(depth.max())
 
 
-def layout(model: Any, max_depth: int | None = None) -> Diagram:
+def layout(model: BaseEstimator, max_depth: int | None = None) -> Diagram:
     """Where the nodes of a fitted tree stand, down to a level."""
     names, tree = tree_names(model), model.tree_
     depth, children = _depths(model, names)
@@ -130,7 +136,7 @@ def shade(diagram: Diagram, i: int) -> Any:
     return mpl.colormaps["Blues"](0.15 + 0.6 * float(values[i] - values.min()) / span)
 
 
-def draw_edges(ax: Any, diagram: Diagram, weight: Array | None = None) -> None:
+def draw_edges(ax: "Axes", diagram: Diagram, weight: Array | None = None) -> None:
     """Lines from parents to children with what leads there; as thick as the weight, if given."""
     for i, above in enumerate(diagram.parent):
         if above < 0:
@@ -146,7 +152,9 @@ def draw_edges(ax: Any, diagram: Diagram, weight: Array | None = None) -> None:
         write(ax, x, y, diagram.branches[i], fontsize="x-small", zorder=2, bbox=box)
 
 
-def draw_shares(ax: Any, diagram: Diagram, i: int, width: float, height: float, y: float) -> None:
+def draw_shares(
+    ax: "Axes", diagram: Diagram, i: int, width: float, height: float, y: float
+) -> None:
     """A bar with the shares of the classes at a node."""
     left = diagram.x[i] - width / 2
     for k, share in enumerate(diagram.shares[i]):
@@ -158,7 +166,7 @@ def draw_shares(ax: Any, diagram: Diagram, i: int, width: float, height: float, 
     )
 
 
-def frame(ax: Any, diagram: Diagram) -> None:
+def frame(ax: "Axes", diagram: Diagram) -> None:
     """No axes, room round the boxes."""
     ax.set_axis_off()
     ax.set_xlim(diagram.x.min() - 0.6, diagram.x.max() + 0.6)

@@ -1,6 +1,6 @@
 """Functions of one or two numbers on a grid, for the pictures of calculus."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ def function_of(f: Any) -> Callable[[Array], float]:
     return lambda x: float(np.asarray(inner(x)).reshape(()))
 
 
-def field_of(f: Callable[[Array], float], box: Any, side: int = SIDE) -> Field:
+def field_of(f: Callable[[Array], float], box: Sequence[float], side: int = SIDE) -> Field:
     """f over ((x low, x high), (y low, y high))."""
     bounds = np.asarray(box, dtype=np.float64)
     if bounds.shape != (2, 2) or not (bounds[:, 0] < bounds[:, 1]).all():

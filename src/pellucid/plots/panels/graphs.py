@@ -12,13 +12,17 @@ References: Sugiyama, Tagawa & Toda (1981).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Node = Any
 Point = tuple[float, float]
@@ -211,7 +215,7 @@ def edge_of(at: Point, size: Point, towards: Point, shape: str = "ellipse") -> P
 
 
 def draw_edge(
-    ax: Any,
+    ax: "Axes",
     ends: tuple[Point, Point],
     sizes: tuple[Point, Point],
     *,
@@ -249,7 +253,7 @@ def draw_edge(
 
 
 def draw_node(
-    ax: Any,
+    ax: "Axes",
     at: Point,
     size: Point,
     text: str,

@@ -3,19 +3,21 @@
 Nothing is drawn here, and nothing is learned: names and numbers are read off.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.matrices import column_names, numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.least_squares.summary import column_positions
 
 
-def table(X: Any) -> tuple[Array, tuple[str, ...]]:
+def table(X: ArrayLike) -> tuple[Array, tuple[str, ...]]:
     """The numbers of a table and the names of its columns.
 
     >>> table([[1, 2]])
@@ -25,7 +27,7 @@ def table(X: Any) -> tuple[Array, tuple[str, ...]]:
     return matrix, column_names(X, matrix.shape[1])
 
 
-def response(y: Any, n: int, name: str = "y") -> tuple[Array, str]:
+def response(y: ArrayLike, n: int, name: str = "y") -> tuple[Array, str]:
     """One target of n finite numbers, and its name where it has one.
 
     >>> response([[1], [2]], 2)
@@ -46,7 +48,7 @@ def response(y: Any, n: int, name: str = "y") -> tuple[Array, str]:
     return values, name if label in (None, "") else str(label)
 
 
-def same_kind(X: Any, matrix: Array) -> Any:
+def same_kind(X: ArrayLike, matrix: Array) -> Any:
     """``matrix`` as a frame of the kind and column names of X, or as it is."""
     if not is_frame(X):
         return matrix
@@ -56,7 +58,7 @@ def same_kind(X: Any, matrix: Array) -> Any:
     return nw.to_native(nw.from_dict(columns, native_namespace=space))
 
 
-def predicted(E: Any, X: Any) -> Array:
+def predicted(E: BaseEstimator, X: ArrayLike) -> Array:
     """Predictions of one target, (n,)."""
     found = np.asarray(E.predict(X), dtype=np.float64)
     if found.ndim == 2 and found.shape[1] == 1:
@@ -66,7 +68,7 @@ def predicted(E: Any, X: Any) -> Array:
     return found
 
 
-def model_names(E: Any, p: int | None = None) -> tuple[str, ...]:
+def model_names(E: BaseEstimator, p: int | None = None) -> tuple[str, ...]:
     """The names of the columns that a model was fitted on."""
     check_is_fitted(E)
     p = getattr(E, "n_features_in_", p)
@@ -84,7 +86,7 @@ def given_names(names: Any, p: int) -> tuple[str, ...]:
     return names
 
 
-def two_columns(columns: Any, names: tuple[str, ...]) -> tuple[int, int]:
+def two_columns(columns: Sequence[Any], names: tuple[str, ...]) -> tuple[int, int]:
     """Positions of two different columns, given by name or position."""
     found = column_positions(columns, names)
     if len(found) != 2:
@@ -92,7 +94,7 @@ def two_columns(columns: Any, names: tuple[str, ...]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def one_target(values: Any, target: int, ndim: int) -> Array:
+def one_target(values: ArrayLike, target: int, ndim: int) -> Array:
     """The array of one target from that of one (``ndim`` axes) or of several (one axis more)."""
     values = np.asarray(values, dtype=np.float64)
     if values.ndim == ndim:

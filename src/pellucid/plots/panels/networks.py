@@ -1,15 +1,20 @@
 """Layers of units on the page: where they stand, and lines between them as strong as weights."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.network import Network
 from pellucid.plots.panels.marks import PLATE, write
 from pellucid.plots.panels.style import colour
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_UNITS, MOST_WORDS = 10, 30  # units drawn of a layer; lines that can carry numbers
 
@@ -24,7 +29,7 @@ class Layers(NamedTuple):
     names: tuple[str, ...]  # of the inputs
 
 
-def the_network(E: Any) -> Network:
+def the_network(E: BaseEstimator) -> Network:
     """The network of a model, or the network itself."""
     network = getattr(E, "network_", E)
     if not isinstance(network, Network):
@@ -33,7 +38,7 @@ def the_network(E: Any) -> Network:
     return network
 
 
-def layers_of(E: Any) -> Layers:
+def layers_of(E: BaseEstimator) -> Layers:
     """The dense layers of a network, with the activation that follows each."""
     network = the_network(E)
     ops = network.plan.ops
@@ -65,7 +70,7 @@ def places(sizes: tuple[int, ...]) -> list[Array]:
     return found
 
 
-def draw_lines(ax: Any, at: list[Array], weights: tuple[Array | None, ...]) -> None:
+def draw_lines(ax: "Axes", at: list[Array], weights: tuple[Array | None, ...]) -> None:
     """Every connection: blue for positive, orange and dashed for negative, as thick as strong."""
     known = [np.abs(w).max() for w in weights if w is not None and w.size]
     most = max(known, default=1.0) or 1.0
@@ -85,7 +90,7 @@ def draw_lines(ax: Any, at: list[Array], weights: tuple[Array | None, ...]) -> N
                     )
 
 
-def draw_units(ax: Any, at: list[Array], sizes: tuple[int, ...], words: list[list[str]]) -> None:
+def draw_units(ax: "Axes", at: list[Array], sizes: tuple[int, ...], words: list[list[str]]) -> None:
     """Circles with what is known of them."""
     for p, n, said in zip(at, sizes, words, strict=True):
         for (x, y), word in zip(p, said, strict=False):

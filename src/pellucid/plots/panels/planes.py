@@ -5,16 +5,21 @@ at their median, and ``note`` says so. A place of the plane stands for one full 
 can be asked there.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.marks import dots, ring
 from pellucid.plots.panels.style import colour, margin, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_CLASSES = 8  # colours and shapes that can be told apart
 LINE, SIDE = 401, 181  # places of a grid along one column, along each side of a plane
@@ -81,7 +86,7 @@ def axes_view(M: Array) -> View:
     )
 
 
-def view_of(M: Array, names: tuple[str, ...], columns: Any = None) -> View:
+def view_of(M: Array, names: tuple[str, ...], columns: Sequence[Any] | None = None) -> View:
     """The columns named; else all of one or two, or the first two principal axes of more."""
     bad = ~np.isfinite(M).all(axis=0)
     if bad.any():
@@ -98,7 +103,7 @@ def view_of(M: Array, names: tuple[str, ...], columns: Any = None) -> View:
     return axes_view(M)
 
 
-def labels_of(y: Any, n: int, classes: Any = None) -> Labels:
+def labels_of(y: ArrayLike, n: int, classes: np.ndarray | None = None) -> Labels:
     """The codes of the labels of n rows; of the classes of a model where given.
 
     >>> labels_of(["b", "a", "b"], 3)
@@ -123,7 +128,7 @@ def labels_of(y: Any, n: int, classes: Any = None) -> Labels:
     return Labels(codes, text, "class" if name in (None, "") else str(name))
 
 
-def predicted_codes(E: Any, X: Any, classes: Any) -> IntArray:
+def predicted_codes(E: BaseEstimator, X: ArrayLike, classes: np.ndarray) -> IntArray:
     """Predictions as codes of the classes."""
     position = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
     found = np.asarray(E.predict(X)).tolist()
@@ -144,7 +149,7 @@ def grid_of(at: Array, side: int = SIDE, share: float = 0.06) -> tuple[tuple[Arr
 
 
 def draw_points(
-    ax: Any, at: Array, codes: IntArray, classes: tuple[str, ...], wrong: BoolArray | None = None
+    ax: "Axes", at: Array, codes: IntArray, classes: tuple[str, ...], wrong: BoolArray | None = None
 ) -> None:
     """Points by class, in colour and shape; those that are wrong ringed."""
     for k, label in enumerate(classes):
@@ -162,7 +167,7 @@ def light(k: int, share: float = 0.25) -> Array:
     return 1 - share * (1 - np.array(to_rgb(colour(k))))
 
 
-def paint_regions(ax: Any, lines: tuple[Array, ...], regions: IntArray, n_classes: int) -> None:
+def paint_regions(ax: "Axes", lines: tuple[Array, ...], regions: IntArray, n_classes: int) -> None:
     """The class of every place as a light tint, with a line between the classes."""
     x, y = lines
     tints = np.array([light(k) for k in range(n_classes)])

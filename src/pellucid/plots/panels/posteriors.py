@@ -3,12 +3,13 @@
 Normal, or Student-t where the noise variance has a posterior of its own. The intercept is first.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.sweeps import last_step
@@ -36,7 +37,7 @@ class Posterior(NamedTuple):
         normal = np.isinf(self.freedom)
         return float(ndtri(upper) if normal else stdtrit(self.freedom, upper))
 
-    def draw(self, n: int, random_state: Any = 0) -> Array:
+    def draw(self, n: int, random_state: Seed = 0) -> Array:
         """n draws, (n, q)."""
         rng = generator(random_state)
         z = rng.standard_normal((n, self.root.shape[1])) @ self.root.T
@@ -61,7 +62,7 @@ def make_posterior(names: tuple[str, ...], mean: Array, scale: Array, freedom: f
     return Posterior(names, mean, scale, freedom, symmetric_root(scale))
 
 
-def posterior_of(E: Any) -> Posterior:
+def posterior_of(E: BaseEstimator) -> Posterior:
     """What a fitted BayesianLinearRegression, BayesianRidge or ARDRegression believes.
 
     >>> from pellucid import BayesianLinearRegression
@@ -102,7 +103,7 @@ def parameter_label(name: str) -> str:
     return name if name == "intercept" else f"coefficient of {name}"
 
 
-def noise_of(E: Any) -> float:
+def noise_of(E: BaseEstimator) -> float:
     """The standard deviation of the noise that a Bayesian fit uses."""
     model = last_step(E)
     if hasattr(model, "noise_variance_"):

@@ -10,8 +10,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import History
 from pellucid.evaluation.callbacks import FitWatcher, is_step
 
@@ -24,14 +25,16 @@ class Recorder(FitWatcher):
     def __init__(self) -> None:
         self.runs: dict[int, list[Any]] = {}
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
+    def on_fit_task_end(
+        self, estimator: BaseEstimator, context: Any, *, fitted_estimator: Any
+    ) -> bool:
         if is_step(context):
             run = context.parent.task_id if context.parent.parent is not None else -1
             self.runs.setdefault(run, []).append(fitted_estimator)
         return False
 
 
-def watched(E: Any, X: Any, y: Any = None, **settings: Any) -> tuple[Any, Recorder]:
+def watched(E: BaseEstimator, X: Any, y: Any = None, **settings: Any) -> tuple[Any, Recorder]:
     """A clone of E fitted once more, and the models of its steps."""
     recorder = Recorder()
     model = clone(E).set_params(**settings).set_callbacks(recorder)
@@ -41,7 +44,7 @@ def watched(E: Any, X: Any, y: Any = None, **settings: Any) -> tuple[Any, Record
     return model, recorder
 
 
-def history_of(E: Any) -> History:
+def history_of(E: BaseEstimator) -> History:
     """The rows of a fitted estimator, or a sentence."""
     history = getattr(E, "history_", None)
     if history is None or not len(history):
@@ -49,7 +52,7 @@ def history_of(E: Any) -> History:
     return history
 
 
-def rounds(E: Any, X: Any, y: Any = None) -> list[Any]:
+def rounds(E: BaseEstimator, X: np.ndarray, y: np.ndarray | None = None) -> list[Any]:
     """The models after rounds 1, 2, ... of the run that E kept."""
     history = history_of(E)
     again, recorder = watched(E, X, y)
@@ -66,11 +69,11 @@ def rounds(E: Any, X: Any, y: Any = None) -> list[Any]:
     return min(found.values(), key=lambda run: abs(_objective(run[-1], X) - final))
 
 
-def _objective(model: Any, X: Any) -> float:
+def _objective(model: BaseEstimator, X: ArrayLike) -> float:
     return float(model.log_likelihood(X))
 
 
-def em_rounds(E: Any, X: Any) -> list[Any]:
+def em_rounds(E: BaseEstimator, X: np.ndarray) -> list[Any]:
     """The mixtures at the start and after every round of EM (the first is the start)."""
     after = rounds(E, X)
     first = float(history_of(E)["objective"][0])

@@ -5,6 +5,7 @@ there. A picture with ``steps=`` returns ``Steps``: the same picture once per st
 """
 
 import io
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
@@ -39,7 +41,7 @@ class Steps:
         shared_legend(grid)
         return grid[0].figure
 
-    def animate(self, path: Any, *, seconds: float = 0.8) -> Path:
+    def animate(self, path: Path, *, seconds: float = 0.8) -> Path:
         """Write the steps as frames: a GIF where the path ends so, else a folder of PNG files.
 
         Parameters
@@ -87,7 +89,7 @@ def _image(picture: Any) -> Any:
     return Image.open(file).convert("RGB")
 
 
-def chosen_steps(steps: Any, n: int) -> list[int]:
+def chosen_steps(steps: Sequence[Any], n: int) -> list[int]:
     """Positions in a history of n rows: True or a number of them, evenly; or the positions.
 
     >>> chosen_steps(3, 11), chosen_steps([0, -1], 11)
@@ -107,7 +109,7 @@ def chosen_steps(steps: Any, n: int) -> list[int]:
     return found
 
 
-def stages(E: Any, steps: Any) -> list[tuple[str, Any]]:
+def stages(E: BaseEstimator, steps: Sequence[Any]) -> list[tuple[str, Any]]:
     """(title, model as if the fit had stopped there) for the chosen rows of ``history_``."""
     model = last_step(E)
     history = getattr(model, "history_", None)
@@ -129,7 +131,7 @@ def stages(E: Any, steps: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def at_step(E: Any, model: Any, parameters: Array) -> Any:
+def at_step(E: BaseEstimator, model: BaseEstimator, parameters: Array) -> Any:
     """A copy of the model (inside its pipeline) with the parameters of one step."""
     rules, p = np.atleast_2d(model.coef_).shape
     width = parameters.size // rules

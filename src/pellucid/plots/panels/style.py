@@ -7,11 +7,15 @@ Matplotlib is imported where something is drawn, so that a record costs nothing.
 import io
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 # Okabe & Ito's palette; the first is the accent, the second the warning colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
@@ -22,7 +26,7 @@ LIGHT = "#D1D5DB"
 MOST_POINTS = 5000  # more are sub-sampled, with a fixed seed
 
 
-def axes(ax: Any = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
+def axes(ax: "Axes | None" = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
     """The axes to draw on: those given, or new ones; quiet spines and a light grid."""
     if ax is None:
         import matplotlib.pyplot as plt
@@ -41,7 +45,7 @@ def panels(n: int, *, columns: int = 3, size: tuple[float, float] = (3.6, 3.0)) 
     return [quiet(figure.add_subplot(rows, columns, i + 1)) for i in range(n)]
 
 
-def quiet(ax: Any) -> Any:
+def quiet(ax: "Axes") -> Any:
     """No box, a light grid behind the data."""
     if ax.name == "3d":
         return ax
@@ -98,7 +102,7 @@ def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) ->
     ax.set_title("\n".join(lines), loc="left", fontsize="medium")
 
 
-def legend(ax: Any, **options: Any) -> Any:
+def legend(ax: "Axes", **options: Any) -> Any:
     """A legend without a frame."""
     return ax.legend(**{"frameon": False, "fontsize": "small", **options})
 

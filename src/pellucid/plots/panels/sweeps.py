@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.inputs import same_kind, table
 
@@ -33,11 +34,11 @@ class Table(NamedTuple):
         """Rows of numbers in the user's kind of frame, or the array."""
         return same_kind(self.given, rows)
 
-    def at(self, column: Any) -> int:
+    def at(self, column: np.ndarray) -> int:
         """The position of a column given by its name or number."""
         return column_positions([column], self.names)[0]
 
-    def sweep(self, column: Any = None, *, widen: float = 0.0, n: int = 201) -> Sweep:
+    def sweep(self, column: np.ndarray | None = None, *, widen: float = 0.0, n: int = 201) -> Sweep:
         """One input from end to end (and ``widen`` of the range beyond), the others at medians."""
         j = 0 if column is None else self.at(column)
         low, high = float(self.X[:, j].min()), float(self.X[:, j].max())
@@ -49,7 +50,7 @@ class Table(NamedTuple):
         return Sweep(j, self.names[j], grid, rows, held)
 
 
-def read_table(X: Any, model: Any = None) -> Table:
+def read_table(X: ArrayLike, model: BaseEstimator = None) -> Table:
     """A table as numbers; one column may come as a vector.
 
     An array for a model that was fitted on a frame gets the names of that frame.
@@ -76,14 +77,14 @@ def with_note(title: str, note: str) -> str:
     return f"{title}\n({note})" if note else title
 
 
-def last_step(model: Any) -> Any:
+def last_step(model: BaseEstimator) -> Any:
     """The estimator at the end of a pipeline, or the estimator itself; it must be fitted."""
     model = model.steps[-1][1] if isinstance(model, Pipeline) else model
     check_is_fitted(model)
     return model
 
 
-def features_of(model: Any, rows: Any) -> Array:
+def features_of(model: BaseEstimator, rows: np.ndarray) -> Array:
     """The columns that the last step of a pipeline sees."""
     Z = model[:-1].transform(rows) if isinstance(model, Pipeline) and len(model) > 1 else rows
     Z = frame_matrix(Z) if is_frame(Z) else Z
@@ -112,7 +113,7 @@ def labelled(models: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def label_of(model: Any) -> str:
+def label_of(model: BaseEstimator) -> str:
     """A short name: the basis of a pipeline, the solver and its rate, or the class."""
     if isinstance(model, Pipeline):
         last = label_of(model.steps[-1][1])

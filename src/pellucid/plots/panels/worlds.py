@@ -25,7 +25,7 @@ def check_world(mdp: Any) -> MDP:
     return mdp
 
 
-def plan_of(mdp: MDP, V: Any, policy: Any = None) -> Plan:
+def plan_of(mdp: MDP, V: np.ndarray, policy: Any = None) -> Plan:
     """Values (and policy) as arrays: V may be a fitted planner or agent."""
     if hasattr(V, "values_"):
         policy = getattr(V, "policy_", None) if policy is None else policy

@@ -67,7 +67,7 @@ class Agent(Estimator):
         """What is computed once, after the last episode."""
 
     @with_callbacks
-    def fit(self, env: object, y: Any = None) -> Self:
+    def fit(self, env: object, y: ArrayLike | None = None) -> Self:
         """Learn from scratch in an MDP, a Gymnasium environment or the one with this id."""
         self._check_run()
         place = open_world(env)
@@ -75,7 +75,9 @@ class Agent(Estimator):
         return self._learn(place, self.n_episodes)
 
     @with_callbacks
-    def partial_fit(self, env: object, y: Any = None, *, n_episodes: int | None = None) -> Self:
+    def partial_fit(
+        self, env: object, y: ArrayLike | None = None, *, n_episodes: int | None = None
+    ) -> Self:
         """Go on where the last ``fit`` or ``partial_fit`` stopped, also after save and load."""
         self._check_run()
         place = open_world(env)

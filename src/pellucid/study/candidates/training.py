@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils.validation import has_fit_parameter
@@ -166,12 +166,12 @@ class Workshop:
 
     # --- scores ------------------------------------------------------------------------------
 
-    def fit_options(self, model: Any, rows: IntArray) -> dict[str, Any]:
+    def fit_options(self, model: BaseEstimator, rows: IntArray) -> dict[str, Any]:
         """The lists of a ranking, for models that learn from them."""
         wanted = self.query is not None and has_fit_parameter(model, "groups")
         return {"groups": self.query[rows]} if wanted else {}
 
-    def score(self, model: Any, Z: Array, rows: IntArray) -> float:
+    def score(self, model: BaseEstimator, Z: Array, rows: IntArray) -> float:
         query = None if self.query is None else self.query[rows]
         return self.scorer.score(model, Z, self.y[rows], query)
 
@@ -237,7 +237,7 @@ def _part_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], par
     return np.array(scores)
 
 
-def goes_on(estimator: Any, before: dict[str, Any], now: dict[str, Any]) -> bool:
+def goes_on(estimator: BaseEstimator, before: dict[str, Any], now: dict[str, Any]) -> bool:
     """Whether the fit with ``before`` is a start for ``now`` that does not change the answer.
 
     >>> from pellucid import HistGradientBoostingRegressor as Boosting, Ridge
@@ -364,7 +364,7 @@ def _has_choice(tried: Tried) -> bool:
     return any(len(values) > 1 for values in tried.candidate.space.values())
 
 
-def _cut(shop: Workshop, model: Any, tried: Tried) -> tuple[list[float], list[float]]:
+def _cut(shop: Workshop, model: BaseEstimator, tried: Tried) -> tuple[list[float], list[float]]:
     """Scores of ten parts of the judging rows and of the learning rows of a single fold."""
     part = shop.outer_part(0, tried.features)
     found: list[list[float]] = []

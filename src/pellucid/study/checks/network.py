@@ -15,6 +15,7 @@ Reference: Goh, Why momentum really works (2017).
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.neural.diagnosis import gradient_flow
@@ -52,12 +53,12 @@ def _one(said: dict[str, Any]) -> dict[str, Any]:
     return next(iter(said.values()))
 
 
-def inner(model: Any) -> Any:
+def inner(model: BaseEstimator) -> Any:
     """The network itself, where a model scales its target."""
     return model.inner_ if isinstance(model, UnitNetwork) else model
 
 
-def encoded(model: Any, y: Any) -> Array:
+def encoded(model: BaseEstimator, y: Any) -> Array:
     """Targets as the network sees them: codes of classes, or numbers in its units."""
     if isinstance(model, UnitNetwork):
         return model._in_units(y)
@@ -67,7 +68,7 @@ def encoded(model: Any, y: Any) -> Array:
     return np.searchsorted(classes, y).astype(np.float64)
 
 
-def too_steep(model: Any, X: Array, T: Array) -> dict[str, Any] | None:
+def too_steep(model: BaseEstimator, X: Array, T: Array) -> dict[str, Any] | None:
     """Evidence that the steps of this network are too large, or None."""
     history = model.history_
     if len(history) < 2:

@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -231,7 +232,7 @@ class TableFeatures(Transformer):
         if self.rare >= 1:
             raise ValueError(f"rare must be at least 0 and less than 1, got {self.rare!r}")
 
-    def _find_kinds(self, columns: list[Any]) -> list[str]:
+    def _find_kinds(self, columns: Sequence[Any]) -> list[str]:
         named = hasattr(self, "feature_names_in_")
         keys = list(self.feature_names_in_) if named else list(range(len(columns)))
         given = dict(self.kinds or {})
@@ -248,7 +249,7 @@ class TableFeatures(Transformer):
             for key, column in zip(keys, columns, strict=True)
         ]
 
-    def _treat(self, column: Any, kind: str, name: str, supervised: bool) -> Any:
+    def _treat(self, column: np.ndarray, kind: str, name: str, supervised: bool) -> Any:
         """The treatment of one column; ``Wide`` where it waits for the target."""
         if kind in ("number", "whole"):
             x, comma = numbers(column, name, comma=True), has_decimal_commas(column)
@@ -306,7 +307,7 @@ class TableFeatures(Transformer):
         check_is_fitted(self)
         return self._fill(self._check_columns(X, reset=False), {})
 
-    def _fill(self, columns: list[Any], crossed: dict[int, Array]) -> Array:
+    def _fill(self, columns: Sequence[Any], crossed: dict[int, Array]) -> Array:
         names = self._feature_names()
         ends = np.cumsum([0, *self._widths()])
         out = np.empty((_length(columns[0]), int(ends[-1])))
@@ -409,13 +410,13 @@ def _count_into(rows: BoolArray, strange: BoolArray | None) -> int:
     return int(strange.sum())
 
 
-def _length(column: Any) -> int:
+def _length(column: np.ndarray) -> int:
     if isinstance(column, np.ndarray):
         return len(column)
     return len(column.series) if hasattr(column, "series") else len(column.codes)
 
 
-def _target(y: Any, n: int, estimator: Any) -> Target | None:
+def _target(y: Any, n: int, estimator: BaseEstimator) -> Target | None:
     """The target for the coding of categories; None where there is none, or several."""
     y = np.asarray(y)
     if y.ndim != 1:

@@ -53,7 +53,7 @@ class Number(NamedTuple):
     def names(self, name: str) -> list[str]:
         return [name, f"{name} {MISSING}"][: self.width]
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         x = numbers(column, name, comma=self.comma)
         absent = np.isnan(x)
         if absent.any():
@@ -64,7 +64,7 @@ class Number(NamedTuple):
         if self.indicator:
             out[:, 1] = absent
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         x = numbers(column, name, comma=self.comma)
         return Strange(None, (x < self.low) | (x > self.high))
 
@@ -101,14 +101,14 @@ class Curve(NamedTuple):
         bends = [f"{name} bend {k}" for k in range(1, len(self.shift))]
         return [name, *bends, f"{name} {MISSING}"][: self.width]
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         first = np.empty((len(out), self.number.width))
         self.number.fill(column, name, first)
         m = len(self.shift)
         out[:, :m] = (spline_functions(first[:, 0], self.knots) - self.shift) / self.scale
         out[:, m:] = first[:, 1:]
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         return self.number.strange(column, name)
 
 
@@ -157,14 +157,14 @@ class Levels(NamedTuple):
             [self.missing if v is None else seek.get(v, self.other) for v in found], np.intp
         )
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         found, codes = levels(column)
         at = self._places(found)[codes]
         out[:] = 0.0
         rows = np.flatnonzero(at >= 0)
         out[rows, at[rows]] = 1.0
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         found, codes = levels(column)
         new = np.array([v is not None and v not in self.known for v in found], bool)
         return Strange(new[codes], None)
@@ -233,11 +233,11 @@ class TargetCode(NamedTuple):
             [self.missing if v is None else self.known.get(v, last) for v in found], np.intp
         )
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         found, codes = levels(column)
         out[:] = ((self.table - self.shift) / self.scale)[self.places(found)][codes]
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         found, codes = levels(column)
         new = np.array([v is not None and v not in self.known for v in found], bool)
         return Strange(new[codes], None)
@@ -299,7 +299,7 @@ class Dates(NamedTuple):
         found = [f"{name} {PARTS[part]}" for part in self.parts]
         return [*found, f"{name} {MISSING}"][: self.width]
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         moments = dates(column, name)
         table = date_parts(moments, self.start)[:, list(self.parts)]
         absent = np.isnat(moments)
@@ -309,7 +309,7 @@ class Dates(NamedTuple):
         if self.indicator:
             out[:, m] = absent
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         moments = dates(column, name)
         x = moments.astype(np.int64)
         return Strange(None, ((x < self.start) | (x > self.high)) & ~np.isnat(moments))
@@ -372,7 +372,7 @@ class Words(NamedTuple):
     def names(self, name: str) -> list[str]:
         return [f"{name}: {word}" for word in self.vocabulary]
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         out[:] = self._table(texts(column)) / self.scale
 
     def _table(self, cells: list[str]) -> Array:
@@ -383,7 +383,7 @@ class Words(NamedTuple):
             X /= np.where(length > 0, length, 1.0)
         return X
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         """Texts without any known word."""
         X = count_matrix(cut_words(texts(column), True, (1, 1)), self.vocabulary)
         return Strange(np.diff(X.indptr) == 0, None)
@@ -428,7 +428,7 @@ class Items(NamedTuple):
         found = [f"{name} has {item}" for item in self.labels]
         return [*found, f"{name} {MISSING}"][: self.width]
 
-    def fill(self, column: Any, name: str, out: Array) -> None:
+    def fill(self, column: np.ndarray, name: str, out: Array) -> None:
         found, row, item, missing = items(column)
         place = np.array([self.known.get(v, self.other) for v in found], np.intp)
         out[:] = 0.0
@@ -437,7 +437,7 @@ class Items(NamedTuple):
         if self.indicator:
             out[:, -1] = missing
 
-    def strange(self, column: Any, name: str) -> Strange:
+    def strange(self, column: np.ndarray, name: str) -> Strange:
         found, row, item, missing = items(column)
         new = np.array([v not in self.known for v in found], bool)
         strange = np.zeros(len(missing), bool)
@@ -445,7 +445,7 @@ class Items(NamedTuple):
         return Strange(strange, None)
 
 
-def learn_items(column: Any, rare: float, most: int) -> Items | None:
+def learn_items(column: np.ndarray, rare: float, most: int) -> Items | None:
     found, _, item, missing = items(column)
     n = len(missing)
     counts = np.bincount(item, minlength=len(found))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
@@ -56,13 +56,13 @@ class Said(NamedTuple):
     probability: Array | None
 
 
-def say(model: Any, X: Any, task: Task) -> Said:
+def say(model: BaseEstimator, X: Any, task: Task) -> Said:
     classes = task.kind in CLASSES and hasattr(model, "predict_proba")
     return Said(model.predict(X), model.predict_proba(X) if classes else None)
 
 
 def score_table(
-    scorer: Scorer, model: Any, said: Said, X: Any, y: Any, query: ArrayLike | None
+    scorer: Scorer, model: BaseEstimator, said: Said, X: Any, y: Any, query: ArrayLike | None
 ) -> MetricTable:
     """Every measure of the task with its interval; the study's own among them."""
     task = scorer.task
@@ -111,7 +111,7 @@ class TestRows(GuardedTest):
         self._scorer, self._query = scorer, query
         self.said: Said | None = None
 
-    def _table(self, model: Any) -> MetricTable:
+    def _table(self, model: BaseEstimator) -> MetricTable:
         self.said = say(model, self._X, self._scorer.task)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is undefined is a dash in the table
@@ -127,7 +127,12 @@ class Evaluation(NamedTuple):
 
 
 def assess(
-    shop: Workshop, model: Any, guess: Any, test: IntArray, cells: pl.DataFrame, cut: Cut | None
+    shop: Workshop,
+    model: BaseEstimator,
+    guess: Any,
+    test: IntArray,
+    cells: pl.DataFrame,
+    cut: Cut | None,
 ) -> Evaluation:
     """Score the model once on the test rows; ``cells`` is the whole table, for the worst rows."""
     X, y = shop.frame[test], shop.y[test]
@@ -161,7 +166,7 @@ def assess(
 
 
 def _add_classes(
-    final: Final, task: Task, model: Any, said: Said, y: Any, cut: Cut | None
+    final: Final, task: Task, model: BaseEstimator, said: Said, y: Any, cut: Cut | None
 ) -> Final:
     table: Any = final.table
     labels = [_label(one) for one in table.confusion.labels]
@@ -187,7 +192,7 @@ def _add_classes(
     )
 
 
-def reliability_data(task: Task, model: Any, said: Said, y: Any) -> dict[str, Any] | None:
+def reliability_data(task: Task, model: BaseEstimator, said: Said, y: Any) -> dict[str, Any] | None:
     """Predicted and observed shares; of the positive class, or of "the likeliest class is right".
 
     ``band`` is the ece that perfect probabilities would exceed in 5 % of such tables.
@@ -224,7 +229,7 @@ def reliability_data(task: Task, model: Any, said: Said, y: Any) -> dict[str, An
     }
 
 
-def row_losses(task: Task, model: Any, said: Said, y: Any) -> Array:
+def row_losses(task: Task, model: BaseEstimator, said: Said, y: Any) -> Array:
     """How wrong the model is on each row: surprise, or absolute error."""
     if task.kind in CLASSES:
         if said.probability is None:
@@ -238,7 +243,7 @@ def row_losses(task: Task, model: Any, said: Said, y: Any) -> Array:
 
 
 def worst_rows(
-    shop: Workshop, model: Any, said: Said, y: Any, test: IntArray, cells: pl.DataFrame
+    shop: Workshop, model: BaseEstimator, said: Said, y: Any, test: IntArray, cells: pl.DataFrame
 ) -> list[dict[str, Any]]:
     """The rows the model errs on most, with their cells."""
     task = shop.scorer.task
@@ -263,7 +268,7 @@ def worst_rows(
 
 
 def prediction_rows(
-    task: Task, model: Any, said: Said, y: Any, test: IntArray
+    task: Task, model: BaseEstimator, said: Said, y: Any, test: IntArray
 ) -> list[dict[str, Any]]:
     """One record per test row, for the file of predictions."""
     rows = []

@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.intervals.intervals import Interval
@@ -45,7 +46,9 @@ class Scorer(NamedTuple):
     def sign(self) -> float:
         return 1.0 if self.metric.greater_is_better else -1.0
 
-    def score(self, model: Any, Z: Array, y: Any, query: ArrayLike | None = None) -> float:
+    def score(
+        self, model: BaseEstimator, Z: Array, y: Any, query: ArrayLike | None = None
+    ) -> float:
         """The measure of a fitted model; ``query`` are the lists of a ranking."""
         if self.task.kind == "ranking" and self.metric.name == "ndcg":
             return mean_gain(y, model.predict(Z), query)
@@ -60,7 +63,7 @@ class Scorer(NamedTuple):
             return self.metric.score(y, model.predict(Z), labels=known, positive=positive)
         return self.metric.evaluate(model, Z, y, positive=positive)
 
-    def decide(self, model: Any, Z: Array) -> Any:
+    def decide(self, model: BaseEstimator, Z: Array) -> Any:
         """Labels: by least expected cost where there are costs and probabilities."""
         if self.cost_matrix is None or not hasattr(model, "predict_proba"):
             return model.predict(Z)

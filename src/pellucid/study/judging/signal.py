@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, stdtr
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.metrics.metrics import predictions_for, resolve_metric
@@ -183,7 +184,7 @@ def better_than_guessing(shop: Workshop, outcome: Outcome, guess: Outcome) -> fl
     return None
 
 
-def _likelihood(shop: Workshop, model: Any, Z: Array) -> Array:
+def _likelihood(shop: Workshop, model: BaseEstimator, Z: Array) -> Array:
     """A score that grows with the likelihood of the positive class."""
     score = np.asarray(predictions_for(shop.scorer.metric, model, Z))
     return -score if shop.scorer.task.positive == model.classes_[0] else score

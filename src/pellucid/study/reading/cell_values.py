@@ -40,7 +40,7 @@ def label(value: object) -> str | None:
     return str(value)
 
 
-def levels(column: Any) -> tuple[list[str | None], IntArray]:
+def levels(column: np.ndarray) -> tuple[list[str | None], IntArray]:
     """Distinct levels of a column (None: missing) and the number of every cell's level.
 
     >>> levels(np.array(["b", None, "b"], dtype=object))
@@ -58,7 +58,7 @@ def levels(column: Any) -> tuple[list[str | None], IntArray]:
     return list(place), codes
 
 
-def numbers(column: Any, name: str, *, comma: bool = False) -> Array:
+def numbers(column: np.ndarray, name: str, *, comma: bool = False) -> Array:
     """Cells as float64, missing ones as NaN.
 
     In a column of text the cells that are no numbers count as missing, as in the audit; text of
@@ -125,7 +125,7 @@ def _read_numbers(series: pl.Series, name: str, known: bool) -> Array:
     return np.asarray(read.fill_null(np.nan).to_numpy())
 
 
-def _first_text(column: Any) -> Any:
+def _first_text(column: np.ndarray) -> Any:
     for cell in column.tolist():
         if label(cell) is not None:
             try:
@@ -135,7 +135,7 @@ def _first_text(column: Any) -> Any:
     return None
 
 
-def dates(column: Any, name: str) -> Any:
+def dates(column: np.ndarray, name: str) -> Any:
     """Cells as datetime64[us]; text is read in the usual ways to write dates, what cannot be is
     missing; whole numbers such as 20240131 are days."""
     if isinstance(column, Coded):
@@ -159,7 +159,7 @@ def _moment(cell: object) -> Any:
     return cell
 
 
-def _numbered_days(column: Any, name: str) -> Any:
+def _numbered_days(column: np.ndarray, name: str) -> Any:
     """Days written as whole numbers, such as 20240131."""
     x = column.astype(np.float64)
     seen = x[~np.isnan(x)]

@@ -1,5 +1,6 @@
 """The target of a task as arrays: labels, numbers, or 0 and 1 with a column per label."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def _classes(column: pl.Series, task: Task) -> Any:
     return values.astype(str) if values.dtype.kind == "O" else values
 
 
-def _labels(columns: list[Any], task: Task) -> Any:
+def _labels(columns: Sequence[Any], task: Task) -> Any:
     if len(columns) > 1:
         levels = [sorted(column.unique().drop_nulls().to_list()) for column in columns]
         parts = [

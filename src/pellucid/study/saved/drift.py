@@ -111,7 +111,7 @@ def sketch_columns(frame: pl.DataFrame, kinds: dict[str, str]) -> dict[str, dict
     }
 
 
-def sketch(column: Any, kind: str, name: str) -> dict[str, Any]:
+def sketch(column: np.ndarray, kind: str, name: str) -> dict[str, Any]:
     """Sorted numbers, or counts of levels; nothing but counts of cells for texts and lists."""
     if kind in ("number", "whole", "date"):
         x = moments(column, name) if kind == "date" else numbers(column, name, comma=True)
@@ -132,7 +132,7 @@ def sketch(column: Any, kind: str, name: str) -> dict[str, Any]:
     return {"kind": kind, "n": 0, "missing": 0}
 
 
-def moments(column: Any, name: str) -> Array:
+def moments(column: np.ndarray, name: str) -> Array:
     """Dates as microseconds since 1970; NaN where missing."""
     at = dates(column, name)
     return np.where(np.isnat(at), np.nan, at.astype(np.int64).astype(np.float64))
@@ -187,7 +187,7 @@ def drift_report(
     return DriftReport(adjusted(found), strange.n, strange.rows_unseen, strange.rows_outside, alpha)
 
 
-def sketch_all(column: Any, kind: str, name: str) -> dict[str, Any]:
+def sketch_all(column: np.ndarray, kind: str, name: str) -> dict[str, Any]:
     """The new rows: every number, every level."""
     if kind in ("category", "truth"):
         found, codes = levels(column)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from scipy.special import ndtr
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
@@ -96,7 +96,7 @@ class Answers(NamedTuple):
 
 
 def judge(
-    model: Any,
+    model: BaseEstimator,
     frame: pl.DataFrame,
     target: str | Sequence[str] | None = None,
     *,
@@ -161,7 +161,7 @@ def judge(
 
 
 def known_rows(
-    model: Any, frame: pl.DataFrame, target: str | Sequence[str] | None
+    model: BaseEstimator, frame: pl.DataFrame, target: str | Sequence[str] | None
 ) -> tuple[pl.DataFrame, int, Task]:
     """The rows that have a target, how many have none, and the task."""
     task = task_of(model, frame, target)
@@ -175,7 +175,7 @@ def known_rows(
     return frame.filter(known), int((~known).sum()), task
 
 
-def task_of(model: Any, frame: pl.DataFrame, target: str | Sequence[str] | None) -> Task:
+def task_of(model: BaseEstimator, frame: pl.DataFrame, target: str | Sequence[str] | None) -> Task:
     """The task of the study, or what the target looks like."""
     about = take_apart(model).about
     names = [target] if isinstance(target, str) else list(target or about.get("target") or [])
@@ -203,7 +203,7 @@ def make_scorer_direction(kind: str, metric: str) -> bool:
 
 
 def ask(
-    model: Any, rows: pl.DataFrame, task: Task, cost_matrix: ArrayLike | None
+    model: BaseEstimator, rows: pl.DataFrame, task: Task, cost_matrix: ArrayLike | None
 ) -> tuple[Answers, tuple[str, ...]]:
     """What the model says; and the classes among the answers that it does not know."""
     names = needed_columns(model)
@@ -330,7 +330,7 @@ def one_group(answers: Answers, name: str, inside: BoolArray, said: Array) -> Gr
     return GroupScore(name, n, interval)
 
 
-def drift_of(model: Any, rows: pl.DataFrame, alpha: float) -> DriftReport | None:
+def drift_of(model: BaseEstimator, rows: pl.DataFrame, alpha: float) -> DriftReport | None:
     """Against the sketch of the training rows; None for models that keep none."""
     parts = take_apart(model)
     if not isinstance(parts.features, TableFeatures) or "training" not in parts.about:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from scipy.special import stdtrit
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.frames import frame_matrix
@@ -96,7 +97,7 @@ class Machine(NamedTuple):
         return [f"prediction of {name}" for name in about.get("target") or ["the target"]]
 
 
-def machine_of(model: Any) -> Machine:
+def machine_of(model: BaseEstimator) -> Machine:
     """Take the model apart; a model without names gets x0, x1, ..."""
     parts = take_apart(model)
     columns = needed_columns(model)
@@ -114,7 +115,7 @@ def machine_of(model: Any) -> Machine:
 
 
 def explain_model(
-    model: Any,
+    model: BaseEstimator,
     frame: pl.DataFrame | None = None,
     *,
     target: str | Sequence[str] | None = None,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays import check
@@ -49,7 +49,7 @@ class Parts(NamedTuple):
         return X if self.features is None else self.features.transform(X)
 
 
-def take_apart(model: Any) -> Parts:
+def take_apart(model: BaseEstimator) -> Parts:
     """Features, model and what the study said; any fitted model is welcome."""
     about = getattr(model, "study_", None) or {}
     if not isinstance(model, Pipeline):
@@ -77,7 +77,7 @@ def probabilities(last: Any, Z: Array) -> Array:
     return np.column_stack(yes)
 
 
-def needed_columns(model: Any) -> list[str] | None:
+def needed_columns(model: BaseEstimator) -> list[str] | None:
     """The names of the input columns; None where the model was fitted without names."""
     parts = take_apart(model)
     for one in (parts.features, model, parts.last):
@@ -104,7 +104,7 @@ class Application:
     [('a',), ('b',)]
     """
 
-    def __init__(self, model: Any, asked: Asked) -> None:
+    def __init__(self, model: BaseEstimator, asked: Asked) -> None:
         self.model, self.asked = model, asked
         self.parts = take_apart(model)
         self.about = self.parts.about

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import adjusted_rand_score
 
 from pellucid.cluster.choosing.elbow_rule import ElbowResult, elbow
@@ -116,7 +117,7 @@ class Space(NamedTuple):
             labels = np.asarray(model.fit_predict(Z))
         return model, labels
 
-    def error(self, model: Any, Z: Array, labels: IntArray) -> float:
+    def error(self, model: BaseEstimator, Z: Array, labels: IntArray) -> float:
         """J of a model that has one, else the squares within the groups."""
         return float(model.inertia_) if hasattr(model, "inertia_") else squares_within(Z, labels)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays import check
@@ -208,7 +209,7 @@ def traits(inputs: Inputs, labels: IntArray, most: int = 5) -> list[list[Trait]]
     return found
 
 
-def memberships(model: Any, Z: Array, labels: IntArray) -> Array:
+def memberships(model: BaseEstimator, Z: Array, labels: IntArray) -> Array:
     """How clearly a row belongs to its group: a probability, or how much nearer its centre is."""
     if hasattr(model, "probabilities_"):
         return np.asarray(model.probabilities_)

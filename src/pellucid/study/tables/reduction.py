@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 import pellucid
@@ -183,7 +184,7 @@ def row_map(scores: Array) -> dict[str, Any]:
     return {"x": xy[:, 0].round(4), "y": xy[:, 1].round(4), "reach": reach}
 
 
-def error_share(model: Any) -> float:
+def error_share(model: BaseEstimator) -> float:
     """The share of the spread that the scores do not rebuild."""
     return float(max(0.0, 1 - model.explained_variance_ratio_.sum()))
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Summary
@@ -172,7 +173,7 @@ def _curves(
     return np.array(found)
 
 
-def _answers(model: Any, Z: Array) -> Array:
+def _answers(model: BaseEstimator, Z: Array) -> Array:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(Z))
     if hasattr(model, "classes_"):

@@ -109,7 +109,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         shares = sums / sums.sum(axis=1, keepdims=True)
         return shares[:, None, :], np.zeros((len(sums), 0))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: np.ndarray) -> Array:
         """Class shares of the leaf, or of all leaves by their fractions, (n, K)."""
         found = self._answers(X)
         return found / found.sum(axis=1, keepdims=True)

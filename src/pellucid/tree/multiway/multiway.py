@@ -16,6 +16,7 @@ Search       compiled (``search_kernels.py``): numbers enter as ranks, a node so
 References: Quinlan, "Induction of decision trees" (1986) and "C4.5" (1993); Mitchell, chapter 3.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ def statistic_weight(S: Array, criterion: str) -> Array:
     return S[..., 0] if criterion == "squared_error" else S.sum(axis=-1)
 
 
-def rank_column(column: Any, categorical: bool) -> tuple[Any, Any]:
+def rank_column(column: np.ndarray, categorical: bool) -> tuple[Any, Any]:
     """Ranks (-1 missing) and distinct numbers of a column; codes are ranks already.
 
     >>> [part.tolist() for part in rank_column(np.array([3.0, np.nan, 1.0, 3.0]), False)]
@@ -160,7 +161,7 @@ class Visit(NamedTuple):
     weight: Array
 
 
-def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
+def walk(tree: MultiwayTree, columns: Sequence[Any], *, fractions: bool) -> Visit:
     """Send every row down; with ``fractions`` a row with missing cells ends in several leaves.
 
     A category that the node has not seen ends there: the node's own distribution answers.
@@ -178,7 +179,7 @@ def walk(tree: MultiwayTree, columns: list[Any], *, fractions: bool) -> Visit:
     return Visit(*(np.concatenate(pair) for pair in zip(whole, divided, strict=True)))
 
 
-def walk_divided(tree: MultiwayTree, columns: list[Any], rows: IntArray) -> Visit:
+def walk_divided(tree: MultiwayTree, columns: Sequence[Any], rows: IntArray) -> Visit:
     """The same for rows that missing cells divide among the leaves."""
     children = tree.child_lists()
     ends: list[tuple[Any, Any, Array]] = []
@@ -204,7 +205,7 @@ def walk_divided(tree: MultiwayTree, columns: list[Any], rows: IntArray) -> Visi
 
 
 def branches_of(
-    tree: MultiwayTree, node: int, columns: list[Any], rows: IntArray
+    tree: MultiwayTree, node: int, columns: Sequence[Any], rows: IntArray
 ) -> tuple[Any, Any]:
     """The branch that each row takes at a node, and which rows have no value there."""
     x = columns[tree.feature[node]][rows]

@@ -28,7 +28,7 @@ def absent(values: NDArray[Any]) -> BoolArray:
     return np.array([v is None or type(v).__name__ == "NAType" or v != v for v in cells], bool)
 
 
-def is_categorical(column: Any) -> bool:
+def is_categorical(column: np.ndarray) -> bool:
     """By type: text, objects, categories and truth values are categories."""
     return isinstance(column, Text | Coded) or column.dtype.kind not in "iuf"
 
@@ -49,7 +49,7 @@ class MultiwayBase(Estimator):
     def _node_values(self, sums: Array) -> tuple[Array, Array]:
         """Value (nodes, 1, k) and spread of the nodes from their sums."""
 
-    def _mask(self, columns: list[Any]) -> BoolArray:
+    def _mask(self, columns: Sequence[Any]) -> BoolArray:
         """Which columns are categorical."""
         asked, d = self.categorical_features, len(columns)
         if isinstance(asked, str):
@@ -87,7 +87,7 @@ class MultiwayBase(Estimator):
             read.append(self._codes(values, known)[codes])
         return Attributes(read, self.is_categorical_)
 
-    def _distinct(self, columns: list[Any]) -> dict[int, tuple[Any, Any]]:
+    def _distinct(self, columns: Sequence[Any]) -> dict[int, tuple[Any, Any]]:
         """Distinct values and codes of the categorical columns, found in one sweep."""
         chosen = np.flatnonzero(self.is_categorical_).tolist()
         if not chosen:
@@ -95,7 +95,7 @@ class MultiwayBase(Estimator):
         found = find_values([columns[j] for j in chosen])
         return {j: (found.values[k], found.codes[k]) for k, j in enumerate(chosen)}
 
-    def _number_column(self, column: Any, j: int) -> Array:
+    def _number_column(self, column: np.ndarray, j: int) -> Array:
         column = plain_column(column)
         try:
             return np.ascontiguousarray(column, dtype=np.float64)

@@ -47,7 +47,7 @@ class Block(NamedTuple):
     side: Any  # (4, 3) int64  column; weight and sum left of the cut
 
 
-def lay_out(X: Any, asked: int) -> Cells:
+def lay_out(X: np.ndarray, asked: int) -> Cells:
     """Row by row where a node asks about most columns, else column by column.
 
     >>> lay_out(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), 1).flat.tolist()

@@ -1,7 +1,6 @@
 """Walk rows through all trees of a forest, stored one after the other in flat arrays."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -123,7 +122,7 @@ def add_meetings(leaf, other, bag, other_bag, first, last, together, both):
                     together[i, j] += np.float32(other[t, j] == a)
 
 
-def over_blocks(kernel: Callable[..., None], X: Any, *arguments: object) -> None:
+def over_blocks(kernel: Callable[..., None], X: np.ndarray, *arguments: object) -> None:
     """Call ``kernel(X, first, last, ...)`` for blocks of rows, in threads."""
     n = len(X)
     size = min(BLOCK, max(1, -(-n // 4)))

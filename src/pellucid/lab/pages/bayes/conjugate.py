@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.inference import BetaBernoulli
 from pellucid.lab.drawing import number
 from pellucid.lab.pages.bayes.rows import Rows, Story, still
@@ -51,7 +52,7 @@ def conjugate(rows: Rows, params: dict[str, Any]) -> Story:
     )
 
 
-def bernoulli_loss(p: float, y: Any) -> float:
+def bernoulli_loss(p: float, y: ArrayLike) -> float:
     return float(-np.log(np.where(y == 1, p, 1.0 - p)).mean())
 
 
@@ -62,7 +63,14 @@ def beta_panel(marks: list[Any], high: float) -> Any:
 
 
 def beta_frame(
-    rows: Rows, x: Any, start: Any, before: Any, belief: Any, past: list[Any], step: int, m: int
+    rows: Rows,
+    x: ArrayLike,
+    start: Any,
+    before: Any,
+    belief: Any,
+    past: list[Any],
+    step: int,
+    m: int,
 ) -> Frame:
     a, b, p = belief.alpha, belief.beta, float(belief.mean)
     s, f = a - start.alpha, b - start.beta

@@ -18,7 +18,7 @@ def counted(rows: Rows, params: dict[str, Any]) -> Story:
     alpha, bins = params["alpha"], params["ranges"]
     edges = np.linspace(rows.data.X.min(axis=0), rows.data.X.max(axis=0), bins + 1)
 
-    def read(X: Any) -> Any:
+    def read(X: np.ndarray) -> Any:
         return np.column_stack([np.digitize(X[:, j], edges[1:-1, j]) for j in (0, 1)])
 
     cells, place = read(rows.X), read(rows.query[None])[0]
@@ -94,13 +94,20 @@ def cell_marks(place: Any, edges: Any, box: Any) -> list[Any]:
 
 
 def count_frame(
-    rows: Rows, models: Any, read: Any, place: Any, prior: Any, like: Any, edges: Any, k: int
+    rows: Rows,
+    models: Any,
+    read: Any,
+    place: tuple[float, float],
+    prior: Any,
+    like: Any,
+    edges: Any,
+    k: int,
 ) -> Frame:
     """Prior (k = 0), with the first column, with both."""
     posterior, lost = posterior_of(prior, like[:, :k])
     best = int(prior.argmax())
 
-    def said(X: Any) -> Any:
+    def said(X: np.ndarray) -> Any:
         return np.full(len(X), best) if k == 0 else models[k].predict(read(X)[:, :k])
 
     train = float((said(rows.X) != rows.y).mean())
@@ -136,7 +143,14 @@ def count_frame(
 
 
 def truth_frame(
-    rows: Rows, models: Any, read: Any, place: Any, prior: Any, like: Any, edges: Any, before: Frame
+    rows: Rows,
+    models: Any,
+    read: Any,
+    place: tuple[float, float],
+    prior: Any,
+    like: Any,
+    edges: Any,
+    before: Frame,
 ) -> Frame:
     """The shares of the rows that really are in the query's cell."""
     here = (read(rows.X) == place).all(axis=1)

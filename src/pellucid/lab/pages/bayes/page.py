@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import rows_code, told
 from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.bayes import walks
@@ -50,7 +51,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def gap(rng: Any) -> LabData:
+def gap(rng: Rng) -> LabData:
     """Class 1 was never seen with a small x1, however large its x2 is."""
     n = 70
     y = np.arange(n) % 2
@@ -63,17 +64,17 @@ def gap(rng: Any) -> LabData:
     return labelled(X, y)
 
 
-def two_groups(rng: Any) -> LabData:
+def two_groups(rng: Rng) -> LabData:
     """Two clouds side by side, few rows."""
     return blobs(rng, 30, ((0, 0), (3.2, 0.8)), 0.7)
 
 
-def near(rng: Any) -> LabData:
+def near(rng: Rng) -> LabData:
     """Two clouds that overlap."""
     return blobs(rng, 60, ((0, 0), (1.4, 1.0)), 0.9)
 
 
-def far_off(rng: Any) -> LabData:
+def far_off(rng: Rng) -> LabData:
     """x2 follows a line in x1, and x1 is far from 0."""
     x = rng.uniform(8.0, 11.0, size=40)
     z = 2.0 + 0.6 * x + 0.5 * rng.normal(size=40)

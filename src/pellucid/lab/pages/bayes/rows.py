@@ -4,6 +4,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid import GaussianNB
 from pellucid.lab.drawing import LEAST, class_regions, held_rows, log_loss, number, row_points
@@ -108,7 +109,7 @@ def gaussian(rows: Rows) -> Story:
     return Story("GaussianNB", card, panels, frames, "mean log loss", verdict, code)
 
 
-def gaussian_frame(rows: Rows, model: Any, step: int, m: int) -> Frame:
+def gaussian_frame(rows: Rows, model: BaseEstimator, step: int, m: int) -> Frame:
     p = model.predict_proba(rows.query[None])[0]
     like = np.exp(-((rows.query - model.theta_) ** 2) / (2 * model.var_)) / np.sqrt(
         2 * np.pi * model.var_
@@ -142,7 +143,7 @@ def gaussian_frame(rows: Rows, model: Any, step: int, m: int) -> Frame:
     return Frame(step, train, None, formula, numbers, {"panels": scene}, test)
 
 
-def density_panel(rows: Rows, model: Any) -> Any:
+def density_panel(rows: Rows, model: BaseEstimator) -> Any:
     """P(c) p(x1 | c) of every class along the first column."""
     x = np.linspace(rows.box[0], rows.box[1], 81)
     spread = np.sqrt(np.maximum(model.var_[:, 0], 1e-300))

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.inference import laplace_approximation
 from pellucid.lab.drawing import heard
 from pellucid.lab.pages.bayes.rows import Rows
@@ -73,10 +74,10 @@ def boundary(rows: Rows) -> Target:
     Z = rows.X - centre
     Z_test, sign_test = rows.X_test - centre, np.where(rows.y_test == 1, 1.0, -1.0)
 
-    def log_density(w: Any) -> float:
+    def log_density(w: np.ndarray) -> float:
         return float(-np.logaddexp(0, -sign * (Z @ w)).sum() - w @ w / (2 * PRIOR))
 
-    def held_out(w: Any) -> float:
+    def held_out(w: np.ndarray) -> float:
         loss = np.logaddexp(0, -sign_test * (Z_test @ w)).mean()
         return float(len(Z) * loss + w @ w / (2 * PRIOR))
 
@@ -89,7 +90,7 @@ def boundary(rows: Rows) -> Target:
         max(box[3], spread[1]),
     )
 
-    def draw(W: Any) -> list[Mark]:
+    def draw(W: np.ndarray) -> list[Mark]:
         far = np.hypot(rows.box[1] - rows.box[0], rows.box[3] - rows.box[2])
         size = np.maximum(np.hypot(*W.T), 1e-300)
         along = np.column_stack([-W[:, 1], W[:, 0]]) / size[:, None] * far
@@ -106,7 +107,7 @@ def two_means(rows: Rows) -> Target:
     x = rows.X[:, 0]
     s = 0.45 * x.std()
 
-    def total(x: Any, m: Any) -> float:
+    def total(x: ArrayLike, m: Any) -> float:
         return float(np.logaddexp(*(-((x - mean) ** 2) / (2 * s**2) for mean in m)).sum())
 
     def log_density(m: Any) -> float:
@@ -171,7 +172,7 @@ def landscape(target: Target) -> tuple[list[Mark], Any, Any]:
     return marks, x, rise
 
 
-def marginal(x: Any, rise: Any) -> Any:
+def marginal(x: np.ndarray, rise: Any) -> Any:
     """The density of the first parameter on the cells, summed over the second."""
     total = np.exp(rise).sum(axis=0)
     return total / (total.sum() * (x[1] - x[0]))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.base import BaseEstimator
 
 from pellucid.graphical.learning.learn_tables import DirichletPrior
 from pellucid.graphical.network.network import BayesianNetwork
@@ -65,7 +66,7 @@ def _model(case: Case, prior: Any, **more: Any) -> Any:
     return BayesianNetwork(network.dag_, states=network.states_, prior=prior, **more)
 
 
-def _counts_verdict(model: Any, test: Any, last: Frame) -> str:
+def _counts_verdict(model: BaseEstimator, test: Any, last: Frame) -> str:
     lost = int(np.isneginf(model.score_samples(test)).sum())
     zeros = zeros_of(model)
     if lost:
@@ -76,7 +77,7 @@ def _counts_verdict(model: Any, test: Any, last: Frame) -> str:
     return f"All {TESTS} new rows are possible; {zeros} cells of the tables are 0."
 
 
-def _answer(case: Case, model: Any) -> tuple[str, str]:
+def _answer(case: Case, model: BaseEstimator) -> tuple[str, str]:
     """P(query | evidence) under learned tables, in words and as a number, or that there is none."""
     given = case.evidence
     yes = case.yes(case.query)
@@ -91,7 +92,9 @@ def _answer(case: Case, model: Any) -> tuple[str, str]:
     )
 
 
-def _counted(case: Case, model: Any, rows: Any, test: Any, params: dict[str, Any], i: int) -> Frame:
+def _counted(
+    case: Case, model: BaseEstimator, rows: Any, test: Any, params: dict[str, Any], i: int
+) -> Frame:
     focus = case.query
     N = np.asarray(model.counts_[focus], float).reshape(-1, 2)
     alpha = params["alpha"]
@@ -124,7 +127,7 @@ def _counted(case: Case, model: Any, rows: Any, test: Any, params: dict[str, Any
     return Frame(i, float(model.score(rows)), None, formula, numbers, {"panels": panels}, held)
 
 
-def _counts_panel(case: Case, model: Any, focus: str) -> Panel:
+def _counts_panel(case: Case, model: BaseEstimator, focus: str) -> Panel:
     """The (expected) counts behind a table."""
     cpt = model.cpds_[focus]
     base = cpt_panel(case, focus, {}, network=model)
@@ -147,14 +150,14 @@ def _truth_panel() -> Panel:
     return plane("truth", marks, title=title, x="true probability", y="learned", box=box, alt=alt)
 
 
-def _cells(case: Case, model: Any) -> Panel:
+def _cells(case: Case, model: BaseEstimator) -> Panel:
     names = list(PLACES[case.name])
     x = np.concatenate([np.ravel(case.network.cpds_[n].values) for n in names])
     y = np.concatenate([_aligned(case, model, n) for n in names])
     return plane("truth", [points(x, y, group=0, ring=y == 0, label="a cell (ring: learned 0)")])
 
 
-def _aligned(case: Case, model: Any, name: str) -> Any:
+def _aligned(case: Case, model: BaseEstimator, name: str) -> Any:
     """The learned table with its axes in the order of the true one."""
     mine, own = model.cpds_[name], case.network.cpds_[name]
     axes = [mine.parents.index(p) for p in own.parents]
@@ -185,7 +188,7 @@ def em_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def _em_verdict(fitted: Any, values: Any, hidden: str | None) -> str:
+def _em_verdict(fitted: BaseEstimator, values: np.ndarray, hidden: str | None) -> str:
     words = (
         f"{fitted.n_iter_} rounds took the objective from {number(values[0])} to "
         f"{number(values[-1])} per row."
@@ -225,7 +228,7 @@ def _em_code(case: Case, params: dict[str, Any], seed: int, prior: Any) -> str:
     )
 
 
-def _em_start(case: Case, values: Any, rows: Any, params: dict[str, Any]) -> Frame:
+def _em_start(case: Case, values: np.ndarray, rows: Any, params: dict[str, Any]) -> Frame:
     cells = rows.height * rows.width
     missing = int(sum(rows[name].null_count() for name in rows.columns))
     formula = (
@@ -245,7 +248,7 @@ def _em_start(case: Case, values: Any, rows: Any, params: dict[str, Any]) -> Fra
 
 
 def _em_round(
-    case: Case, models: Any, values: Any, test: Any, rows: Any, i: int, alpha: float
+    case: Case, models: Any, values: np.ndarray, test: Any, rows: Any, i: int, alpha: float
 ) -> Frame:
     model, focus = models[i], case.query
     N = np.asarray(model.counts_[focus], float).reshape(-1, 2)

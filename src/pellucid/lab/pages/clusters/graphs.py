@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.cluster.density.dbscan import DBSCAN, k_distances
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.spectral import SpectralClustering
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.random import generator
 from pellucid.lab.drawing import literal, number, told, vector
 from pellucid.lab.page import LabData
@@ -56,7 +58,7 @@ def density_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def _grown(data: LabData, model: Any, i: int, enough: int) -> Frame:
+def _grown(data: LabData, model: BaseEstimator, i: int, enough: int) -> Frame:
     X, labels = data.X, model.labels_
     core = np.zeros(len(X), bool)
     core[model.core_sample_indices_] = True
@@ -155,7 +157,7 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def _cut_words(model: Any) -> str:
+def _cut_words(model: BaseEstimator) -> str:
     sizes = " and ".join(str(v) for v in np.bincount(model.labels_).tolist())
     values = model.eigenvalues_
     second = float(values[1]) if len(values) > 1 else 0.0
@@ -171,12 +173,12 @@ def _two(H: Any) -> tuple[Any, Any]:
     return H[:, 0], H[:, 1] if H.shape[1] > 1 else np.zeros(len(H))
 
 
-def _cost(H: Any, labels: Any) -> float:
+def _cost(H: Any, labels: ArrayLike) -> float:
     groups = [H[labels == j] for j in np.unique(labels)]
     return float(sum(((g - g.mean(axis=0)) ** 2).sum() for g in groups) / len(H))
 
 
-def _stages(data: LabData, model: Any, W: Any, edges: Mark) -> list[Frame]:
+def _stages(data: LabData, model: BaseEstimator, W: np.ndarray, edges: Mark) -> list[Frame]:
     """Graph and embedding, before anything is grouped."""
     degree = (W + W.T).sum(axis=1)
     i = int(degree.argmin())
@@ -208,7 +210,7 @@ def _stages(data: LabData, model: Any, W: Any, edges: Mark) -> list[Frame]:
     return [first, second]
 
 
-def _placed(data: LabData, model: Any, edges: Mark, row: Any, step: int) -> Frame:
+def _placed(data: LabData, model: BaseEstimator, edges: Mark, row: Any, step: int) -> Frame:
     X, H, labels = data.X, model.embedding_, np.asarray(row["labels"], int)
     cost = _cost(H, labels)
     C = np.array([H[labels == j].mean(axis=0) for j in np.unique(labels)])

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import literal, number, quietly, told, vector
 from pellucid.lab.page import LabData
@@ -71,7 +72,7 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def _climb(values: Any) -> str:
+def _climb(values: np.ndarray) -> str:
     falls = bool((np.diff(values) < -1e-9).any())
     how = "with a fall, since a little is added to the variances" if falls else "without a fall"
     return (
@@ -80,14 +81,14 @@ def _climb(values: Any) -> str:
     )
 
 
-def _covariance(model: Any, j: int) -> Any:
+def _covariance(model: BaseEstimator, j: int) -> Any:
     C = np.asarray(model.covariances_)
     if C.ndim == 3:
         return C[j]
     return C if C.ndim == 2 else C[j] * np.eye(2)
 
 
-def _round(data: LabData, models: Any, values: Any, bound: Any, i: int) -> Frame:
+def _round(data: LabData, models: Any, values: np.ndarray, bound: Any, i: int) -> Frame:
     X, _ = data.train
     model = models[i]
     R = model.predict_proba(X)
@@ -142,7 +143,7 @@ def _round(data: LabData, models: Any, values: Any, bound: Any, i: int) -> Frame
     return Frame(i, float(values[i]), gap, formula, numbers, {"panels": panels}, held)
 
 
-def _bound(values: Any, bound: Any, i: int) -> Panel:
+def _bound(values: np.ndarray, bound: Any, i: int) -> Panel:
     t = np.arange(i + 1)
     marks: list[Mark] = [
         line(t, values[: i + 1], colour=0, label="log-likelihood"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.data.generators import make_moons, make_rings
 from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.clusters.graphs import density_trace, spectral_trace
@@ -36,36 +37,36 @@ def _table(X: Any) -> LabData:
     return LabData(X, None, hold_out(len(X), 0))
 
 
-def blobs(rng: Any) -> LabData:
+def blobs(rng: Rng) -> LabData:
     centers = np.repeat([[0.0, 0.0], [4.0, 0.6], [2.0, 3.4]], 20, axis=0)
     return _table(centers + 0.75 * rng.normal(size=(60, 2)))
 
 
-def far_blobs(rng: Any) -> LabData:
+def far_blobs(rng: Rng) -> LabData:
     centers = np.repeat([[0.0, 0.0], [5.0, 4.4], [5.6, 5.6]], 20, axis=0)
     return _table(centers + 0.3 * rng.normal(size=(60, 2)))
 
 
-def ellipses(rng: Any) -> LabData:
+def ellipses(rng: Rng) -> LabData:
     z = rng.normal(size=(60, 2))
     one = z[:30] @ np.array([[1.6, 1.0], [0.0, 0.35]])
     two = z[30:] @ np.array([[0.3, -0.4], [0.0, 0.7]]) + [2.4, -0.6]
     return _table(np.vstack([one, two]))
 
 
-def moons(rng: Any) -> LabData:
+def moons(rng: Rng) -> LabData:
     X, _ = make_moons(54, noise=0.07, random_state=np.random.RandomState(rng.integers(2**31)))
     return _table(np.vstack([X, [[-1.2, -0.6], [2.2, 1.0], [0.5, 1.4], [-0.9, 1.2]]]))
 
 
-def rings(rng: Any) -> LabData:
+def rings(rng: Rng) -> LabData:
     X, _ = make_rings(
         60, radii=(0.6, 2.4), noise=0.14, random_state=np.random.RandomState(rng.integers(2**31))
     )
     return _table(X)
 
 
-def unequal(rng: Any) -> LabData:
+def unequal(rng: Rng) -> LabData:
     wide = rng.normal(size=(48, 2)) * [1.5, 1.5]
     small = rng.normal(size=(7, 2)) * 0.18 + [4.2, 0.3]
     return _table(np.vstack([wide, small]))

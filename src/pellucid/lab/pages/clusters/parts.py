@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.kmeans.seeding import kmeans_plusplus
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import class_regions, literal, number, quietly, sub, told, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, Panel, around, line, plane, points, segments, table
@@ -29,13 +30,13 @@ def rows_panel(data: LabData, title: str, *, held: bool, alt: str) -> Panel:
     return plane("rows", marks, title=title, x=data.names[0], y=y, box=box, equal=equal, alt=alt)
 
 
-def enough_rows(X: Any, k: int) -> None:
+def enough_rows(X: ArrayLike, k: int) -> None:
     found = len(np.unique(X, axis=0))
     if found <= k:
         raise ValueError(f"{k} clusters need more than {k} different rows, got {found}")
 
 
-def first_centers(X: Any, k: int, start: str, seed: int) -> Any:
+def first_centers(X: np.ndarray, k: int, start: str, seed: int) -> Any:
     """k-means++, or the k rows around the one farthest from all others on average."""
     if start == "k-means++":
         return np.asarray(kmeans_plusplus(X, k, random_state=seed).centers)
@@ -115,7 +116,7 @@ def _kmeans_verdict(rounds: int, moving: bool, found: float, best: float) -> str
     return f"{words}; of ten other starts none was more than 2 % better."
 
 
-def _elbow(X: Any) -> Any:
+def _elbow(X: np.ndarray) -> Any:
     most = min(MOST_K, len(np.unique(X, axis=0)))
     return np.array(
         [KMeans(k, n_init=4, random_state=0).fit(X).inertia_ / len(X) for k in range(1, most + 1)]
@@ -128,7 +129,7 @@ class _Nearest:
     def __init__(self, C: Any) -> None:
         self.C = C
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: np.ndarray) -> Any:
         return ((X[:, None] - self.C) ** 2).sum(axis=2).argmin(axis=1)
 
 
@@ -194,7 +195,7 @@ def _half(
     return Frame(step, value / len(X), None, formula, numbers, {"panels": panels}, held)
 
 
-def _cluster_table(X: Any, C: Any, labels: Any) -> Panel:
+def _cluster_table(X: np.ndarray, C: Any, labels: np.ndarray) -> Panel:
     rows = []
     total = 0.0 if labels is None else float(((X - C[labels]) ** 2).sum())
     for j, c in enumerate(C):

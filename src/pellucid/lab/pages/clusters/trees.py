@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
 from pellucid.cluster.hierarchy.divisive import DivisiveClustering
@@ -68,7 +69,7 @@ def _counts(n: int, k: int, merging: bool) -> list[int]:
     return list(range(min(n, k + most), k - 1, -1)) if merging else list(range(1, k + 1))
 
 
-def _verdict(model: Any, merging: bool) -> str:
+def _verdict(model: BaseEstimator, merging: bool) -> str:
     sizes = ", ".join(str(v) for v in np.bincount(model.labels_).tolist())
     said = (
         f"cophenetic correlation {number(model.cophenetic_correlation_)}"
@@ -95,7 +96,13 @@ def _brackets(picture: Any, chosen: Any) -> tuple[Any, Any]:
 
 
 def _frame(
-    data: LabData, params: dict[str, Any], model: Any, picture: Any, links: Any, m: int, i: int
+    data: LabData,
+    params: dict[str, Any],
+    model: BaseEstimator,
+    picture: Any,
+    links: Any,
+    m: int,
+    i: int,
 ) -> Frame:
     """m clusters."""
     X = data.X
@@ -136,7 +143,7 @@ def _frame(
     return Frame(i, at, None, formula, numbers, {"panels": [plane("rows", marks), tree]})
 
 
-def _links(model: Any, X: Any) -> Any:
+def _links(model: BaseEstimator, X: np.ndarray) -> Any:
     """For every merge the two nearest rows of its parts: together they join all rows."""
     found = []
     for m in range(len(X) - 1, 0, -1):
@@ -147,7 +154,7 @@ def _links(model: Any, X: Any) -> Any:
     return np.array(found, int).reshape(-1, 2)
 
 
-def _parts(model: Any, m: int) -> tuple[Any, Any]:
+def _parts(model: BaseEstimator, m: int) -> tuple[Any, Any]:
     """The rows of the two clusters whose merge leaves m clusters."""
     children, n = model.children_, model.n_leaves_
     found = []
@@ -163,7 +170,9 @@ def _parts(model: Any, m: int) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _words(model: Any, X: Any, m: int, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _words(
+    model: BaseEstimator, X: np.ndarray, m: int, params: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
     n = len(X)
     if params["method"] == "agglomerative":
         if m == n:

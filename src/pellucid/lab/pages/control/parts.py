@@ -93,7 +93,7 @@ def values_panel(
     return plane("world", marks, alt=values_in_words(world, shown, policy))
 
 
-def values_in_words(world: World, values: Any, policy: Any) -> str:
+def values_in_words(world: World, values: np.ndarray, policy: Any) -> str:
     """Column, row, value and action of every cell, for those who cannot see the grid."""
     way = np.full(len(values), -1) if policy is None else np.asarray(policy)
     acts = ~world.mdp.terminal & (way >= 0)

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.runtime.random import generator
 from pellucid.lab.drawing import number, quietly
@@ -62,7 +63,7 @@ def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def _first_policy(world: World, fitted: Any, seed: int) -> Any:
+def _first_policy(world: World, fitted: BaseEstimator, seed: int) -> Any:
     """Where policy iteration began."""
     replaced = fitted.replaced_
     return (
@@ -167,7 +168,7 @@ def _policy_frame(world: World, stages: list[Stage], k: int, limit: float) -> Fr
     return _frame(world, stages, k, limit, s, said, True)
 
 
-def _verdict(world: World, fitted: Any, last: Frame) -> str:
+def _verdict(world: World, fitted: BaseEstimator, last: Frame) -> str:
     residual = float(last.objective or 0.0)
     if isinstance(fitted, ValueIteration) and fitted.n_iter_ >= SWEEPS and residual > 1e-4:
         why = (
@@ -180,7 +181,7 @@ def _verdict(world: World, fitted: Any, last: Frame) -> str:
     return f"{fitted.n_iter_} {steps}; the Bellman equation holds to {number(residual)}."
 
 
-def _code(world: World, fitted: Any, by_values: bool, seed: int) -> str:
+def _code(world: World, fitted: BaseEstimator, by_values: bool, seed: int) -> str:
     name = type(fitted).__name__
     call = f"tol=1e-4, max_iter={SWEEPS}" if by_values else f"random_state={seed}"
     fit = f"model = {name}({call}).fit(mdp)\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import number, rows_code, told
 from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.decision_trees import parts
@@ -70,19 +71,19 @@ def verdict(teller: Any, before: int, params: dict[str, Any]) -> str:
     return words
 
 
-def steps(rng: Any) -> LabData:
+def steps(rng: Rng) -> LabData:
     """Blocks of two classes, with some labels wrong: what trees are made for."""
     X = rng.uniform(0.0, 10.0, size=(100, 2))
     y = (X[:, 0] > 6) | ((X[:, 0] > 2.5) & (X[:, 1] > 6))
     return labelled(X, y ^ (rng.uniform(size=100) < 0.12))
 
 
-def noisy_moons(rng: Any) -> LabData:
+def noisy_moons(rng: Rng) -> LabData:
     """Half circles that overlap."""
     return moons(rng, 130, 0.4)
 
 
-def clear(rng: Any) -> LabData:
+def clear(rng: Rng) -> LabData:
     """The class is x1 > 5, without noise; x2 says nothing."""
     X = rng.uniform(0.0, 10.0, size=(100, 2))
     return labelled(X, X[:, 0] + 0.3 * rng.normal(size=100) > 5)

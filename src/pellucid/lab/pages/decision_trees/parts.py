@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import held_rows, number, row_points
 from pellucid.lab.pages.decision_trees.splits import curves, merits
@@ -31,7 +32,7 @@ def state_of(grown: Grown, opened: Any) -> State:
     return State(frozenset(opened), with_leaves(grown.model, closed))
 
 
-def errors(grown: Grown, model: Any) -> tuple[float, float]:
+def errors(grown: Grown, model: BaseEstimator) -> tuple[float, float]:
     """Shares of training and held-out rows that are wrong."""
     train = float((model.predict(grown.table) != grown.y).mean())
     if not len(grown.y_test):
@@ -69,7 +70,7 @@ def counts(grown: Grown, node: int) -> Any:
     return np.bincount(grown.y, grown.weight[:, node], K)
 
 
-def count_words(values: Any) -> str:
+def count_words(values: np.ndarray) -> str:
     return ":".join(f"{v:.0f}" if abs(v - round(v)) < 0.05 else f"{v:.1f}" for v in values)
 
 

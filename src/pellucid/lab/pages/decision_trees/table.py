@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid import DecisionTreeClassifier, MultiwayTreeClassifier
 from pellucid.lab.page import LabData
@@ -45,7 +46,7 @@ def make_table(data: LabData, params: dict[str, Any], seed: int) -> tuple[Any, A
     ranges, bins = params["method"] == "ID3", params["ranges"]
     edges = range_edges(data, params)[1:-1]
 
-    def in_ranges(rows: Any) -> Any:
+    def in_ranges(rows: np.ndarray) -> Any:
         return np.column_stack([np.digitize(rows[:, j], edges[:, j]) for j in (0, 1)]).astype(float)
 
     if ranges:
@@ -67,7 +68,7 @@ def make_table(data: LabData, params: dict[str, Any], seed: int) -> tuple[Any, A
         code += f"X[{np.flatnonzero(erased).tolist()}, 0] = np.nan  # cells that are not known\n"
     categorical = np.array([ranges, ranges, params["method"] != "CART"][: table.shape[1]])
 
-    def read(rows: Any) -> Any:
+    def read(rows: np.ndarray) -> Any:
         found = in_ranges(rows) if ranges else rows
         return np.column_stack([found, np.full(len(rows), -1.0)]) if params["row_number"] else found
 
@@ -127,7 +128,7 @@ def grow(data: LabData, params: dict[str, Any], seed: int) -> Grown:
     )
 
 
-def weights(model: Any, table: Any, parent: Any) -> Any:
+def weights(model: BaseEstimator, table: Any, parent: Any) -> Any:
     """The part of each row that reaches each node."""
     tree = model.tree_
     if not isinstance(tree, MultiwayTree):

@@ -1,10 +1,11 @@
 """The problem of the page on descent: the cost of a line, the solvers, the cost for every rate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import heard
 from pellucid.lab.page import LabData, hold_out
 from pellucid.lab.scene import contours, line, plane, points, rule
@@ -43,7 +44,7 @@ class Problem(NamedTuple):
     condition: float
     test: Any  # the cost on the rows held out, or None
 
-    def scale(self, x: Any) -> Any:
+    def scale(self, x: np.ndarray) -> Any:
         return (x - self.shift) / self.width
 
     def held_out(self, theta: Any) -> float | None:
@@ -69,7 +70,7 @@ def make_problem(data: LabData, scaled: bool) -> Problem:
     )
 
 
-def _cost(x: Any, y: Any) -> LinearObjective:
+def _cost(x: np.ndarray, y: np.ndarray) -> LinearObjective:
     return LinearObjective(x[:, None], y, scale="half_mean", intercept=True)
 
 
@@ -173,7 +174,7 @@ def data_panel(data: LabData) -> Any:
     return plane("data", marks, title="Data space", x=data.names[0], y="y", box=box, alt=alt)
 
 
-def level_panel(problem: Problem, box: Any) -> Any:
+def level_panel(problem: Problem, box: Sequence[float]) -> Any:
     """Level lines of the cost, from near the minimum to far."""
     b, w = np.linspace(box[0], box[1], 60), np.linspace(box[2], box[3], 60)
     B, W = np.meshgrid(b, w)
@@ -206,7 +207,7 @@ def noisy_line(
 ) -> Callable[[Any], LabData]:
     """A preset's rows: a line with noise, two decimals."""
 
-    def make(rng: Any) -> LabData:
+    def make(rng: Rng) -> LabData:
         x = np.round(rng.uniform(low, high, n), 2)
         y = np.round(intercept + slope * x + noise * rng.standard_normal(n), 2)
         return LabData(x[:, None], y, hold_out(n, 0), ("x",))

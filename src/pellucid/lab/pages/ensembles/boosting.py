@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import LEAST, log_loss, number
 from pellucid.lab.pages.ensembles.parts import (
@@ -20,13 +21,13 @@ from pellucid.lab.scene import bars, heat, plane, regions
 from pellucid.lab.trace import Frame
 
 
-def exponential(votes: Any, y: Any, total: float, K: int) -> float:
+def exponential(votes: Any, y: np.ndarray, total: float, K: int) -> float:
     """Mean of exp(total / K - weight of the votes for the right class)."""
     loss = np.exp(np.minimum(total / K - votes[np.arange(len(y)), y], 50.0))
     return float(loss.mean())
 
 
-def adaptive(where: Plane, model: Any) -> list[Frame]:
+def adaptive(where: Plane, model: BaseEstimator) -> list[Frame]:
     """AdaBoost: rows weigh more where the members so far are wrong."""
     K, n = where.K, len(where.y)
     weight = np.full(n, 1.0 / n)
@@ -97,7 +98,7 @@ def ada_words(row: dict[str, Any], K: int, rate: float) -> str:
     )
 
 
-def gradual(where: Plane, model: Any) -> list[Frame]:
+def gradual(where: Plane, model: BaseEstimator) -> list[Frame]:
     """Gradient boosting: each tree fits the residuals y - p."""
     K, n = where.K, len(where.y)
     prior = np.bincount(where.y, minlength=K) / n
@@ -122,7 +123,12 @@ def gradual(where: Plane, model: Any) -> list[Frame]:
 
 
 def tree_frame(
-    where: Plane, model: Any, tree: Any, before: Any, stage: Any, curves: dict[str, list[float]]
+    where: Plane,
+    model: BaseEstimator,
+    tree: Any,
+    before: Any,
+    stage: Any,
+    curves: dict[str, list[float]],
 ) -> Frame:
     """What a tree adds; ``stage`` are the probabilities after it on cells, rows, held-out rows."""
     m = len(curves["training"]) - 1

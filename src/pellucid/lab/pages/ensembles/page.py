@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import number, rows_code, told
 from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.ensembles import parts
@@ -80,7 +81,7 @@ def verdict(frames: list[Any], params: dict[str, Any]) -> str:
     return words
 
 
-def noisy(rng: Any) -> LabData:
+def noisy(rng: Rng) -> LabData:
     """Two moons with a fifth of the training labels wrong."""
     return flipped(moons(rng, 110, 0.18), 0.2, rng)
 

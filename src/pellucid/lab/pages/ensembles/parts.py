@@ -4,6 +4,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid import (
     AdaBoostClassifier,
@@ -12,6 +13,7 @@ from pellucid import (
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import held_rows, number, row_points
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import around, lattice, line, plane, points, regions
@@ -81,18 +83,18 @@ def make_model(params: dict[str, Any], seed: int) -> tuple[Any, str]:
     return model, f"from pellucid import {name}{extra}\n\nmodel = {words}.fit(X, y)\n"
 
 
-def fitted(model: Any, where: Plane) -> Any:
+def fitted(model: BaseEstimator, where: Plane) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a committee that ends early is told by its frames
         return model.fit(where.X, where.y)
 
 
-def shares(model: Any, X: Any, K: int) -> Any:
+def shares(model: BaseEstimator, X: ArrayLike, K: int) -> Any:
     """Class probabilities of a member, in the columns of all classes."""
     return wide(model.predict_proba(X), model.classes_, K)
 
 
-def wide(p: Any, classes: Any, K: int) -> Any:
+def wide(p: Any, classes: np.ndarray, K: int) -> Any:
     """Probabilities in the columns of all classes; a class that was not seen has none."""
     found = np.zeros((len(p), K))
     found[:, np.asarray(classes, int)] = p
@@ -106,12 +108,12 @@ def still(where: Plane) -> Any:
     return plane("data", marks, title=title, x=names[0], y=names[1], box=where.box, alt=alt)
 
 
-def vote_panel(where: Plane, codes: Any, m: int) -> Any:
+def vote_panel(where: Plane, codes: np.ndarray, m: int) -> Any:
     marks = [regions(np.asarray(codes, int).reshape(CELLS, CELLS), where.box)]
     return plane("data", marks, box=where.box, alt=f"Regions of the vote of {m} members.")
 
 
-def weighed_rows(where: Plane, w: Any) -> list[Any]:
+def weighed_rows(where: Plane, w: np.ndarray) -> list[Any]:
     """Rows whose size shows their weight, 1 being the average; weight 0 is left out."""
     marks, level = [], np.searchsorted((0.4, 0.9, 1.6, 3.0), w)
     for k, size in enumerate(SIZES):
@@ -141,7 +143,7 @@ def curve_panel(curves: dict[str, list[float]], last: int, title: str, top: floa
     return plane("errors", marks, title=title, x="members", y="error", box=box, alt=alt)
 
 
-def wrong(codes: Any, y: Any) -> float:
+def wrong(codes: np.ndarray, y: np.ndarray) -> float:
     return float((np.asarray(codes, int) != y).mean()) if len(y) else 0.0
 
 
@@ -190,7 +192,7 @@ class Votes:
         return own.argmax(axis=1), wrong(on_train[left].argmax(axis=1), where.y[left])
 
 
-def parallel(where: Plane, model: Any) -> list[Frame]:
+def parallel(where: Plane, model: BaseEstimator) -> list[Frame]:
     """Bagging and forests: members on drawn rows; the vote is the mean of their shares."""
     votes, n = Votes(where), len(where.y)
     words = f"no member yet: the most common class, p = {number(votes.top)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.discriminant import LinearDiscriminantAnalysis
 from pellucid.evaluation import adjust_p_values, corrected_t_test, paired_t_test
 from pellucid.lab.drawing import heard, hushed, literals, number
@@ -52,7 +53,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     )
 
 
-def flips(rng: Any, n: int) -> Any:
+def flips(rng: Rng, n: int) -> Any:
     """Labels by a fair coin, again while all are equal."""
     y = rng.integers(0, 2, n)
     while np.ptp(y) == 0:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from pellucid.evaluation import cv_summary
@@ -80,7 +81,7 @@ def start(rows: Rows, k: int, guess: float) -> Frame:
 
 
 def one_fold(
-    rows: Rows, i: int, cut: Any, model: Any, train: float, scores: list[float], k: int
+    rows: Rows, i: int, cut: Any, model: BaseEstimator, train: float, scores: list[float], k: int
 ) -> Frame:
     X, y = rows.X, rows.y
     inside, outside = cut

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import told
 from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.judging import bound as _bound_steps
@@ -66,7 +67,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
 def clouds(n: int, distance: float, share: float = 0.5, every: int = 2) -> Any:
     """Two clouds, two decimals; one row in ``every`` is to fit on, the others are held out."""
 
-    def make(rng: Any) -> LabData:
+    def make(rng: Rng) -> LabData:
         y = rng.permutation((np.arange(n) < share * n).astype(int))
         X = np.round(rng.standard_normal((n, 2)) + distance * (y[:, None] - 0.5), 2)
         held_out = np.zeros(n, bool)

@@ -3,7 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.discriminant import LinearDiscriminantAnalysis
 from pellucid.lab.drawing import class_regions, held_rows
 from pellucid.lab.page import LabData
@@ -63,11 +65,11 @@ def split(data: LabData) -> Rows:
     return Rows(X, y, train, test, around(X))
 
 
-def area_of(model: Any, rows: Rows) -> Mark:
+def area_of(model: BaseEstimator, rows: Rows) -> Mark:
     return class_regions(model, rows.box, CELLS)
 
 
-def error(model: Any, X: Any, y: Any) -> float:
+def error(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> float:
     return float(np.mean(model.predict(X) != y))
 
 

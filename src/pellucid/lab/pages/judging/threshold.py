@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation import best_threshold, rates, threshold_curve
 from pellucid.lab.drawing import class_shades, heard, hushed, literals, number
 from pellucid.lab.pages.judging.parts import ALL, CELLS, Judged, Rows
@@ -82,11 +83,11 @@ def safe(value: float) -> Any:
     return float(value) if np.isfinite(value) else "–"
 
 
-def mean_cost(y: Any, p: Any, t: float, cost: float) -> float:
+def mean_cost(y: ArrayLike, p: Any, t: float, cost: float) -> float:
     return float(np.mean(np.where(y == 1, cost * (p < t), p >= t)))
 
 
-def panels_of(p: Any, y: Any, curve: Any) -> list[Any]:
+def panels_of(p: Any, y: np.ndarray, curve: Any) -> list[Any]:
     """The scores held out, by class, and the ROC curve."""
     spread = np.random.default_rng(0).uniform(-0.25, 0.25, len(p))
     marks, box = [points(p, y + spread, group=y, size=0.9)], (-0.03, 1.03, -0.6, 1.6)

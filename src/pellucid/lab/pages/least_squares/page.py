@@ -4,10 +4,13 @@ Least squares sees one row more in every frame; ridge and the lasso follow their
 penalty to the one that is set.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
 from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.least_squares.parts import (
@@ -72,7 +75,7 @@ def data_box(data: LabData) -> tuple[float, float, float, float]:
     )
 
 
-def data_panel(data: LabData, box: Any) -> Any:
+def data_panel(data: LabData, box: Sequence[float]) -> Any:
     marks = [
         points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (pale: held out)")
     ]
@@ -82,7 +85,7 @@ def data_panel(data: LabData, box: Any) -> Any:
 
 
 def frame_of(
-    problem: Problem, method: str, i: int, at: Any, model: Any, thetas: Any, boxes: Any
+    problem: Problem, method: str, i: int, at: Any, model: BaseEstimator, thetas: Any, boxes: Any
 ) -> Frame:
     theta, rows = thetas[i], method == "least squares"
     m = int(at[i]) if rows else len(problem.y)
@@ -153,21 +156,21 @@ objective = float(np.mean((y - model.predict(Z)) ** 2))
 """
 
 
-def straight(rng: Any) -> LabData:
+def straight(rng: Rng) -> LabData:
     """A line with noise."""
     x = np.round(rng.uniform(0.0, 4.0, 28), 2)
     y = np.round(1.0 + 0.8 * x + 0.5 * rng.standard_normal(28), 2)
     return LabData(x[:, None], y, hold_out(28, 0), ("x",))
 
 
-def bent(rng: Any) -> LabData:
+def bent(rng: Rng) -> LabData:
     """A parabola with noise: x and x² both matter, x² more."""
     x = np.round(rng.uniform(-1.0, 3.0, 30), 2)
     y = np.round(1.0 + 0.15 * x + 0.5 * x**2 + 0.6 * rng.standard_normal(30), 2)
     return LabData(x[:, None], y, hold_out(30, 0), ("x",))
 
 
-def with_outlier(rng: Any) -> LabData:
+def with_outlier(rng: Rng) -> LabData:
     """The line, and as the last row one value typed with the comma in the wrong place."""
     good = straight(rng)
     X, y = np.vstack([good.X, [[3.9]]]), np.append(good.y, 31.0)

@@ -1,10 +1,12 @@
 """The problem of the page on least squares: columns made of x, the fits, and what is drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import heard, number, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import area, contours, line, plane, points, rule
@@ -37,18 +39,18 @@ class Problem(NamedTuple):
     x_test: Any
     y_test: Any
 
-    def design(self, x: Any) -> Any:
+    def design(self, x: np.ndarray) -> Any:
         return (made(self.columns, x) - self.shift) / self.width
 
-    def error(self, model: Any) -> float:
+    def error(self, model: BaseEstimator) -> float:
         return float(np.mean((self.y - model.predict(self.Z)) ** 2))
 
-    def held_out(self, model: Any) -> float | None:
+    def held_out(self, model: BaseEstimator) -> float | None:
         if not len(self.x_test):
             return None
         return float(np.mean((self.y_test - model.predict(self.design(self.x_test))) ** 2))
 
-    def theta(self, model: Any) -> Any:
+    def theta(self, model: BaseEstimator) -> Any:
         """The two parameters that the plane shows: (b, w), or (w1, w2)."""
         return np.r_[model.intercept_, model.coef_] if self.Z.shape[1] == 1 else model.coef_
 
@@ -57,7 +59,7 @@ class Problem(NamedTuple):
         return ("b", "w") if self.Z.shape[1] == 1 else ("w₁", "w₂")
 
 
-def made(columns: str, x: Any) -> Any:
+def made(columns: str, x: np.ndarray) -> Any:
     """The columns of a row."""
     if columns == "x":
         return x[:, None]
@@ -80,7 +82,7 @@ def make_problem(data: LabData, columns: str) -> Problem:
     return Problem(columns, x, Z, shown_y, shift, width, x_test, np.asarray(y_test, float))
 
 
-def fit(model: Any, Z: Any, y: Any) -> Any:
+def fit(model: BaseEstimator, Z: np.ndarray, y: ArrayLike) -> Any:
     """The fitted model; dependent columns are part of the lesson."""
     return heard(lambda: model.fit(Z, y))[0]
 
@@ -100,7 +102,7 @@ def path_of(problem: Problem, method: str, alpha: float, frames: int) -> tuple[A
     return alphas, [fit(MODELS[method](a), problem.Z, y) for a in alphas.tolist()]
 
 
-def formula_of(problem: Problem, method: str, at: float, model: Any) -> str:
+def formula_of(problem: Problem, method: str, at: float, model: BaseEstimator) -> str:
     """The equation that this place solves, with its numbers."""
     if method == "lasso":
         return lasso_formula(problem, at, model)
@@ -124,7 +126,7 @@ def formula_of(problem: Problem, method: str, at: float, model: Any) -> str:
     return f"({word}) w = X'y:  ({left}{penalty}) w = {vector(c)}  ⇒  w = {vector(model.coef_)}"
 
 
-def lasso_formula(problem: Problem, alpha: float, model: Any) -> str:
+def lasso_formula(problem: Problem, alpha: float, model: BaseEstimator) -> str:
     """w_j = S(z_j'r_j / n, alpha): every coefficient, given the others."""
     n, w = len(problem.y), model.coef_
     r = problem.y - model.predict(problem.Z)
@@ -135,7 +137,7 @@ def lasso_formula(problem: Problem, alpha: float, model: Any) -> str:
     return f"S(c, α) = sign(c) max(|c| − α, 0):  {',  '.join(parts)}"
 
 
-def squares(problem: Problem, model: Any, m: int, box: Any) -> list[Any]:
+def squares(problem: Problem, model: BaseEstimator, m: int, box: Sequence[float]) -> list[Any]:
     """The square of every residual, as high as the residual and as wide on the screen."""
     x, y = problem.x[:m][-MOST_SQUARES:], problem.y[:m][-MOST_SQUARES:]
     f = model.predict(problem.design(x))
@@ -168,7 +170,7 @@ def plane_box(thetas: Any, q: int) -> tuple[float, float, float, float]:
     )
 
 
-def loss_panel(problem: Problem, box: Any, *, equal: bool) -> Any:
+def loss_panel(problem: Problem, box: Sequence[float], *, equal: bool) -> Any:
     """Level lines of the training error, and where it is least."""
     best = fit(LinearRegression(), problem.Z, problem.y)
     centre, one = problem.theta(best), problem.Z.shape[1] == 1
@@ -189,7 +191,7 @@ def loss_panel(problem: Problem, box: Any, *, equal: bool) -> Any:
     return plane("parameters", marks, title=title, equal=equal, x=x, y=y, box=box, alt=alt)
 
 
-def ball_mark(problem: Problem, method: str, theta: Any, box: Any) -> list[Any]:
+def ball_mark(problem: Problem, method: str, theta: Any, box: Sequence[float]) -> list[Any]:
     """The smallest penalty ball that holds the solution."""
     if method == "least squares":
         return []

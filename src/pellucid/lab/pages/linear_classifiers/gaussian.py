@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.discriminant import RegularizedDiscriminantAnalysis
 from pellucid.lab.drawing import class_regions, heard, hushed, literals, number, vector
@@ -44,17 +45,17 @@ def fit(rows: Rows, alpha: float, gamma: float) -> Any:
     return RegularizedDiscriminantAnalysis(alpha=alpha, gamma=gamma).fit(rows.X, rows.y)
 
 
-def loss(model: Any, X: Any, y: Any) -> float:
+def loss(model: BaseEstimator, X: np.ndarray, y: np.ndarray) -> float:
     return float(-np.mean(model.predict_log_proba(X)[np.arange(len(y)), y]))
 
 
-def accuracy(model: Any, rows: Rows) -> float:
+def accuracy(model: BaseEstimator, rows: Rows) -> float:
     """On the rows held out, or where there are none on the training rows."""
     X, y = (rows.X_test, rows.y_test) if len(rows.y_test) else (rows.X, rows.y)
     return float(np.mean(model.predict(X) == y))
 
 
-def frame_of(rows: Rows, model: Any, i: int, two: bool) -> Frame:
+def frame_of(rows: Rows, model: BaseEstimator, i: int, two: bool) -> Frame:
     means, covariances = np.asarray(model.means_), np.asarray(model.covariance_)
     marks = [class_regions(model, rows.box, CELLS)]
     for k, mean in enumerate(means):
@@ -94,7 +95,7 @@ def matrix(S: Any) -> str:
     return f"[{vector(S[0])}, {vector(S[1])}]"
 
 
-def formula_of(model: Any) -> str:
+def formula_of(model: BaseEstimator) -> str:
     """The covariance of this frame and, for two classes, the rule it gives."""
     S, m = np.asarray(model.covariance_), np.asarray(model.means_)
     if model.alpha > 0:

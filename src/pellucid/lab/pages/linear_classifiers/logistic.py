@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import class_shades, heard, hushed, literals, number, vector
 from pellucid.lab.pages.linear_classifiers.parts import (
@@ -143,7 +144,7 @@ def formula_of(path: Any, i: int, objective: Any, params: dict[str, Any]) -> str
     )
 
 
-def verdict(model: Any, frames: Any, n: int) -> str:
+def verdict(model: BaseEstimator, frames: Any, n: int) -> str:
     last = frames[-1]
     words = f"Mean loss {number(-last.numbers['log-likelihood'] / n)} on the training rows"
     if last.held_out is not None:

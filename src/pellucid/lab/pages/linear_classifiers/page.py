@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import told
 from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
 from pellucid.lab.pages.linear_classifiers import gaussian as _gaussian_steps
@@ -39,7 +40,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
 def clouds(centres: Any, covariances: Any, n: int) -> Any:
     """Gaussian clouds, rows in mixed order, two decimals."""
 
-    def make(rng: Any) -> LabData:
+    def make(rng: Rng) -> LabData:
         pairs = zip(centres, covariances, strict=True)
         X = np.vstack([rng.multivariate_normal(c, S, n) for c, S in pairs])
         y = np.repeat(np.arange(len(centres)), n)
@@ -49,7 +50,7 @@ def clouds(centres: Any, covariances: Any, n: int) -> Any:
     return make
 
 
-def xor(rng: Any) -> LabData:
+def xor(rng: Rng) -> LabData:
     """Two classes in opposite corners, as many rows in each."""
     corner = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]])[np.arange(56) % 4]
     X = np.round(corner * rng.uniform(0.12, 1.1, (56, 2)), 2)

@@ -1,10 +1,12 @@
 """What the linear classifiers of the lab share: the rows, the sigmoid panel, the line."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, around, line, plane, points, rule
 
@@ -49,7 +51,7 @@ def split(data: LabData, most: int | None) -> Rows:
     return Rows(shown_X, y, shown_X_test, np.asarray(y_test, int), around(data.X), data.names)
 
 
-def boundary(b: float, w: Any, box: Any) -> list[Mark]:
+def boundary(b: float, w: np.ndarray, box: Any) -> list[Mark]:
     """The line b + w.x = 0, long enough to cross the box; none without a direction."""
     length = float(np.hypot(w[0], w[1]))
     if length < 1e-12:
@@ -73,7 +75,7 @@ def sigmoid_panel(title: str = "Probability by score") -> Any:
     return plane("sigmoid", marks, title=title, x=x, y="P(class 1 | x)", box=box, alt=alt)
 
 
-def sigmoid_rows(score: Any, y: Any) -> Any:
+def sigmoid_rows(score: Any, y: ArrayLike) -> Any:
     """The training rows at their score: on the curve, and at 0 or 1 by class."""
     z = np.clip(score, -8.2, 8.2)
     spot = np.where(y == 1, 1.06, -0.06)
@@ -82,7 +84,7 @@ def sigmoid_rows(score: Any, y: Any) -> Any:
     return plane("sigmoid", marks)
 
 
-def data_panel(data: LabData, box: Any, title: str) -> Any:
+def data_panel(data: LabData, box: Sequence[float], title: str) -> Any:
     x, y, label = data.X[:, 0], data.X[:, 1], "rows (pale: held out)"
     marks = [
         points(x, y, group=np.asarray(data.y, int), faint=data.held_out, data=True, label=label)

@@ -3,7 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import heard, hushed, literals, number, signed, vector
 from pellucid.lab.pages.linear_classifiers.parts import Rows, Steps, boundary
 from pellucid.lab.scene import lattice, line, plane, points, regions, segments
@@ -67,7 +69,7 @@ def walk(rows: Rows, most: int) -> tuple[list[Update], int]:
     return updates, most
 
 
-def errors(theta: Any, X: Any, y: Any) -> float:
+def errors(theta: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Share of rows that are not strictly on their side."""
     return float(np.mean(np.where(y == 1, 1.0, -1.0) * (theta[0] + X @ theta[1:]) <= 0))
 
@@ -120,7 +122,7 @@ def formula_of(rows: Rows, thetas: Any, update: Update, i: int) -> str:
     )
 
 
-def verdict(model: Any) -> str:
+def verdict(model: BaseEstimator) -> str:
     n, bound = model.n_updates_, model.mistake_bound_
     if model.converged_:
         return (

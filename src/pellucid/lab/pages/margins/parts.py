@@ -4,6 +4,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid import SVC, MaximumMarginClassifier
 from pellucid.kernel import GaussianKernel, LinearKernel, NotSeparableError, PolynomialKernel
@@ -78,7 +79,7 @@ def still(table: Table) -> Any:
     return plane("data", marks, title=title, x=names[0], y=names[1], box=table.box, alt=alt)
 
 
-def data_panel(table: Table, model: Any) -> Any:
+def data_panel(table: Table, model: BaseEstimator) -> Any:
     """f as colour, its levels -1, 0, 1, and rings around the support vectors by kind."""
     x, y, cells = table.grid
     f = model.decision_function(cells).reshape(CELLS, CELLS)
@@ -98,7 +99,7 @@ def data_panel(table: Table, model: Any) -> Any:
     return plane("data", marks, box=table.box, alt=alt)
 
 
-def multiplier_panel(table: Table, model: Any, top: float, price: float | None) -> Any:
+def multiplier_panel(table: Table, model: BaseEstimator, top: float, price: float | None) -> Any:
     order = np.argsort(table.y, kind="stable")
     colours = [KINDS[kind] for kind in model.categories_[order].tolist()]
     marks = [bars(np.arange(1, len(order) + 1), model.multipliers_[order], colour=colours)]
@@ -111,7 +112,7 @@ def multiplier_panel(table: Table, model: Any, top: float, price: float | None) 
     return plane("multipliers", marks, title="Multipliers aᵢ", x=x, y="a", box=box, alt=alt)
 
 
-def hinge_panel(table: Table, model: Any) -> Any:
+def hinge_panel(table: Table, model: BaseEstimator) -> Any:
     """max(0, 1 - y f) and where the rows are on it."""
     m = table.sign * model.decision_function(table.X)
     shown = np.clip(m, -2.5, 3.5)
@@ -125,7 +126,7 @@ def hinge_panel(table: Table, model: Any) -> Any:
     return plane("hinge", marks, title=title, x="y f(x)", y="slack", box=box, alt=alt)
 
 
-def lifted(X: Any) -> Any:
+def lifted(X: np.ndarray) -> Any:
     """phi(x) with phi(x).phi(z) = (x.z)^2, turned: two flat coordinates and the height."""
     a, b = X[:, 0], X[:, 1]
     return np.column_stack([(a * a - b * b) / 2**0.5, 2**0.5 * a * b, (a * a + b * b) / 2**0.5])
@@ -138,7 +139,7 @@ def seen(P: Any, turn: float) -> tuple[Any, Any]:
     return across, P[:, 2] + 0.3 * away
 
 
-def lift_panel(table: Table, model: Any, turn: float) -> Any:
+def lift_panel(table: Table, model: BaseEstimator, turn: float) -> Any:
     """The rows in the space of the kernel (x.z)^2, and the plane that divides them."""
     P = lifted(table.X)
     reach = float(np.abs(P[:, :2]).max())
@@ -165,7 +166,7 @@ def lift_panel(table: Table, model: Any, turn: float) -> Any:
 
 def frame(
     table: Table,
-    model: Any,
+    model: BaseEstimator,
     step: int,
     words: str,
     top: float,
@@ -216,7 +217,7 @@ def soft(table: Table, C: float) -> tuple[Any, list[Frame], int]:
     return last, frames, n
 
 
-def smo_words(model: Any, before: Any, k: int, C: float) -> str:
+def smo_words(model: BaseEstimator, before: Any, k: int, C: float) -> str:
     a = model.multipliers_
     if before is None:
         return f"a = 0, so f = 0 and every slack is 1: P = C · n = {number(C)} · {len(a)}"

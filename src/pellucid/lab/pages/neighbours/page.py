@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import number, rows_code, told
 from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
 from pellucid.lab.pages.neighbours import parts
@@ -69,7 +70,7 @@ def verdict(made: Any, params: dict[str, Any]) -> str:
     return words
 
 
-def uneven(rng: Any) -> LabData:
+def uneven(rng: Rng) -> LabData:
     """The class depends on x2, from 0 to 1; x1 runs to a thousand and says nothing."""
     n = 90
     X = np.column_stack([1000.0 * rng.uniform(size=n), rng.uniform(size=n)])

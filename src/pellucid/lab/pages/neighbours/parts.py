@@ -1,10 +1,11 @@
 """The steps of nearest neighbours: by k, by neighbour, by row."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid import KNeighborsClassifier, StandardScaler
 from pellucid.lab.drawing import held_rows, number, row_points, sub
@@ -62,13 +63,13 @@ def make_space(data: LabData, params: dict[str, Any], seed: int) -> Space:
         warnings.simplefilter("ignore")  # a constant column is left as it is
         scaler = StandardScaler().fit(X[~held]) if params["standardise"] else None
 
-    def scaled(rows: Any) -> Any:
+    def scaled(rows: np.ndarray) -> Any:
         return rows if scaler is None or not len(rows) else scaler.transform(rows)
 
-    def lift(rows: Any) -> Any:
+    def lift(rows: np.ndarray) -> Any:
         return scaled(np.hstack([rows, np.zeros((len(rows), columns))]))
 
-    def drop(rows: Any) -> Any:
+    def drop(rows: np.ndarray) -> Any:
         return rows if scaler is None else scaler.inverse_transform(rows)
 
     box = roomy(around(data.X))
@@ -91,7 +92,7 @@ def make_space(data: LabData, params: dict[str, Any], seed: int) -> Space:
     )
 
 
-def roomy(box: Any) -> Any:
+def roomy(box: Sequence[float]) -> Any:
     """A box whose sides are equal, where they are not in different units: circles look round."""
     left, right, bottom, top = box
     more = (right - left) - (top - bottom)
@@ -106,7 +107,7 @@ def neighbours(space: Space, params: dict[str, Any], k: int) -> Any:
     return model.fit(space.Z, space.y)
 
 
-def errors(model: Any, space: Space) -> tuple[float, float]:
+def errors(model: BaseEstimator, space: Space) -> tuple[float, float]:
     """Shares of training and held-out rows that are wrong."""
     train = float((model.predict(space.Z) != space.y).mean())
     if not len(space.y_test):
@@ -114,7 +115,7 @@ def errors(model: Any, space: Space) -> tuple[float, float]:
     return train, float((model.predict(space.Z_test) != space.y_test).mean())
 
 
-def painted(model: Any, space: Space) -> Any:
+def painted(model: BaseEstimator, space: Space) -> Any:
     """The regions in the plane; columns of noise are held at 0."""
     n = CELLS if space.drop is not None else 2 * CELLS // 3  # many columns take longer
     codes = model.predict(space.lift(lattice(space.box, n)[2])).astype(int)

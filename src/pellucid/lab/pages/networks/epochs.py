@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import number, quietly, row_points, rows_code, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.networks.parts import (
@@ -82,7 +83,7 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     )
 
 
-def _values(network: Any, x: Any) -> list[list[str]]:
+def _values(network: Any, x: np.ndarray) -> list[list[str]]:
     trace = network.trace(x[None])
     return [[number(v, 2) for v in layer[0]] for layer in [trace.inputs, *trace.post]]
 
@@ -111,7 +112,7 @@ def _frame(data: LabData, params: dict[str, Any], networks: Any, i: int, k: int,
     return Frame(i, loss, None, formula, numbers, {"panels": panels}, held)
 
 
-def _update(networks: Any, i: int, X: Any, T: Any, params: dict[str, Any]) -> Any:
+def _update(networks: Any, i: int, X: ArrayLike, T: Any, params: dict[str, Any]) -> Any:
     """The weight with the largest gradient before this epoch, and what became of it."""
     before = networks[max(i - 1, 0)]
     gradients = before.gradients(X, T).weights

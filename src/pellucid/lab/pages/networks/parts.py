@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import class_shades, number
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, Panel, around, graph, lattice, line, plane, points, regions
@@ -57,11 +58,11 @@ def start_code(params: dict[str, Any], k: int, seed: int) -> str:
     return code
 
 
-def classes_of(y: Any) -> int:
+def classes_of(y: ArrayLike) -> int:
     return max(2, int(np.max(y)) + 1)
 
 
-def target(y: Any, k: int) -> Any:
+def target(y: ArrayLike, k: int) -> Any:
     """y as a network takes it."""
     return np.asarray(y, float)[:, None] if k == 2 else np.asarray(y)
 
@@ -145,7 +146,7 @@ def surface(network: Network, data: LabData, k: int, ring: int | None = None) ->
     return marks
 
 
-def flow_panel(network: Network, X: Any, T: Any) -> tuple[Panel, Any]:
+def flow_panel(network: Network, X: ArrayLike, T: Any) -> tuple[Panel, Any]:
     """Size of the gradients layer by layer, on a log scale; and the flow itself."""
     flow = gradient_flow(network, X, T)
     rms = np.maximum(flow.rms_deltas, FLOOR)
@@ -160,7 +161,7 @@ def flow_panel(network: Network, X: Any, T: Any) -> tuple[Panel, Any]:
     return panel, flow
 
 
-def accuracy(network: Network, X: Any, y: Any) -> float:
+def accuracy(network: Network, X: ArrayLike, y: ArrayLike) -> float:
     out = network.predict(X)
     said = out.argmax(axis=1) if out.shape[1] > 1 else (out[:, 0] > 0.5).astype(int)
     return float((said == y).mean())

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import literal, number, quietly, row_points, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.networks.parts import (
@@ -29,7 +30,7 @@ SIGNS = {"logistic": "σ", "relu": "max(0, ·)", "tanh": "tanh", "softmax": "sof
 class _Pass:
     """Everything that one row makes flow through one network."""
 
-    def __init__(self, network: Any, x: Any, t: Any, names: list[str]) -> None:
+    def __init__(self, network: Any, x: ArrayLike, t: Any, names: list[str]) -> None:
         self.network, self.names = network, names
         self.sizes = sizes_of(network)
         trace = network.trace(x)
@@ -198,7 +199,7 @@ def _moved(
     params: dict[str, Any],
     flow: _Pass,
     after: Any,
-    x: Any,
+    x: ArrayLike,
     t: Any,
     k: int,
     row: int,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.evaluation import SimulatedDraw, decompose_squared
 from pellucid.lab.drawing import heard, hushed, literal, number, told
 from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
@@ -210,7 +211,7 @@ objective = float(np.mean((y - model.predict(X)) ** 2))
 def rows(truth: str, noise: float, n: int = 32) -> Any:
     """A preset's rows: the truth with noise, two decimals."""
 
-    def make(rng: Any) -> LabData:
+    def make(rng: Rng) -> LabData:
         x = np.round(6.0 * rng.permutation(np.arange(n) + rng.uniform(0.0, 1.0, n)) / n, 2)
         y = np.round(TRUTHS[truth](x) + noise * rng.standard_normal(n), 2)
         held_out = hold_out(n, 0)

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.features import MinMaxScaler, NaturalSplineBasis, PolynomialFeatures
 from pellucid.lab.drawing import number, signed
 from pellucid.linear import LinearRegression, SmoothingSpline
@@ -54,21 +56,21 @@ def make_model(method: str, value: int) -> Any:
     return SmoothingSpline(df=value)
 
 
-def fitted(method: str, value: int, X: Any, y: Any) -> Any:
+def fitted(method: str, value: int, X: ArrayLike, y: ArrayLike) -> Any:
     return make_model(method, value).fit(X, y)
 
 
-def maker(method: str, value: int, model: Any) -> Callable[[Any, Any, Any], Any]:
+def maker(method: str, value: int, model: BaseEstimator) -> Callable[[Any, Any, Any], Any]:
     """(X, Y, places) -> the curves (places, B) of all targets.
 
     The columns are the same for all targets, so least squares solves them together; the smoothing
     splines share the penalty that the reader's rows found for these degrees of freedom.
     """
 
-    def together(X: Any, Y: Any, places: Any) -> Any:
+    def together(X: ArrayLike, Y: ArrayLike, places: Any) -> Any:
         return make_model(method, value).fit(X, Y).predict(places)
 
-    def one_by_one(X: Any, Y: Any, places: Any) -> Any:
+    def one_by_one(X: np.ndarray, Y: np.ndarray, places: Any) -> Any:
         spline = SmoothingSpline(alpha=model.alpha_)
         return np.column_stack([spline.fit(X, y).predict(places) for y in Y.T])
 
@@ -86,7 +88,7 @@ def equation(method: str, step: dict[str, Any]) -> str:
     return f"f(u) = {number(w[0])}{terms(w[1:], 'u', 1)}"
 
 
-def terms(w: Any, name: str, first: int, most: int = 3) -> str:
+def terms(w: np.ndarray, name: str, first: int, most: int = 3) -> str:
     """' + 1.2 u - 0.3 u²' and so on, the rest as dots."""
     words = ""
     for k, value in enumerate(w[:most], start=first):

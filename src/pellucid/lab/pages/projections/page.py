@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.typing import Rng
 from pellucid.decomposition.pca import PCA
 from pellucid.lab.drawing import literal, number, told, vector
 from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
@@ -69,18 +71,18 @@ def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
     )
 
 
-def _scaled(model: Any) -> bool:
+def _scaled(model: BaseEstimator) -> bool:
     """Whether columns are divided by their deviations s."""
     return bool((model.scale_ != 1).any())
 
 
-def _turned(fitted: Any, angle: float) -> Any:
+def _turned(fitted: BaseEstimator, angle: float) -> Any:
     """The model whose one direction has this angle, in the units of the fit."""
     direction = [[np.cos(angle), np.sin(angle)]]
     return PCA.from_components(direction, mean=fitted.mean_, scale=fitted.scale_)
 
 
-def _curve(fitted: Any, X: Any, spread: float) -> Panel:
+def _curve(fitted: Any, X: np.ndarray, spread: float) -> Panel:
     turn = np.linspace(0.0, np.pi, 121)
     error = np.array([_turned(fitted, a).reconstruction_errors(X).mean() for a in turn])
     degrees = np.degrees(turn)
@@ -94,7 +96,9 @@ def _curve(fitted: Any, X: Any, spread: float) -> Panel:
     return plane("angles", marks, title=title, x=x, y="mean square", box=box, alt=alt)
 
 
-def _panels(model: Any, angle: float, X: Any, error: float, spread: float) -> list[Panel]:
+def _panels(
+    model: BaseEstimator, angle: float, X: np.ndarray, error: float, spread: float
+) -> list[Panel]:
     F = model.inverse_transform(model.transform(X))
     reach = 1.3 * float(np.abs(model.transform(X)).max())
     away = model.inverse_transform(np.array([[-reach], [reach]]))
@@ -112,7 +116,7 @@ def _panels(model: Any, angle: float, X: Any, error: float, spread: float) -> li
     return [plane("rows", marks), plane("angles", here)]
 
 
-def _numbers(model: Any, angle: float, error: float, spread: float) -> dict[str, Any]:
+def _numbers(model: BaseEstimator, angle: float, error: float, spread: float) -> dict[str, Any]:
     return {
         "angle (degrees)": round(float(np.degrees(angle)), 1),
         "error": float(f"{error:.4g}"),
@@ -121,12 +125,12 @@ def _numbers(model: Any, angle: float, error: float, spread: float) -> dict[str,
     }
 
 
-def _held(model: Any, data: LabData) -> float | None:
+def _held(model: BaseEstimator, data: LabData) -> float | None:
     test = data.test[0]
     return float(model.reconstruction_errors(test).mean()) if len(test) else None
 
 
-def _frame(k: int, model: Any, angle: float, data: LabData, spread: float) -> Frame:
+def _frame(k: int, model: BaseEstimator, angle: float, data: LabData, spread: float) -> Frame:
     X, _ = data.train
     error = float(model.reconstruction_errors(X).mean())
     v = model.components_[0]
@@ -142,7 +146,9 @@ def _frame(k: int, model: Any, angle: float, data: LabData, spread: float) -> Fr
     return Frame(k, error, None, formula, numbers, {"panels": panels}, _held(model, data))
 
 
-def _solution(k: int, model: Any, angle: float, data: LabData, whole: Any, spread: float) -> Frame:
+def _solution(
+    k: int, model: BaseEstimator, angle: float, data: LabData, whole: Any, spread: float
+) -> Frame:
     frame = _frame(k, model, angle, data, spread)
     values = whole.eigenvalues_
     formula = (
@@ -153,7 +159,7 @@ def _solution(k: int, model: Any, angle: float, data: LabData, whole: Any, sprea
     return frame._replace(formula=formula)
 
 
-def _rebuilt(k: int, model: Any, angle: float, data: LabData, spread: float) -> Frame:
+def _rebuilt(k: int, model: BaseEstimator, angle: float, data: LabData, spread: float) -> Frame:
     """What is left when each row is replaced by its foot: the worst row in numbers."""
     frame = _frame(k, model, angle, data, spread)
     X, _ = data.train
@@ -193,25 +199,25 @@ def _verdict(whole: Any, data: LabData, params: dict[str, Any]) -> str:
     return f"One direction holds {share:.0%} of the variance; the rest is what the feet lose."
 
 
-def correlated(rng: Any) -> LabData:
+def correlated(rng: Rng) -> LabData:
     z, noise = rng.normal(size=50), rng.normal(size=(50, 2))
     X = np.outer(z, [2.0, 1.1]) + 0.45 * noise + [1.0, 0.5]
     return LabData(X.round(3), None, hold_out(50, 0))
 
 
-def wide(rng: Any) -> LabData:
+def wide(rng: Rng) -> LabData:
     X = rng.normal(size=(50, 2)) * [1.8, 1.1] @ np.array([[0.9, 0.44], [-0.44, 0.9]])
     return LabData(X.round(3), None, hold_out(50, 0))
 
 
-def unscaled(rng: Any) -> LabData:
+def unscaled(rng: Rng) -> LabData:
     size = rng.normal(1.75, 0.09, 50)
     pay = 42000 + 90000 * (size - 1.75) * 0.35 + rng.normal(0, 6000, 50)
     X = np.column_stack([size.round(3), pay.round(0)])
     return LabData(X, None, hold_out(50, 0), ("height in metres", "pay in euros"))
 
 
-def isotropic(rng: Any) -> LabData:
+def isotropic(rng: Rng) -> LabData:
     return LabData(rng.normal(size=(60, 2)).round(3), None, hold_out(60, 0))
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.runtime.random import generator
 from pellucid.decomposition.probabilistic import (
@@ -50,13 +51,13 @@ def rows_panel(data: LabData, title: str) -> Panel:
     )
 
 
-def scree(values: Any, noise: float | None = None) -> list[Mark]:
+def scree(values: np.ndarray, noise: float | None = None) -> list[Mark]:
     """Eigenvalues as bars; the noise level of probabilistic PCA as a line."""
     marks = [bars(np.arange(1, len(values) + 1), values, colour=[0] * len(values), width=0.5)]
     return marks + ([] if noise is None else [rule(y=noise, colour="warn", label="noise σ²")])
 
 
-def feet(X: Any, F: Any) -> Mark:
+def feet(X: np.ndarray, F: Any) -> Mark:
     return segments(X[:, 0], X[:, 1], F[:, 0], F[:, 1], colour="quiet")
 
 
@@ -117,7 +118,7 @@ def _aligned(states: list[Any], S: Any) -> list[Any]:
     return states
 
 
-def _verdict(fitted: Any, best: Any, rounds: int) -> str:
+def _verdict(fitted: BaseEstimator, best: Any, rounds: int) -> str:
     a, b = fitted.loadings_[:, 0], best.loadings_[:, 0]
     length = float(np.linalg.norm(a) * np.linalg.norm(b))
     turn = float(np.degrees(np.arccos(min(1.0, abs(a @ b) / length)))) if length > 0 else 0.0
@@ -147,13 +148,15 @@ def _surface(S: Any, states: Any, best: Any, n: int) -> Panel:
     return plane("loadings", marks, title=title, x="w1", y="w2", box=box, equal=True, alt=alt)
 
 
-def _density(mean: Any, state: Any, X: Any) -> float:
+def _density(mean: Any, state: Any, X: np.ndarray) -> float:
     """log-likelihood per row of rows not seen."""
     D = X - mean
     return log_likelihood(D.T @ D / len(X), state, len(X)) / len(X)
 
 
-def _round(k: int, states: Any, S: Any, mean: Any, X: Any, test: Any, eigenvalues: Any) -> Frame:
+def _round(
+    k: int, states: Any, S: Any, mean: Any, X: np.ndarray, test: Any, eigenvalues: Any
+) -> Frame:
     W, s2 = states[k]
     w = W[:, 0]
     m = float(w @ w) + s2  # M = W'W + s2

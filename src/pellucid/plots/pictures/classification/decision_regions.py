@@ -6,7 +6,7 @@ are drawn side by side, and so are the steps of one model.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -34,6 +34,9 @@ from pellucid.plots.panels.style import (
     words,
 )
 from pellucid.plots.panels.sweeps import labelled, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class DecisionRegions:
         key_below(grid[0].figure, keys.values(), keys.keys(), len(keys))
         return grid[0].figure
 
-    def _panel(self, ax: Any, i: int) -> None:
+    def _panel(self, ax: "Axes", i: int) -> None:
         wrong = self.predicted[i] != self.codes
         if len(self.lines) == 2:
             paint_regions(ax, self.lines, self.regions[i], len(self.classes))
@@ -168,7 +171,7 @@ def decision_regions(
     )
 
 
-def _by_step(pairs: Any, X: Any, y: Any, columns: Any, steps: Any) -> Steps:
+def _by_step(pairs: Any, X: np.ndarray, y: np.ndarray, columns: Any, steps: Any) -> Steps:
     if len(pairs) > 1:
         raise ValueError(f"steps= is for one model, got {len(pairs)}")
     found = stages(pairs[0][1], steps)

@@ -1,9 +1,10 @@
 """Rows and class means in the coordinates in which the classes differ most."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.planes import draw_points, labels_of
@@ -18,6 +19,9 @@ from pellucid.plots.panels.style import (
     words,
 )
 from pellucid.plots.panels.sweeps import last_step, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class DiscriminantCoordinates:
         j = self.numbers[i]
         return f"discriminant coordinate {j} ({self.shares[j - 1]:.0%} of the difference)"
 
-    def _line(self, ax: Any) -> None:
+    def _line(self, ax: "Axes") -> None:
         edges = np.linspace(*margin(self.at[:, 0]), 31)
         for k, label in enumerate(self.classes):
             values = self.at[self.codes == k, 0]
@@ -68,7 +72,7 @@ class DiscriminantCoordinates:
 
 
 def discriminant_coordinates(
-    E: Any, X: Any, y: Any, *, coordinates: tuple[int, int] = (1, 2)
+    E: BaseEstimator, X: Any, y: Any, *, coordinates: tuple[int, int] = (1, 2)
 ) -> DiscriminantCoordinates:
     """The rows in the plane of two discriminant coordinates; a histogram where there is one.
 

@@ -12,7 +12,7 @@ the midpoint where the priors are equal.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -22,6 +22,9 @@ from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import colour, heading, legend, margin, panels, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Projection(NamedTuple):
@@ -74,7 +77,7 @@ class DiscriminantProjection:
         heading(ax, f"{self.classes[0]} and {self.classes[1]}", self.note, width=48)
         framed_legend(ax)
 
-    def _line(self, ax: Any, view: Projection) -> None:
+    def _line(self, ax: "Axes", view: Projection) -> None:
         reach = np.append(view.values, [view.means.min(), view.means.max()])
         x = np.linspace(*margin(reach, 0.1), 401)
         z = (x - view.means[:, None]) / view.sd
@@ -110,7 +113,7 @@ def project(name: str, a: Array, X: Array, means: Array, S: Array, priors: Array
     return Projection(name, a, X @ a, m, sd, priors, equal, cut, error)
 
 
-def two_classes(E: Any, classes: Any) -> list[int]:
+def two_classes(E: Any, classes: np.ndarray) -> list[int]:
     """Positions of the two classes to compare."""
     known = np.asarray(E.classes_).tolist()
     if classes is None:

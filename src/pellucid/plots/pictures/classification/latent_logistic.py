@@ -5,16 +5,25 @@ The noise has the logistic density e^-t/(1 + e^-t)^2, so the area of y* above 0 
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import same_kind
 from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
 from pellucid.plots.panels.sweeps import last_step, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST = 6  # rows that can be told apart
 
@@ -59,7 +68,7 @@ class LatentLogistic:
         return ax
 
 
-def latent_logistic(E: Any, x: Any) -> LatentLogistic:
+def latent_logistic(E: BaseEstimator, x: ArrayLike) -> LatentLogistic:
     """The density of the hidden number y* of some rows; the area above 0 is their probability.
 
     ``E``: fitted LogisticRegression of two classes, or a Pipeline ending in one; ``x``: one row

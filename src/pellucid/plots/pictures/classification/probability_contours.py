@@ -4,11 +4,13 @@ At one set of coefficients the contours are parallel lines, as sure far from the
 averaged over the posterior they bend away from each other where there are no data.
 """
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression
@@ -56,7 +58,7 @@ class ProbabilityContours:
         return figure
 
 
-def plugged_in(E: Any, model: Any) -> Any:
+def plugged_in(E: BaseEstimator, model: BaseEstimator) -> Any:
     """The same model, answering at the mode only."""
     there = copy(model)
     there.method = "map"
@@ -68,7 +70,12 @@ def plugged_in(E: Any, model: Any) -> Any:
 
 
 def probability_contours(
-    E: Any, X: Any, y: Any, *, columns: Any = None, widen: float = 0.6
+    E: BaseEstimator,
+    X: Any,
+    y: Any,
+    *,
+    columns: Sequence[Any] | None = None,
+    widen: float = 0.6,
 ) -> ProbabilityContours:
     """Contours of the probability at the mode and averaged over the posterior.
 

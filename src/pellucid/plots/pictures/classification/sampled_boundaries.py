@@ -1,16 +1,26 @@
 """Boundaries drawn from the posterior of a Bayesian classifier: what the data leave possible."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, last_step, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 SIDE = 61  # enough for lines
 
@@ -55,7 +65,13 @@ class SampledBoundaries:
 
 
 def sampled_boundaries(
-    E: Any, X: Any, y: Any, n: int = 20, *, columns: Any = None, random_state: Any = 0
+    E: BaseEstimator,
+    X: Any,
+    y: Any,
+    n: int = 20,
+    *,
+    columns: Sequence[Any] | None = None,
+    random_state: Seed = 0,
 ) -> SampledBoundaries:
     """Boundaries (with one input: probability curves) of n draws from the posterior.
 

@@ -4,16 +4,24 @@ P(second class | x) = sigma(f), f = w.x + w0: one curve for any number of column
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class Sigmoid:
         return ax
 
 
-def sigmoid(E: Any, X: Any = None, y: Any = None) -> Sigmoid:
+def sigmoid(E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Sigmoid:
     """The logistic curve of a fitted two-class model, with the rows at their scores.
 
     ``X``, ``y``: data to show, optional.

@@ -3,12 +3,13 @@ every row to its centre; of k-means also round by round."""
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.groups import (
     MOST_NAMED,
     draw_centers,
@@ -22,6 +23,14 @@ from pellucid.plots.panels.planes import grid_of, paint_regions, view_of
 from pellucid.plots.panels.steps import Steps, chosen_steps
 from pellucid.plots.panels.style import GREY, axes, heading, legend, thinned, words
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_LINES = 600  # rows up to which lines to the centres can be told apart
 
@@ -87,7 +96,9 @@ class Clusters:
         draw_centers(ax, C)
 
 
-def clusters(E: Any, X: Any, *, columns: Any = None, steps: Any = None) -> Clusters | Steps:
+def clusters(
+    E: BaseEstimator, X: ArrayLike, *, columns: Any = None, steps: Any = None
+) -> Clusters | Steps:
     """Rows by group, centres, lines from rows to centres, and regions where new rows get a label.
 
     ``E``: fitted clustering or mixture, or a Pipeline that ends with one.
@@ -128,7 +139,12 @@ def clusters(E: Any, X: Any, *, columns: Any = None, steps: Any = None) -> Clust
 
 
 def _picture(
-    E: Any, table: Any, labels: IntArray, columns: Any, title: str, before: Array | None = None
+    E: BaseEstimator,
+    table: Any,
+    labels: IntArray,
+    columns: Any,
+    title: str,
+    before: Array | None = None,
 ) -> Clusters:
     view = view_of(table.X, table.names, columns)
     plane = plane_of(view, table.X)
@@ -153,7 +169,7 @@ def _picture(
     )
 
 
-def _rounds(E: Any, X: Any, columns: Any, steps: Any) -> Steps:
+def _rounds(E: BaseEstimator, X: ArrayLike, columns: Any, steps: Any) -> Steps:
     model, table = last_step(E), read_table(X, E)
     history = getattr(model, "history_", None)
     if history is None or not {"labels", "centers"} <= set(history.columns):
@@ -184,12 +200,12 @@ def _rounds(E: Any, X: Any, columns: Any, steps: Any) -> Steps:
     return Steps(tuple(pictures), tuple(titles), alt)
 
 
-def _given_start(model: Any) -> Array | None:
+def _given_start(model: BaseEstimator) -> Array | None:
     given = not isinstance(model.init, str) and not callable(model.init)
     return np.asarray(model.init, dtype=np.float64) if given else None
 
 
-def _in_pipeline(E: Any, model: Any, there: Any) -> Any:
+def _in_pipeline(E: BaseEstimator, model: BaseEstimator, there: Any) -> Any:
     if model is E:
         return there
     line = copy(E)

@@ -1,13 +1,21 @@
 """The consensus matrix: how often two rows were put together, over many runs of a clustering."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.style import axes, heading, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_ROWS = 600
 
@@ -42,7 +50,7 @@ class Consensus:
         return ax
 
 
-def consensus(matrix: Any, labels: Any = None) -> Consensus:
+def consensus(matrix: Any, labels: ArrayLike | None = None) -> Consensus:
     """A consensus matrix with the rows sorted by cluster: clean blocks mean stable clusters.
 
     Parameters

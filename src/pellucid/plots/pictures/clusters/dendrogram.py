@@ -5,15 +5,24 @@ below drawn as leaves with their number of rows.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import beside
 from pellucid.plots.panels.style import GREY, axes, colour, heading
 from pellucid.plots.panels.sweeps import label_of, last_step
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_LEAVES = 60
 
@@ -55,7 +64,7 @@ class Dendrogram:
 
 
 def dendrogram(
-    E: Any,
+    E: BaseEstimator,
     *,
     n_clusters: int | None = None,
     height: float | None = None,

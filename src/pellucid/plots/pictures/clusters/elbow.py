@@ -1,7 +1,7 @@
 """The error against the number of clusters, and where it bends: once, nowhere or several times."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,13 @@ from pellucid.cluster.choosing.elbow_rule import elbow as find_elbow
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,21 @@
 """The objective of k-means after every half-step: an assignment, an update, an assignment, ..."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.plots.panels.style import axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, last_step
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class HalfSteps:
         return ax
 
 
-def half_steps(E: Any) -> HalfSteps:
+def half_steps(E: BaseEstimator) -> HalfSteps:
     """J of k-means after each half-step; neither half can raise it.
 
     ``E``: fitted KMeans, or a Pipeline that ends with it.

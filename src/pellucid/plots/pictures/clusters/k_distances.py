@@ -1,15 +1,22 @@
 """Distances to the k-th neighbour, sorted: where the curve bends up, rows stop being dense."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.cluster.density.dbscan import k_distances as sorted_distances
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import table
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,9 @@ class KDistances:
         return ax
 
 
-def k_distances(X: Any, k: int = 4, *, eps: Any = None, metric: Any = "euclidean") -> KDistances:
+def k_distances(
+    X: ArrayLike, k: int = 4, *, eps: Any = None, metric: Any = "euclidean"
+) -> KDistances:
     """The k-distance curve for choosing ``eps`` of DBSCAN.
 
     ``X``: table; ``metric``: the distance, a name or a function, "euclidean" by default.

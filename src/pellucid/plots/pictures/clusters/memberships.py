@@ -1,17 +1,23 @@
 """How much every place belongs to each group, as shading: memberships that share one, or
 typicalities, of which an outlier has none."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.groups import group_centers, plane_of, style_of
 from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import LINE, grid_of, view_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, panels, thinned, words
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 LEVELS = np.linspace(0, 1, 11)
 MOST_PANELS = 9
@@ -69,7 +75,7 @@ class Memberships:
         heading(ax, f"group {j}: {int(mine.sum())} rows" + (f", {low} below 0.5" if low else ""))
         return shown
 
-    def _curves(self, ax: Any) -> Any:
+    def _curves(self, ax: "Axes") -> Any:
         for j, values in enumerate(self.values):
             every = {"markevery": max(1, LINE // 12), "ms": 4, **style_of(j)}
             ax.plot(self.lines[0], values, lw=1.6, label=f"group {j}", **every)
@@ -81,7 +87,9 @@ class Memberships:
         return ax
 
 
-def memberships(E: Any, X: Any, *, columns: Any = None) -> Memberships:
+def memberships(
+    E: BaseEstimator, X: ArrayLike, *, columns: Sequence[Any] | None = None
+) -> Memberships:
     """Memberships, typicalities or responsibilities over the plane, one shaded panel per group.
 
     ``X``: table; ``columns``: the one or two columns to show, names or positions.
@@ -126,7 +134,7 @@ def memberships(E: Any, X: Any, *, columns: Any = None) -> Memberships:
     )
 
 
-def _values(E: Any, model: Any) -> tuple[Any, str]:
+def _values(E: BaseEstimator, model: BaseEstimator) -> tuple[Any, str]:
     """How to ask the model, and what its answers are called."""
     if hasattr(model, "typicality"):
         before = E[:-1].transform if E is not model and len(E) > 1 else (lambda rows: rows)

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.cluster.choosing.measures import silhouette_values
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.style import GREY, axes, colour, heading, panels, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Silhouette:
         self._means(grid[-1])
         return grid[0].figure
 
-    def _panel(self, ax: Any, i: int) -> None:
+    def _panel(self, ax: "Axes", i: int) -> None:
         base, ticks = 0, []
         total = sum(len(v) for v in self.values[i])
         room = max(1, round(0.03 * total))
@@ -69,7 +72,7 @@ class Silhouette:
 
 
 def silhouette(
-    X: Any, labels: Any, *, metric: Any = "euclidean", within: str = "others"
+    X: ArrayLike, labels: ArrayLike, *, metric: Any = "euclidean", within: str = "others"
 ) -> Silhouette:
     """Silhouettes of all rows, cluster by cluster; of several labellings also their means by k.
 

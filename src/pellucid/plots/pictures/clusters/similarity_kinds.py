@@ -1,6 +1,7 @@
 """Two ideas of similarity on the same rows: near a centre (blobs), or connected by near rows
 (chains)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.arrays import check
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.groups import draw_groups
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import heading, legend, panels, thinned
@@ -48,7 +49,9 @@ class SimilarityKinds:
         return figure
 
 
-def similarity_kinds(X: Any, n_clusters: int = 2, *, columns: Any = None) -> SimilarityKinds:
+def similarity_kinds(
+    X: ArrayLike, n_clusters: int = 2, *, columns: Sequence[Any] | None = None
+) -> SimilarityKinds:
     """Chains against blobs: k-means and single linkage on the same rows.
 
     ``X``: table; ``n_clusters``: how many clusters are made, 2 by default.

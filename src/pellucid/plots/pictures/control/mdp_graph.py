@@ -1,7 +1,7 @@
 """A Markov decision process as a graph: states, actions, chances and rewards."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, colour, heading
 from pellucid.plots.panels.worlds import cells_of, check_world, number, turns_of
 from pellucid.reinforcement.worlds.mdp import MDP
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_STATES, MOST_OUTCOMES = 14, 120
 DOT = (0.2, 0.2)
@@ -50,7 +54,7 @@ class MdpGraph:
         heading(ax, "States, actions (dots) and chances, with rewards", "orange: ends")
         return ax
 
-    def _action(self, ax: Any, place: Any, size: Any, k: int, scale: float) -> None:
+    def _action(self, ax: "Axes", place: Any, size: Any, k: int, scale: float) -> None:
         """A line from the state to the dot, and an arrow for each outcome."""
         s = self.actions[k][0]
         dot = ("dot", k)

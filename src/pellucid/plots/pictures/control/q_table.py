@@ -1,7 +1,7 @@
 """The table of action values, the best action of every state marked."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, colour, heading
 from pellucid.plots.panels.worlds import check_world, nothing_to_choose, number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 WRITTEN = 40  # states up to which the numbers are written in
 
@@ -38,7 +42,7 @@ class QTable:
         heading(ax, f"Action values; the best of each state {'framed' if few else 'dotted'}")
         return ax
 
-    def _best(self, ax: Any, few: bool) -> None:
+    def _best(self, ax: "Axes", few: bool) -> None:
         from matplotlib.patches import Rectangle
 
         rows = np.flatnonzero(self.best >= 0)

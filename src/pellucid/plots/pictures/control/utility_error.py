@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -12,6 +12,13 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import band, tone
 from pellucid.plots.panels.style import axes, colour, heading, legend, words
 from pellucid.plots.panels.worlds import check_world
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import tone
@@ -43,7 +44,7 @@ class ValueSweeps:
         return left.figure
 
 
-def value_sweeps(E: Any, mdp: Any = None, *, states: Any = None) -> ValueSweeps:
+def value_sweeps(E: BaseEstimator, mdp: Any = None, *, states: Any = None) -> ValueSweeps:
     """Utilities against sweeps of value iteration, with the largest change of each.
 
     ``E``: fitted ValueIteration; ``states``: states to name, default: up to eight, spread evenly.

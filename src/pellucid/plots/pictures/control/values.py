@@ -1,7 +1,8 @@
 """Utilities of the states of a decision process, and what to do in each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from pellucid.plots.panels.worlds import (
     plan_of,
     turns_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 WRITTEN = 150  # cells up to which the numbers are written in
 BARS = 40
@@ -82,7 +87,7 @@ class Values:
         heading(ax, self.title)
         return ax
 
-    def _cell(self, ax: Any, s: int, written: bool, dark: bool) -> None:
+    def _cell(self, ax: "Axes", s: int, written: bool, dark: bool) -> None:
         assert self.cells is not None
         row, column = self.cells[s]
         ink = "white" if dark else "black"
@@ -117,7 +122,7 @@ def values(
     *,
     shape: tuple[int, int] | None = None,
     directions: Any = None,
-    steps: Any = None,
+    steps: Sequence[Any] | None = None,
 ) -> Any:
     """Utilities and arrows of a policy; end states framed, walls dark.
 

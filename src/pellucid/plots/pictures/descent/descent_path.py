@@ -4,13 +4,15 @@ Paths on the same inputs share a panel; raw and scaled inputs have contours of t
 the lesson: on scaled inputs they are nearly circles and the gradient points at the minimum.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.penalties import L1, L1L2, L2
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
 from pellucid.plots.panels.inputs import response, two_columns
@@ -24,6 +26,14 @@ from pellucid.plots.panels.sweeps import (
     with_note,
 )
 from pellucid.solvers import CoordinateDescent, LinearObjective, Minimum
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_MARKS = 120  # beyond, a path is a line without a mark per step
 
@@ -87,7 +97,13 @@ class DescentPath:
 
 
 def descent_path(
-    E: Any, X: Any = None, y: Any = None, *, columns: Any = None, objective: Any = None, n: int = 81
+    E: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    columns: Sequence[Any] | None = None,
+    objective: Any = None,
+    n: int = 81,
 ) -> DescentPath:
     """Where a descent went, on the contours of its objective.
 
@@ -131,7 +147,7 @@ def descent_path(
     return DescentPath(found, f"Paths on the contours of the objective. {'; '.join(parts)}.")
 
 
-def trace(label: str, item: Any, X: Any, y: Any, objective: Any) -> Trace:
+def trace(label: str, item: Any, X: ArrayLike, y: ArrayLike, objective: Any) -> Trace:
     """The path of one descent, in the inputs it worked on."""
     if isinstance(item, Minimum):
         return trace_minimum(label, item, X, y, objective)
@@ -163,7 +179,7 @@ def trace(label: str, item: Any, X: Any, y: Any, objective: Any) -> Trace:
     return Trace(label, f, names, points[:, : len(names)], inputs, along)
 
 
-def trace_minimum(label: str, found: Minimum, X: Any, y: Any, objective: Any) -> Trace:
+def trace_minimum(label: str, found: Minimum, X: ArrayLike, y: ArrayLike, objective: Any) -> Trace:
     """The path of a solver; its objective is RSS/(2n) where none is given."""
     points = np.asarray(found.history["x"], dtype=np.float64)
     q = points.shape[1]
@@ -183,7 +199,7 @@ def trace_minimum(label: str, found: Minimum, X: Any, y: Any, objective: Any) ->
     return Trace("descent" if label == "Minimum" else label, objective, names, points, "", plain)
 
 
-def fitted_objective(model: Any, Z: Array, y: Array) -> LinearObjective:
+def fitted_objective(model: BaseEstimator, Z: Array, y: Array) -> LinearObjective:
     """(RSS + penalty)/(2n), or the mean loss and penalty of stochastic descent."""
     from pellucid.linear import ElasticNet, Lasso, LinearRegression, Ridge, SGDRegressor
     from pellucid.linear.stochastic.sgd import LOSSES

@@ -7,16 +7,25 @@ at their best for every point of the picture. Where S is singular the bowl is a 
 of its floor fits equally well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
 from pellucid.plots.panels.inputs import response, two_columns
 from pellucid.plots.panels.style import axes, colour
 from pellucid.plots.panels.sweeps import read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 FLAT = 1e-10  # of the largest curvature
 
@@ -59,7 +68,12 @@ class LossSurface:
 
 
 def loss_surface(
-    X: Any, y: Any, *, columns: Any = None, fit_intercept: bool = True, n: int = 121
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    columns: Sequence[Any] | None = None,
+    fit_intercept: bool = True,
+    n: int = 121,
 ) -> LossSurface:
     """RSS contours of two coefficients; a trough where they are not determined.
 

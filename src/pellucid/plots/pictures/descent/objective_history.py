@@ -1,7 +1,7 @@
 """The objective at every step of several fits or rates; those that diverged are marked."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,13 @@ from pellucid.core.loops.iterate import History
 from pellucid.plots.panels.style import axes, colour, legend, marker, words
 from pellucid.plots.panels.sweeps import labelled, last_step
 from pellucid.solvers import Minimum
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ w <- w exp(-a [right]) / Z: rows that a member gets wrong weigh more in the next
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
@@ -23,6 +24,10 @@ from pellucid.plots.panels.planes import (
 from pellucid.plots.panels.steps import chosen_steps
 from pellucid.plots.panels.style import heading, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 SIDE = 121
 
@@ -62,7 +67,7 @@ class BoostingWeights:
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
         return figure
 
-    def _panel(self, ax: Any, i: int) -> None:
+    def _panel(self, ax: "Axes", i: int) -> None:
         if len(self.lines) == 2:
             paint_regions(ax, self.lines, self.members[i], len(self.classes))
             for k in range(len(self.classes)):
@@ -90,7 +95,7 @@ class BoostingWeights:
 
 
 def boosting_weights(
-    E: Any, X: Any, y: Any, *, columns: Any = None, steps: Any = 6
+    E: BaseEstimator, X: Any, y: Any, *, columns: Any = None, steps: Any = 6
 ) -> BoostingWeights:
     """The weights of the rows, the member and the committee in some rounds of AdaBoost.
 
@@ -155,7 +160,7 @@ def boosting_weights(
     return BoostingWeights(*rounds, view.at[kept], labels.codes[kept], *words)
 
 
-def _codes(member: Any, X: Array, E: Any) -> IntArray:
+def _codes(member: Any, X: Array, E: BaseEstimator) -> IntArray:
     """What a member says, as codes of the classes of the committee."""
     known = getattr(member, "classes_", E.classes_)
     codes = predicted_codes(member, X, known)

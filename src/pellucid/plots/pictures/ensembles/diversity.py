@@ -1,5 +1,6 @@
 """How good the members of an ensemble are, how often they disagree, and how much each counts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.ensemble.committees.resampling import ensemble_diversity
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
@@ -20,13 +21,18 @@ MOST = 30  # members drawn
 class Heard(BaseEstimator):
     """A member that reads its own columns and answers with the labels of the committee."""
 
-    def __init__(self, model: Any, columns: Any = None, classes: Any = None) -> None:
+    def __init__(
+        self,
+        model: BaseEstimator,
+        columns: Sequence[Any] | None = None,
+        classes: np.ndarray | None = None,
+    ) -> None:
         self.model, self.columns, self.classes = model, columns, classes
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.model)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: np.ndarray) -> Any:
         said = np.asarray(self.model.predict(X if self.columns is None else X[:, self.columns]))
         return said if self.classes is None else self.classes[said.astype(np.intp)]
 
@@ -86,7 +92,7 @@ def _off_diagonal(values: Array) -> float:
     return float(apart.mean()) if apart.size else float("nan")
 
 
-def _members(E: Any) -> tuple[list[str], list[Any]]:
+def _members(E: BaseEstimator) -> tuple[list[str], list[Any]]:
     """Names and members that answer with the labels of the ensemble."""
     members = getattr(E, "estimators_", None)
     if members is None or len(members) == 0 or np.ndim(members) > 1:
@@ -114,7 +120,7 @@ def _table(X: Any, members: list[Any]) -> Any:
     return X if is_frame(X) else np.asarray(X)
 
 
-def diversity(E: Any, X: Any, y: Any) -> Diversity:
+def diversity(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Diversity:
     """Agreement, scores and weights of the members of an ensemble.
 
     ``E``: fitted forest, bagging, voting or AdaBoost model (the first 30 members); ``X``, ``y``:

@@ -2,14 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.style import axes, colour, heading, legend, words
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":")
 
@@ -39,7 +47,7 @@ class EnsembleError:
         return ax
 
 
-def _answers(E: Any, X: Any) -> Iterator[Any]:
+def _answers(E: BaseEstimator, X: ArrayLike) -> Iterator[Any]:
     """What the first 1, 2, ... members say of X."""
     if hasattr(E, "staged_predict"):
         yield from E.staged_predict(X)
@@ -54,7 +62,7 @@ def _answers(E: Any, X: Any) -> Iterator[Any]:
         yield E.classes_[total.argmax(axis=1)]
 
 
-def _members(E: Any) -> list[Any]:
+def _members(E: BaseEstimator) -> list[Any]:
     members = getattr(E, "estimators_", None)
     if members is None or not hasattr(E, "oob_permutation_importance"):
         raise ValueError(
@@ -64,14 +72,14 @@ def _members(E: Any) -> list[Any]:
     return list(members)
 
 
-def _errors(E: Any, X: Any, y: Any) -> Array:
+def _errors(E: BaseEstimator, X: np.ndarray, y: np.ndarray) -> Array:
     y = np.asarray(y)
     if is_classifier(E):
         return np.array([float((np.asarray(a) != y).mean()) for a in _answers(E, X)])
     return np.array([float(((np.asarray(a) - y) ** 2).mean()) for a in _answers(E, X)])
 
 
-def _own(E: Any) -> dict[str, Array]:
+def _own(E: BaseEstimator) -> dict[str, Array]:
     """The curves that the fit left: out of bag, training and validation."""
     curves: dict[str, Array] = {}
     if hasattr(E, "oob_curve_"):
@@ -87,7 +95,9 @@ def _own(E: Any) -> dict[str, Array]:
     return curves
 
 
-def ensemble_error(E: Any, X: Any = None, y: Any = None, *, train: Any = None) -> EnsembleError:
+def ensemble_error(
+    E: BaseEstimator, X: Any = None, y: Any = None, *, train: Any = None
+) -> EnsembleError:
     """Out-of-bag, training and test error against the number of members.
 
     ``E``: fitted random forest, AdaBoostClassifier, gradient or histogram boosting; ``X``, ``y``:

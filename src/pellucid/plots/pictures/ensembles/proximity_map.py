@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, IntArray
@@ -62,7 +62,7 @@ class ProximityMap:
         return left.figure
 
 
-def proximity_map(E: Any, X: Any, y: Any, *, oob: bool = False) -> ProximityMap:
+def proximity_map(E: BaseEstimator, X: Any, y: Any, *, oob: bool = False) -> ProximityMap:
     """Proximities of a forest, as a heat map and as a map of the rows.
 
     ``E``: fitted RandomForestClassifier or RandomForestRegressor; ``X``, ``y``: rows (at most 800

@@ -1,7 +1,7 @@
 """The share of different rows in a bootstrap sample: 1 - (1 - 1/n)^n, towards 1 - 1/e."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,14 @@ from pellucid.core.runtime.random import stream
 from pellucid.ensemble.committees.bootstrap import bootstrap_indices
 from pellucid.ensemble.committees.resampling import expected_unique_fraction
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LIMIT = 1 - np.exp(-1.0)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,13 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.validation.bias_variance_parts import BiasVariance
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

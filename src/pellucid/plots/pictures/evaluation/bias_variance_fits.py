@@ -5,19 +5,27 @@ Mean of the curves away from the truth: bias. Curves away from their mean: varia
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.evaluation.validation.bias_variance_parts import SimulatedDraw, decompose_squared
 from pellucid.evaluation.workers import root_seed, seeded, task_stream
 from pellucid.plots.panels.inputs import predicted
 from pellucid.plots.panels.marks import key_below
 from pellucid.plots.panels.style import GREY, colour, panels, thinned
 from pellucid.plots.panels.sweeps import labelled, read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_CURVES = 60  # drawn; all of them count
 
@@ -69,14 +77,14 @@ class BiasVarianceFits:
 
 
 def bias_variance_fits(
-    E: Any,
+    E: BaseEstimator,
     draw: Callable[..., Any],
     *,
     truth: Callable[[Any], Any] | None = None,
     column: Any = None,
     n_models: int = 60,
     n: int = 201,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> BiasVarianceFits:
     """Fits of one or several models to many training sets, beside their mean and the truth.
 
@@ -140,7 +148,7 @@ def bias_variance_fits(
     )
 
 
-def _curve(model: Any, draw: Any, rows: Any, seed: int, b: int) -> Array:
+def _curve(model: BaseEstimator, draw: Any, rows: np.ndarray, seed: int, b: int) -> Array:
     """The model built on training set b, along the grid; streams as in ``bias_variance``."""
     rng = task_stream(seed, b)
     X, y = draw(rng)

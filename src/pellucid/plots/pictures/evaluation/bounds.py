@@ -6,7 +6,7 @@ A bound of 1 or more says nothing; that region is shaded.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.figures import figures
 from pellucid.plots.panels.marks import tone
 from pellucid.plots.panels.style import GREY, LIGHT, axes, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":")
 _sized = partial(figures, digits=3, whole=(0, 1e7), commas=1e3)  # such as 1,000 or 1e+09

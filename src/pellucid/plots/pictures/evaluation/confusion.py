@@ -1,7 +1,7 @@
 """Truth against prediction: counts, and the share of every true class in each cell."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.confusion_rates import ConfusionTable
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, colour, heading, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_TEXT = 20  # classes up to which the cells hold numbers
 
@@ -52,7 +56,7 @@ class Confusion:
     def _short(self) -> bool:
         return len(self.labels) * max(map(len, self.labels)) <= 40
 
-    def _cell(self, ax: Any, i: int, j: int) -> None:
+    def _cell(self, ax: "Axes", i: int, j: int) -> None:
         small = len(self.labels) > 8
         text = f"{self.counts[i, j]:g}"
         if not small:

@@ -6,7 +6,7 @@ c_FP / (c_FP + c_FN).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.style import axes, heading, legend, words
 from pellucid.plots.pictures.evaluation.cost_table import matrix_and_names
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":")
 

@@ -1,13 +1,20 @@
 """A table of costs: what every decision costs for every truth."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.inference.decisions.decisions import check_losses
 from pellucid.plots.panels.style import axes, colour, heading
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Two models on the same folds: their difference fold by fold, its mean and interval."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,13 @@ from pellucid.evaluation.hypotheses.t_tests import corrected_t_test, paired_t_te
 from pellucid.evaluation.splits.folds import ratio_of
 from pellucid.evaluation.validation.cv_scores import CrossValidation
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

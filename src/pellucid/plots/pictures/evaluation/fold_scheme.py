@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, Folds, IntArray
 from pellucid.evaluation.splits.folds import splitter_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_FOLDS = 15
 MOST_ROWS = 2000
@@ -72,7 +76,7 @@ class FoldScheme:
             cells[self.use == times] = _blue(0.65 if most == 1 else 0.3 + 0.7 * times / most)
         return cells
 
-    def _legend(self, ax: Any) -> None:
+    def _legend(self, ax: "Axes") -> None:
         from matplotlib.patches import Patch
 
         once = self._times() == 1
@@ -102,7 +106,7 @@ def _span(counts: IntArray) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def fold_scheme(cv: Any, n: Any, *, y: Any = None, groups: Any = None) -> FoldScheme:
+def fold_scheme(cv: Folds, n: Any, *, y: Any = None, groups: Any = None) -> FoldScheme:
     """Which rows every fold trains on and which it tests.
 
     Parameters

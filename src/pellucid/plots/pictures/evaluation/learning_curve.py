@@ -1,7 +1,7 @@
 """Score against the number of training rows, on the rows trained on and on new ones."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,13 @@ from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.validation.curves import SizeCurve
 from pellucid.plots.panels.marks import band, tone
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

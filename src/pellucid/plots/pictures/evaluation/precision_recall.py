@@ -1,7 +1,7 @@
 """Precision against recall, with lines of equal F and the best threshold."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.thresholds import best_threshold
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, shown
 from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading, legend, marker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 STYLES = ("-", "--", "-.", ":")
 MOST_RESAMPLED = 5000  # distinct scores beyond which no interval is bootstrapped
@@ -53,7 +57,7 @@ class PrecisionRecall:
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if several else 3)
         return ax
 
-    def _equal_f(self, ax: Any) -> None:
+    def _equal_f(self, ax: "Axes") -> None:
         b2 = self.beta**2
         for level in LEVELS:
             r = np.linspace(level * b2 / (1 + b2 - level) + 1e-9, 1.0, 200)

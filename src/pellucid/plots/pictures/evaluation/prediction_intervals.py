@@ -1,18 +1,27 @@
 """Prediction intervals against what came: how many rows they cover, and how wide they are."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_BARS = 300  # rows drawn as bars; of more, a fixed sample
 
@@ -69,7 +78,7 @@ class PredictionIntervals:
 
 
 def prediction_intervals(
-    E: Any, X: Any, y: Any, *, confidence: float | None = None
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, confidence: float | None = None
 ) -> PredictionIntervals:
     """The intervals of a regressor on rows it was not fitted to, and the rows they miss.
 

@@ -1,7 +1,7 @@
 """Predicted probability against observed share: on the diagonal where probabilities are honest."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,13 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.calibration.reliability_curve import Reliability
 from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ rate, the middle 95 % of curves of resampled rows.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, roc_band, shown
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":")
 

@@ -5,9 +5,9 @@ vary less than the scores do (see ``fold_differences`` and ``significance``).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.hypotheses.comparison import Comparison
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
 from pellucid.plots.panels.style import axes, colour, heading, marker
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 WIDE = 20  # ratio of the largest to the median size from which the axis bends
 
@@ -74,7 +82,7 @@ class ScoreIntervals:
         return bool(sizes.max() > WIDE * max(float(np.median(sizes)), 0.05))
 
 
-def score_intervals(table: Any, *, names: Any = None) -> ScoreIntervals:
+def score_intervals(table: Any, *, names: Sequence[str] | None = None) -> ScoreIntervals:
     """Scores with their intervals.
 
     Parameters

@@ -1,7 +1,7 @@
 """Which model is better than which: a matrix of adjusted p-values."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,13 @@ from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.hypotheses.comparison import Comparison
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import IntArray
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
 ROOM = 0.1  # share of the rows that leaves room for words

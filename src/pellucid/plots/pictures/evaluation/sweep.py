@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,14 @@ from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LOG_SPAN = 20  # ratio of the largest to the smallest value from which the axis is logarithmic
 

@@ -1,7 +1,7 @@
 """Every rate, and the cost, against the threshold; the best threshold marked."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.thresholds import best_threshold
 from pellucid.plots.panels.ranked import shown, threshold_curve_only
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 WORDS = {"accuracy": "accuracy", "youden": "recall + specificity", "cost": "mean cost"}

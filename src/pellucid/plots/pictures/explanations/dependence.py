@@ -1,17 +1,26 @@
 """Partial dependence: the mean prediction when one input is set to a value in every row."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import predicted
 from pellucid.plots.panels.planes import MOST_CLASSES
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_ROWS, SINGLE = 1000, 40  # rows averaged; rows drawn one by one
 STYLES = ("-", "--", "-.", ":")
@@ -49,7 +58,7 @@ class Dependence:
         return ax
 
 
-def dependence(E: Any, X: Any, column: Any, *, n: int = 60) -> Dependence:
+def dependence(E: BaseEstimator, X: ArrayLike, column: Any, *, n: int = 60) -> Dependence:
     """The mean prediction along one input, the others as they are in the rows.
 
     ``E``: fitted model or Pipeline; ``X``: data (at most 1000 rows are averaged); ``column``: name

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.random import stream
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.style import colour, heading, panels, words
@@ -59,7 +59,7 @@ class Importance:
         return grid[0].figure
 
 
-def _from_trees(E: Any, d: int) -> tuple[Array, Array]:
+def _from_trees(E: BaseEstimator, d: int) -> tuple[Array, Array]:
     """Impurity importances, and the half-width of an interval over the trees of a forest."""
     if not hasattr(E, "feature_importances_"):
         return np.full(d, np.nan), np.full(d, np.nan)
@@ -71,12 +71,14 @@ def _from_trees(E: Any, d: int) -> tuple[Array, Array]:
     return found, Z * each.std(axis=0, ddof=1) / np.sqrt(len(each))
 
 
-def _loss(E: Any, X: Any, y: Any) -> float:
+def _loss(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> float:
     said = np.asarray(E.predict(X))
     return float((said != y).mean() if is_classifier(E) else ((said - y) ** 2).mean())
 
 
-def _shuffled(E: Any, X: Any, y: Any, n_repeats: int, seed: int) -> tuple[Array, Array]:
+def _shuffled(
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, n_repeats: int, seed: int
+) -> tuple[Array, Array]:
     """The rise of the error when a column of the rows given is shuffled."""
     table, y = read_table(X, E), np.asarray(y)
     usual = _loss(E, table.given, y)
@@ -92,9 +94,9 @@ def _shuffled(E: Any, X: Any, y: Any, n_repeats: int, seed: int) -> tuple[Array,
 
 
 def importance(
-    E: Any,
-    X: Any = None,
-    y: Any = None,
+    E: BaseEstimator,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     *,
     oob: bool | None = None,
     n_repeats: int = 5,

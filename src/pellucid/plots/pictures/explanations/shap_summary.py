@@ -1,14 +1,23 @@
 """What each input adds to the predictions, row by row: Shapley values of a model of trees."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.explain.tree_shapley import TreeShap, tree_shap
 from pellucid.plots.panels.style import GREY, axes, heading, thinned, words
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 ROWS = 1000  # drawn
 BINS = 60  # along the axis, for the width of the swarm
@@ -83,7 +92,9 @@ def column_ranks(X: Array) -> Array:
     return out
 
 
-def shap_summary(E: Any, X: Any = None, *, output: Any = None, most: int = 12) -> ShapSummary:
+def shap_summary(
+    E: BaseEstimator, X: Any = None, *, output: Any = None, most: int = 12
+) -> ShapSummary:
     """The shares of the inputs in all predictions.
 
     ``E``: fitted model of trees, or a ``TreeShap``; ``X``: rows to explain, with a model (at most
@@ -120,7 +131,7 @@ def shap_summary(E: Any, X: Any = None, *, output: Any = None, most: int = 12) -
     return ShapSummary(names, shares, ranks, size[order], len(size) - len(order), found.scale, alt)
 
 
-def explained(E: Any, X: Any) -> TreeShap:
+def explained(E: BaseEstimator, X: ArrayLike) -> TreeShap:
     """The shares themselves, or those of a model for the rows."""
     if isinstance(E, TreeShap):
         return E

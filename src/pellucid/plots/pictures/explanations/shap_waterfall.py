@@ -1,14 +1,22 @@
 """How one prediction comes about: from the mean of the training rows, input by input."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import GREY, PALETTE, axes, heading, margin, words
 from pellucid.plots.pictures.explanations.shap_summary import explained
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class ShapWaterfall:
 
 
 def shap_waterfall(
-    E: Any, X: Any = None, row: int = 0, *, output: Any = None, most: int = 10
+    E: BaseEstimator, X: Any = None, row: int = 0, *, output: Any = None, most: int = 10
 ) -> ShapWaterfall:
     """One prediction as the mean of the training rows plus the shares of the inputs.
 

@@ -7,7 +7,7 @@ Rows with a missing cell are left out of their own column only.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,9 +16,17 @@ from sklearn.utils.validation import column_or_1d
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.matrices import column_names
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.features.selection.scores import f_classif, r_regression
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST = 30  # bars drawn; of more, the longest
 
@@ -67,7 +75,7 @@ def interval(r: Array, n: Array, confidence: float = 0.95) -> tuple[Array, Array
     return np.tanh(z - half), np.tanh(z + half)
 
 
-def classes_of(y: Any) -> bool:
+def classes_of(y: ArrayLike) -> bool:
     """Whether y holds classes: text, truth values or categories."""
     values = np.asarray(y)
     return values.dtype.kind not in "iuf" and not all(
@@ -75,7 +83,7 @@ def classes_of(y: Any) -> bool:
     )
 
 
-def one_column(x: Array, y: Any, classes: bool) -> float:
+def one_column(x: Array, y: np.ndarray, classes: bool) -> float:
     """r, or the correlation ratio, of one column without missing cells."""
     if len(x) < 2 or x.min() == x.max():
         return 0.0
@@ -88,7 +96,7 @@ def one_column(x: Array, y: Any, classes: bool) -> float:
     return float(np.sqrt(F * (k - 1) / (F * (k - 1) + len(x) - k))) if np.isfinite(F) else 1.0
 
 
-def target_bars(X: Any, y: Any, *, classes: bool | None = None) -> TargetBars:
+def target_bars(X: ArrayLike, y: ArrayLike, *, classes: bool | None = None) -> TargetBars:
     """Association of each input with the target, the strongest first.
 
     ``X``: table of numbers; missing cells are left out column by column; ``y``: numbers or classes.

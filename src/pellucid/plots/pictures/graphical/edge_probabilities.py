@@ -1,13 +1,22 @@
 """How sure the data are of every edge: posterior probabilities averaged over graphs."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, heading, words
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 WRITTEN = 15  # variables up to which the numbers are written in
 
@@ -40,7 +49,7 @@ class EdgeProbabilities:
         return ax
 
 
-def edge_probabilities(E: Any) -> EdgeProbabilities:
+def edge_probabilities(E: BaseEstimator) -> EdgeProbabilities:
     """A heat map of the posterior probability of every edge.
 
     ``E``: fitted ModelAveragingStructure.

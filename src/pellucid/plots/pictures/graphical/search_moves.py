@@ -1,13 +1,22 @@
 """The moves of a search over graphs, and the score after each."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import tone
 from pellucid.plots.panels.style import GREY, axes, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 NAMED = 25  # moves that get their edge written
 LOOKS = {"start": 6, "add": 2, "remove": 1, "reverse": 0, "rebuild": 3}
@@ -58,7 +67,7 @@ def tick(kind: str, a: str, b: str) -> str:
     return f"{a} → {b}" if a else "start"
 
 
-def search_moves(E: Any) -> SearchMoves:
+def search_moves(E: BaseEstimator) -> SearchMoves:
     """Score after each edge added, removed or reversed.
 
     ``E``: ScoreBasedStructure fitted by hill_climbing or tabu.

@@ -5,7 +5,7 @@ Given the parameters the rows are independent; learning is inference about the p
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.plots.panels.graphs import depths, draw_edge, draw_node, layered, sheet
 from pellucid.plots.panels.style import GREY, colour, heading
 from pellucid.plots.pictures.graphical.network_graph import graph_of, short
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_VARIABLES = 12
 

@@ -1,5 +1,6 @@
 """What Markov chains did: traces, running means and variances, and histograms by parameter."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ def draws_of(samples: Any, names: Any) -> tuple[Array, tuple[str, ...]]:
     return found, given_names(names, found.shape[2])
 
 
-def chains(samples: Any, *, columns: Any = None, names: Any = None) -> Chains:
+def chains(samples: Any, *, columns: Sequence[Any] | None = None, names: Any = None) -> Chains:
     """Traces, running means and variances per chain, and histograms.
 
     ``names``: names of the parameters, optional.

@@ -8,17 +8,18 @@ must err. Its error is the area of everything under the highest curve,
 Naive Bayes has these densities; the normal models have their margins.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.matrices import column_names
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.inference.decisions.class_densities import ask_log_density
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.naive_bayes.bernoulli import BernoulliNB
@@ -28,6 +29,10 @@ from pellucid.naive_bayes.mixed import MixedNB
 from pellucid.plots.panels.marks import key_below, stroke
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import colour, heading, margin, panels, thinned, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST = 6  # columns drawn; of more, those with the least overlap
 GRID = 2001
@@ -73,7 +78,7 @@ class ClassDensities:
         key_below(figure, keys, texts, len(keys))
         return figure
 
-    def _curves(self, ax: Any, column: Column) -> None:
+    def _curves(self, ax: "Axes", column: Column) -> None:
         x, total = column.values, column.joint.sum(axis=0)
         cells = np.asarray(column.cells, dtype=np.float64)
         live = np.isfinite(cells)
@@ -109,7 +114,7 @@ class ClassDensities:
         ax.grid(False, axis="x")
 
 
-def column_cells(X: Any) -> tuple[list[Any], tuple[str, ...]]:
+def column_cells(X: ArrayLike) -> tuple[list[Any], tuple[str, ...]]:
     """The columns of a table with their own types, and their names."""
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
@@ -134,7 +139,7 @@ def with_values(X: Any, j: int, values: Any) -> Any:
     return rows
 
 
-def is_counted(E: Any, j: int) -> bool:
+def is_counted(E: BaseEstimator, j: int) -> bool:
     """Whether the model counts the values of column j."""
     if isinstance(E, MixedNB):
         return E.distributions_[j] in COUNTED
@@ -147,7 +152,7 @@ def levels_of(cells: Any) -> Any:
     return np.array(sorted(set(known), key=lambda v: (str(type(v)), v)), dtype=object)
 
 
-def normal_margin(E: Any, j: int, x: Array) -> Array:
+def normal_margin(E: BaseEstimator, j: int, x: Array) -> Array:
     """Log density (K, g) of column j under each class of a normal model."""
     K = len(E.classes_)
     if hasattr(E, "covariance_"):
@@ -161,7 +166,7 @@ def normal_margin(E: Any, j: int, x: Array) -> Array:
     return -0.5 * (gap**2 / variance[:, None] + np.log(2 * np.pi * variance)[:, None])
 
 
-def log_densities(E: Any, X: Any, j: int, values: Any) -> Array:
+def log_densities(E: BaseEstimator, X: np.ndarray, j: int, values: np.ndarray) -> Array:
     """log p(x_j | k) at the values, (K, g)."""
     if hasattr(E, "means_"):
         return normal_margin(E, j, values)
@@ -175,7 +180,7 @@ def log_densities(E: Any, X: Any, j: int, values: Any) -> Array:
     return np.asarray(E.explain(with_values(X, j, values)))[:, :, j].T
 
 
-def supported(E: Any, p: int) -> None:
+def supported(E: BaseEstimator, p: int) -> None:
     """Refuse a model without a density for each column."""
     normal = hasattr(E, "means_") and (hasattr(E, "covariance_") or hasattr(E, "rotations_"))
     naive = isinstance(E, GaussianNB | BernoulliNB | CategoricalNB | MixedNB)
@@ -188,7 +193,7 @@ def supported(E: Any, p: int) -> None:
     )
 
 
-def without_smoothing(E: Any, X: Any, y: Any) -> Any:
+def without_smoothing(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Any:
     """The same model refitted with the shares and variances as counted."""
     off = {"alpha": 1e-10, "force_alpha": True, "var_smoothing": 0.0}
     known = {name: v for name, v in off.items() if name in E.get_params()}
@@ -198,7 +203,12 @@ def without_smoothing(E: Any, X: Any, y: Any) -> Any:
 
 
 def class_densities(
-    E: Any, X: Any, y: Any, *, columns: Any = None, smoothing: bool = False
+    E: BaseEstimator,
+    X: Any,
+    y: Any,
+    *,
+    columns: Sequence[Any] | None = None,
+    smoothing: bool = False,
 ) -> ClassDensities:
     """The densities of the classes column by column, and the error of each column alone.
 
@@ -245,7 +255,9 @@ def class_densities(
     return ClassDensities(shown, labels.codes[kept], labels.classes, title, note, alt)
 
 
-def _column(E: Any, plain: Any, X: Any, j: int, name: str, cells: Any, priors: Array) -> Column:
+def _column(
+    E: BaseEstimator, plain: Any, X: np.ndarray, j: int, name: str, cells: Any, priors: Array
+) -> Column:
     counted = is_counted(E, j)
     if counted:
         values = levels_of(cells)

@@ -1,7 +1,7 @@
 """A distribution: mass or density with mean, mode and spread, and its distribution function."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import colour, heading, legend, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 POINTS, MOST_STEMS = 401, 400
 
@@ -55,7 +59,7 @@ class Distribution:
         heading(right, "distribution function")
         return left.figure
 
-    def _marks(self, ax: Any) -> None:
+    def _marks(self, ax: "Axes") -> None:
         top = float(self.density.max())
         if self.mean is not None:
             ax.axvline(self.mean, color=colour(1), lw=1.5, label=f"mean {self.mean:.4g}")

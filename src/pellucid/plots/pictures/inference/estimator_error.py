@@ -1,12 +1,19 @@
 """Bias, variance and mean squared error of an estimator against the size of the sample."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.style import axes, colour, heading, legend, marker
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

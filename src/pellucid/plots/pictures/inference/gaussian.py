@@ -1,7 +1,7 @@
 """A normal distribution of two numbers: ellipses of equal density along the eigenvectors."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,14 @@ from pellucid.inference import MultivariateNormal
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LEVELS = (0.5, 0.9, 0.99)
 LINES = ("-", "--", ":")

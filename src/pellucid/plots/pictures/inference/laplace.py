@@ -5,11 +5,12 @@ the posterior at the same densities relative to the mode, others held at the mod
 both curves.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights
@@ -24,6 +25,14 @@ from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.posteriors import parameter_label
 from pellucid.plots.panels.style import axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 SHARES = (0.5, 0.8, 0.95)  # of the normal approximation inside each ellipse
 REACH = 4.5  # standard deviations shown
@@ -80,7 +89,9 @@ def conditional(mean: Array, cov: Array, shown: list[int]) -> Array:
     return np.linalg.inv(A[np.ix_(shown, shown)])
 
 
-def logistic_posterior(E: Any, X: Any, y: Any) -> tuple[Callable[[Array], Array], Array, Array]:
+def logistic_posterior(
+    E: BaseEstimator, X: np.ndarray, y: np.ndarray
+) -> tuple[Callable[[Array], Array], Array, Array]:
     """Log posterior of rows of coefficients, its mode and the covariance of the approximation."""
     if len(E.classes_) != 2:
         raise ValueError(f"laplace draws a posterior of two classes, got {len(E.classes_)}")
@@ -124,7 +135,7 @@ def laplace(
     X: Any = None,
     y: Any = None,
     *,
-    columns: Any = None,
+    columns: Sequence[Any] | None = None,
     log_density: Any = None,
     names: Any = None,
 ) -> Laplace:

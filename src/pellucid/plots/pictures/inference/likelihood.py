@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LINES = ("-", "--", "-.", ":")
 

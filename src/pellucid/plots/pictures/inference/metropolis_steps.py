@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,14 @@ from pellucid.inference.sampling.chains import Chains
 from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.inputs import given_names
 from pellucid.plots.panels.style import axes, colour, heading, legend, margin
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 SIDE = 81
 

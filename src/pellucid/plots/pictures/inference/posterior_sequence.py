@@ -1,14 +1,15 @@
 """From the prior to the posterior, batch by batch: each posterior is the next prior."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.linear import BayesianLinearRegression, InverseGamma
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.inputs import response, two_columns
@@ -21,6 +22,14 @@ from pellucid.plots.panels.posteriors import (
 )
 from pellucid.plots.panels.style import GREY, colour, quiet, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 DRAWS = 8
 
@@ -81,14 +90,14 @@ class PosteriorSequence:
 
 
 def posterior_sequence(
-    E: Any,
-    X: Any,
-    y: Any,
+    E: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
     batches: Any = 3,
     *,
-    columns: Any = None,
+    columns: Sequence[Any] | None = None,
     column: Any = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> PosteriorSequence:
     """Prior to posterior, batch by batch, through ``partial_fit``.
 
@@ -178,7 +187,7 @@ def batch_sizes(batches: Any, n: int) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def prior_of(E: Any, names: tuple[str, ...]) -> Posterior | None:
+def prior_of(E: BaseEstimator, names: tuple[str, ...]) -> Posterior | None:
     """The prior where it is a proper distribution that is given, else None."""
     V = E.prior_covariance
     if isinstance(V, str) or not (isinstance(E.noise_variance, Real | InverseGamma)):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.inference.sampling.proposals import GaussianWalk
 from pellucid.inference.sampling.walks import metropolis_hastings
 from pellucid.plots.panels.style import colour, heading, margin, marker, panels, words
@@ -88,7 +88,7 @@ def target_shapes(
     start: Any = (0.0, 0.0),
     n_draws: int = 1000,
     names: Any = ("θ₁", "θ₂"),
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> TargetShapes:
     """How Metropolis chains with steps of several lengths walk a density of two coordinates.
 

@@ -5,7 +5,7 @@ they can be separated, else C = 1).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light
 from pellucid.plots.panels.style import heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 SIDE, MOST = 121, 600
 
@@ -52,7 +56,7 @@ class FeatureLift:
         self._shadow(right)
         return figure
 
-    def _points(self, ax: Any, at: Array) -> None:
+    def _points(self, ax: "Axes", at: Array) -> None:
         for k, label in enumerate(self.classes):
             mine = self.codes == k
             dots(ax, *at[mine].T, k=k, size=18, lw=0.3, label=label)
@@ -71,7 +75,7 @@ class FeatureLift:
         found = "a plane separates them" if self.separated else f"the plane gets {self.wrong} wrong"
         heading(ax, f"Lifted: {found}", width=60)
 
-    def _graph(self, ax: Any) -> None:
+    def _graph(self, ax: "Axes") -> None:
         ax.grid(True, alpha=0.4)
         self._points(ax, self.lifted)
         x = np.linspace(self.lifted[:, 0].min(), self.lifted[:, 0].max(), 2)
@@ -81,7 +85,7 @@ class FeatureLift:
         found = "a line separates them" if self.separated else f"the line gets {self.wrong} wrong"
         heading(ax, f"Lifted: {found}")
 
-    def _shadow(self, ax: Any) -> None:
+    def _shadow(self, ax: "Axes") -> None:
         if len(self.lines) == 2:
             levels, tints = [-2, 0, 2], [light(0), light(1)]
             ax.contourf(*self.lines, np.sign(self.scores), levels=levels, colors=tints, zorder=0)

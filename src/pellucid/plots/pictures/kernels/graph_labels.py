@@ -5,7 +5,7 @@ graphs. Graphs whose counts of labels differ in some round are not isomorphic.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
@@ -16,6 +16,10 @@ from pellucid.kernel.graphs.graphs import are_isomorphic, read_graph, refine, un
 from pellucid.kernel.graphs.weisfeiler_lehman import adjacency
 from pellucid.plots.panels.marks import spot, write
 from pellucid.plots.panels.style import GREY, colour, heading
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_NODES = 60
 
@@ -45,7 +49,7 @@ class GraphLabels:
         figure.suptitle(self.title, fontsize="medium")
         return figure
 
-    def _panel(self, ax: Any, g: int, r: int) -> None:
+    def _panel(self, ax: "Axes", g: int, r: int) -> None:
         at, labels = self.places[g], self.labels[g][r]
         for i, j in zip(*np.nonzero(np.triu(self.adjacency[g], 1)), strict=True):
             ax.plot(*at[[i, j]].T, color=GREY, lw=1.2, zorder=1)

@@ -1,9 +1,11 @@
 """What multiple kernel learning made of its kernels: their weights, and the way there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import colour, heading, legend, panels, words
@@ -52,7 +54,7 @@ def _name(kernel: Any) -> str:
     return repr(kernel)
 
 
-def kernel_weights(E: Any, *, names: Any = None) -> KernelWeights:
+def kernel_weights(E: BaseEstimator, *, names: Sequence[str] | None = None) -> KernelWeights:
     """The weights that multiple kernel learning gave its kernels.
 
     ``E``: fitted MultipleKernelClassifier, or a Pipeline that ends in one.

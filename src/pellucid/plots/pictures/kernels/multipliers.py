@@ -1,14 +1,23 @@
 """The multipliers of a support vector machine: which rows hold the boundary, and how hard."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import last_step
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LABELS = {
     "outside": "outside: plays no part",
@@ -57,7 +66,7 @@ class Multipliers:
         return ax
 
 
-def multipliers(E: Any) -> Multipliers:
+def multipliers(E: BaseEstimator) -> Multipliers:
     """The multiplier of every training row as a stem.
 
     Parameters

@@ -3,10 +3,12 @@
 slack = max(0, 1 - y f): how far a row is on the wrong side of its gutter, in units of the margin.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, IntArray
@@ -14,6 +16,10 @@ from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light, view_of
 from pellucid.plots.panels.style import GREY, axes, heading, legend, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 SIDE = 161
 NEAR = 1e-3  # of 1: a row this near its gutter stands on it
@@ -83,7 +89,7 @@ class SvmMargin:
         heading(ax, title, self.note)
         return ax
 
-    def _line(self, ax: Any) -> None:
+    def _line(self, ax: "Axes") -> None:
         x = self.lines[0]
         ax.plot(x, self.scores, color="black", lw=1.8, label="score f")
         for level, style in ((-1, "--"), (0, "-"), (1, "--")):
@@ -91,7 +97,7 @@ class SvmMargin:
         ax.set(ylabel="score f", xlim=(x[0], x[-1]))
 
 
-def _straight(E: Any, p: int) -> Any:
+def _straight(E: BaseEstimator, p: int) -> Any:
     """The vector w of f = w.x + b in the inputs shown, where the model is linear in them."""
     kernel = getattr(E, "kernel", "linear")
     if not (kernel == "linear" or type(kernel).__name__ == "LinearKernel"):
@@ -109,7 +115,9 @@ def total_slack(slack: Array) -> float:
     return float(slack[slack > NEAR].sum())
 
 
-def svm_margin(E: Any, X: Any, y: Any, *, columns: Any = None) -> SvmMargin:
+def svm_margin(
+    E: BaseEstimator, X: Any, y: Any, *, columns: Sequence[Any] | None = None
+) -> SvmMargin:
     """Boundary, gutters, support vectors by kind, and slacks.
 
     ``X``, ``y``: data; of the training rows the kinds are those of the model.

@@ -6,7 +6,7 @@ even split the whole interval between the two middle values.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from pellucid.core.arrays.typing import Array
 from pellucid.maths.calculus.absolute_deviations import median_knots
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

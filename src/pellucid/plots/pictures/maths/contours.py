@@ -1,7 +1,7 @@
 """Level sets of a function of two numbers, with gradients and critical points."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,14 @@ from pellucid.maths import gradient as numerical_gradient
 from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.fields import Field, Stationary, field_of, function_of, stationary_points
 from pellucid.plots.panels.style import axes, colour, heading, marker, words
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 ARROWS = 8
 LOOKS = {"minimum": 2, "maximum": 1, "saddle point": 3}

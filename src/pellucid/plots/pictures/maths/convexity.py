@@ -1,13 +1,21 @@
 """The chord test: a convex function lies below its chords, a convex set holds its segments."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 POINTS = 201
 
@@ -72,7 +80,7 @@ def tolerance(values: Array) -> float:
     return 1e-9 * max(1.0, float(np.abs(values).max()))
 
 
-def convexity(f: Any, a: Any, b: Any) -> Convexity:
+def convexity(f: Any, a: Any, b: ArrayLike) -> Convexity:
     """The chord of a function between two points, or the segment between two points of a set.
 
     ``a``, ``b``: numbers or vectors.

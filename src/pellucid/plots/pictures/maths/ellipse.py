@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import ellipsoid
 from pellucid.plots.panels.marks import beside
 from pellucid.plots.panels.style import GREY, colour, heading, panels
@@ -46,7 +46,7 @@ class Ellipse:
         return grid[0].figure
 
 
-def ellipse(A: Any, c: float = 1.0, *, center: Any = None) -> Ellipse:
+def ellipse(A: ArrayLike, c: float = 1.0, *, center: Any = None) -> Ellipse:
     """The level set (x - center)'A(x - center) = c, from circle to ellipse.
 
     ``A``: positive definite matrix of shape (2, 2); ``c``: level of the form, 1 by default;

@@ -6,15 +6,22 @@ At a minimum the pull of the objective, -grad f, is held by the constraints that
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.style import axes, colour, legend
 from pellucid.solvers import Objective, kkt_report
 from pellucid.solvers.kkt import KKTReport
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ class Kkt:
 
 
 def kkt(
-    x: Any,
+    x: ArrayLike,
     objective: Any,
     *,
     inequality: Sequence[Any] = (),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.maths import limit_theorems as simulate
 from pellucid.maths.chance.limits import LimitTheorems as Simulated
@@ -57,7 +57,7 @@ def limit_theorems(
     *,
     eps: float = 0.1,
     repeats: int = REPEATS,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> LimitTheorems:
     """Means of n draws: how often they are off by eps, and their standardised distribution.
 

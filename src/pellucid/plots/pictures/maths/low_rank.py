@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import decompose
 from pellucid.plots.panels.style import colour, heading, panels
 
@@ -49,7 +49,7 @@ class LowRank:
         return ax.figure
 
 
-def low_rank(A: Any, k: Any = None) -> LowRank:
+def low_rank(A: ArrayLike, k: Any = None) -> LowRank:
     """Nearest matrices of rank k, and the error by rank.
 
     ``A``: matrix, for instance a grey image.

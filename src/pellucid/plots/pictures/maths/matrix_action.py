@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import decompose
 from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
@@ -51,7 +51,7 @@ class MatrixAction:
         return grid[0].figure
 
 
-def matrix_action(A: Any, *, kind: str = "svd") -> MatrixAction:
+def matrix_action(A: ArrayLike, *, kind: str = "svd") -> MatrixAction:
     """The unit circle through the steps of a decomposition.
 
     ``A``: matrix of shape (2, 2).

@@ -1,13 +1,16 @@
 """A point, its foot on a line or plane, and the right angle between."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import AffineSubspace
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Projection:
         ax.view_init(24, float(np.degrees(np.arctan2(across[1], across[0]))) + 55)
         ax.plot_surface(*sheet, color=colour(0), alpha=0.25, shade=False)
 
-    def _corner(self, ax: Any, reach: float) -> None:
+    def _corner(self, ax: "Axes", reach: float) -> None:
         """The small square of a right angle."""
         if self.distance <= 1e-12 * reach:
             return
@@ -85,7 +88,7 @@ class Projection:
         )
 
 
-def projection(x: Any, B: Any, point: Any = None) -> Projection:
+def projection(x: ArrayLike, B: Any, point: Any = None) -> Projection:
     """A point projected on a line, an affine line or a plane.
 
     ``x``: vector of 2 or 3 numbers; ``B``: directions of the set as columns; a vector is one

@@ -1,13 +1,22 @@
 """A function of two numbers as a surface: bowl, valley, slope or saddle."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.maths import Quadratic
 from pellucid.plots.panels.fields import Field, Stationary, field_of, function_of, stationary_points
 from pellucid.plots.panels.style import colour, marker, words
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 SMALL = 1e-9  # eigenvalues below this share of the largest count as none
 
@@ -72,7 +81,7 @@ def shape_of(q: Quadratic) -> str:
     return valley if left <= 1e-7 * max(float(np.linalg.norm(flat)), size) else f"sloping {valley}"
 
 
-def surface(f: Any, box: Any) -> Surface:
+def surface(f: Any, box: Sequence[float]) -> Surface:
     """A function of two numbers in three dimensions, its level sets below it.
 
     ``f``: function of a vector of two, or object with ``value`` such as Quadratic; ``box``: ((x

@@ -1,13 +1,21 @@
 """Taylor polynomials closing in on a function."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.maths import taylor as polynomial
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 WORDS: dict[str, Any] = {"geometric": lambda x: 1 / (1 - x), "exp": np.exp, "log1p": np.log1p}

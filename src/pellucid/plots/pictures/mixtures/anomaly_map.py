@@ -1,15 +1,25 @@
 """The score of a detector over the plane with its threshold, and the rows that fall below it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.marks import VEIL, beside
 from pellucid.plots.panels.planes import grid_of, view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 NAMED = 5  # oddest rows that are numbered
 
@@ -78,7 +88,9 @@ class AnomalyMap:
             beside(ax, text, place[i], (6, 4), weight="bold", zorder=5, bbox=box)
 
 
-def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
+def anomaly_map(
+    E: BaseEstimator, X: ArrayLike, *, columns: Sequence[Any] | None = None
+) -> AnomalyMap:
     """The score over the plane, the threshold, and odd rows; the oddest have their row numbers.
 
     ``X``: table.
@@ -129,7 +141,7 @@ def anomaly_map(E: Any, X: Any, *, columns: Any = None) -> AnomalyMap:
     return AnomalyMap(lines, scores, at, of_rows[kept], odd[kept], kept, m, names, title, note, alt)
 
 
-def _judged(E: Any, model: Any, X: Any, n: int, new: bool) -> Array:
+def _judged(E: BaseEstimator, model: BaseEstimator, X: ArrayLike, n: int, new: bool) -> Array:
     """Score minus threshold of every row."""
     if new:
         return np.asarray(E.decision_function(X), dtype=np.float64).reshape(-1)

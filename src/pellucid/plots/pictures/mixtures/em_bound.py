@@ -8,15 +8,23 @@ M    theta' maximises the bound: bound(q, theta') >= l(theta), and l(theta') >= 
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.replay import em_rounds, history_of
 from pellucid.plots.panels.style import axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class EmBound:
         return ax
 
 
-def em_bound(E: Any, X: Any = None, *, most: int | None = None) -> EmBound:
+def em_bound(E: BaseEstimator, X: ArrayLike | None = None, *, most: int | None = None) -> EmBound:
     """Log-likelihood and lower bound of every round of EM.
 
     ``E``: fitted mixture.

@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.replay import chosen_rounds, em_rounds
@@ -25,7 +26,7 @@ class EmSteps(Steps):
 
 
 def em_steps(
-    E: Any, X: Any, at: Any = (0, 3, 6), *, truth: Any = None, columns: Any = None
+    E: BaseEstimator, X: ArrayLike, at: Any = (0, 3, 6), *, truth: Any = None, columns: Any = None
 ) -> EmSteps:
     """The mixture at chosen rounds of its fit: 0 is the start, -1 the last.
 
@@ -67,7 +68,7 @@ def em_steps(
     return EmSteps(tuple(pictures), tuple(titles), alt, np.array(chosen), np.array(values))
 
 
-def _one(model: Any, table: Any, view: Any, columns: Any, title: str, truth: Any) -> Any:
+def _one(model: BaseEstimator, table: Any, view: Any, columns: Any, title: str, truth: Any) -> Any:
     picture: MixtureDensity | MixtureContours
     if len(view.names) == 1:
         column = table.names.index(view.names[0])

@@ -4,15 +4,24 @@ r_ik ~ pi_k exp(-|x_i - mu_k|^2 / (2 eps)): the nearest centre takes all, whatev
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_ROWS = 200
 
@@ -48,7 +57,7 @@ class Hardening:
         return ax
 
 
-def hardening(E: Any, X: Any, eps: Any = None) -> Hardening:
+def hardening(E: BaseEstimator, X: ArrayLike, eps: Any = None) -> Hardening:
     """Responsibilities become the assignments of k-means as the covariances eps I shrink.
 
     ``X``: table.

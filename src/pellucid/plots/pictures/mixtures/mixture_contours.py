@@ -1,11 +1,13 @@
 """A Gaussian mixture in the plane: ellipses of the components, rows coloured by responsibility."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import draw_centers, plane_of, style_of
 from pellucid.plots.panels.marks import isolines
@@ -13,6 +15,14 @@ from pellucid.plots.panels.mixtures import blend, covariances_of, projected, row
 from pellucid.plots.panels.planes import grid_of, view_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 RADII = (1.0, 2.0)  # standard deviations
 
@@ -71,7 +81,9 @@ class MixtureContours:
         return ax
 
 
-def mixture_contours(E: Any, X: Any, *, columns: Any = None, truth: Any = None) -> MixtureContours:
+def mixture_contours(
+    E: BaseEstimator, X: ArrayLike, *, columns: Sequence[Any] | None = None, truth: Any = None
+) -> MixtureContours:
     """Ellipses at one and two standard deviations, rows in blended colours of the components.
 
     ``E``: fitted GaussianMixture or GradientGaussianMixture; ``X``: table of two columns or more.

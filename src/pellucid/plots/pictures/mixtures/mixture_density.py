@@ -1,14 +1,23 @@
 """A mixture along one column: the weighted components, their sum, and the rows on the axis."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.mixtures import marginal, rows_for
 from pellucid.plots.panels.style import axes, colour, heading, legend, margin, thinned, words
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (2, 2)))
 
@@ -54,7 +63,9 @@ class MixtureDensity:
         return ax
 
 
-def mixture_density(E: Any, X: Any, *, column: Any = None, truth: Any = None) -> MixtureDensity:
+def mixture_density(
+    E: BaseEstimator, X: ArrayLike, *, column: Any = None, truth: Any = None
+) -> MixtureDensity:
     """Components, sum and rows of a mixture along one column.
 
     ``X``: table.
@@ -98,7 +109,7 @@ def mixture_density(E: Any, X: Any, *, column: Any = None, truth: Any = None) ->
     )
 
 
-def _grid(E: Any, x: Array) -> Array:
+def _grid(E: BaseEstimator, x: Array) -> Array:
     """Even places; for counts under components of their own kind, the whole numbers."""
     if not hasattr(E, "means_") and (x == np.round(x)).all() and np.ptp(x) <= 1000:
         return np.arange(max(x.min() - 1, 0 if x.min() >= 0 else -np.inf), x.max() + 2)

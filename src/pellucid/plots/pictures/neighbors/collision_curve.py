@@ -8,7 +8,7 @@ P = 1 - (1 - p^b)^L with p the chance that one function agrees: 1 - arccos(s)/pi
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -16,6 +16,14 @@ from scipy.special import ndtr
 from pellucid.core.arrays.typing import Array
 from pellucid.neighbors.search.lsh import LSHIndex, collision_probability
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":")
 

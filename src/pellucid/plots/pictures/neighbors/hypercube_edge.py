@@ -1,12 +1,20 @@
 """How long the edge of a cube must be to hold a share of evenly spread data: r^(1/p)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 LINES = ("-", "--", "-.", ":")
 

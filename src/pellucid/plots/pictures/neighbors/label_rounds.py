@@ -1,9 +1,11 @@
 """Few labels spreading over many rows, round by round."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
@@ -15,6 +17,14 @@ from pellucid.plots.panels.replay import chosen_rounds, rounds
 from pellucid.plots.panels.steps import Steps
 from pellucid.plots.panels.style import axes, heading, legend, thinned, words
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 UNKNOWN = -1
 
@@ -69,7 +79,12 @@ class LabelRounds(Steps):
 
 
 def label_rounds(
-    E: Any, X: Any, y: Any, at: Any = (0, 1, 3, -1), *, columns: Any = None
+    E: BaseEstimator,
+    X: Any,
+    y: Any,
+    at: Any = (0, 1, 3, -1),
+    *,
+    columns: Sequence[Any] | None = None,
 ) -> LabelRounds:
     """Labels at chosen rounds: 0 shows those that were given, -1 the end.
 

@@ -1,12 +1,14 @@
 """Who answers for one query: its nearest rows, how far they are, and what their votes weigh."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.search.metrics import Minkowski
 from pellucid.neighbors.search.pairwise import pairwise_distances
 from pellucid.neighbors.search.weights import neighbour_weights
@@ -15,6 +17,10 @@ from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_BARS = 25
 
@@ -93,7 +99,7 @@ class NeighbourQuery:
         ax.grid(False, axis="x")
         heading(ax, f"The answer is {self.answer}", "one block per neighbour")
 
-    def _targets(self, ax: Any) -> None:
+    def _targets(self, ax: "Axes") -> None:
         shown = min(len(self.votes), MOST_BARS)
         share = self.weights[:shown] / self.weights.sum()
         x, y = self.distances[:shown], self.votes[:shown]
@@ -104,7 +110,7 @@ class NeighbourQuery:
         heading(ax, f"The answer is {self.answer:.4g}", "size: weight in the mean")
 
 
-def _metric(E: Any) -> Any:
+def _metric(E: BaseEstimator) -> Any:
     """The distance of the model, as ``pairwise_distances`` takes it."""
     if not isinstance(E.metric, str):
         return E.metric
@@ -113,7 +119,9 @@ def _metric(E: Any) -> Any:
     return E.metric
 
 
-def neighbour_query(E: Any, x: Any, *, columns: Any = None) -> NeighbourQuery:
+def neighbour_query(
+    E: BaseEstimator, x: ArrayLike, *, columns: Sequence[Any] | None = None
+) -> NeighbourQuery:
     """One query with its neighbours, their reach, weights and votes.
 
     ``E``: fitted KNeighborsClassifier or KNeighborsRegressor of one target; ``x``: one row.
@@ -176,7 +184,7 @@ def neighbour_query(E: Any, x: Any, *, columns: Any = None) -> NeighbourQuery:
     return NeighbourQuery(*near, answer, classes, lines, reach, view.names, note, alt)
 
 
-def _vote(E: Any, row: Any) -> tuple[IntArray, Array, Array, Array, Any]:
+def _vote(E: BaseEstimator, row: Any) -> tuple[IntArray, Array, Array, Array, Any]:
     """Neighbours, distances, weights, totals by class and the answer."""
     if hasattr(E, "explain"):
         vote = E.explain(row)[0]

@@ -1,10 +1,12 @@
 """Which rows a smaller training set keeps and drops, and the regions that are left."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
@@ -20,6 +22,13 @@ from pellucid.plots.panels.planes import (
 )
 from pellucid.plots.panels.style import axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,9 @@ class Prototypes:
         return ax
 
 
-def prototypes(E: Any, X: Any, y: Any, *, columns: Any = None) -> Prototypes:
+def prototypes(
+    E: BaseEstimator, X: Any, y: Any, *, columns: Sequence[Any] | None = None
+) -> Prototypes:
     """The rows that are kept and dropped, or the prototypes that stand for them.
 
     ``E``: fitted CondensedNearestNeighbour, EditedNearestNeighbours or NearestPrototypes; ``X``,

@@ -1,10 +1,11 @@
 """Decision regions of nearest neighbours for several k, and the error of every k."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
@@ -61,7 +62,12 @@ class RegionsByK:
 
 
 def regions_by_k(
-    E: Any, X: Any, y: Any, ks: Any = (1, 5, 15), *, columns: Any = None
+    E: BaseEstimator,
+    X: Any,
+    y: Any,
+    ks: Any = (1, 5, 15),
+    *,
+    columns: Sequence[Any] | None = None,
 ) -> RegionsByK:
     """The regions of the same neighbour classifier for several k.
 

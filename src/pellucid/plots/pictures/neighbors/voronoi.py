@@ -1,15 +1,20 @@
 """Cells of the plane: every place belongs to the nearest point, and so to its class (1-NN)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.voronoi import VoronoiCells, voronoi_cells
 from pellucid.plots.panels.planes import draw_points, labels_of, light, view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST_POINTS = 500  # cells that can still be told apart
 
@@ -44,7 +49,7 @@ class Voronoi:
             self._panel(each, i)
         return grid[0].figure
 
-    def _panel(self, ax: Any, i: int) -> None:
+    def _panel(self, ax: "Axes", i: int) -> None:
         cells = self.cells[i]
         own = np.array([self.codes[rows[0]] for rows in cells.members])
         ax.grid(False)
@@ -94,7 +99,12 @@ class Voronoi:
 
 
 def voronoi(
-    X: Any, y: Any = None, metric: Any = "euclidean", *, columns: Any = None, bounds: Any = None
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    metric: Any = "euclidean",
+    *,
+    columns: Sequence[Any] | None = None,
+    bounds: Any = None,
 ) -> Voronoi:
     """The cell of every point, and the boundary of the nearest-neighbour rule.
 

@@ -1,12 +1,17 @@
 """Where a transformer looks: the attention of every head over the tokens of one sequence."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 WHAT = {
     "cross": "the target looks at the source",
@@ -50,7 +55,7 @@ class Attention:
         figure.suptitle(self.title, fontsize="medium")
         return figure
 
-    def _words(self, ax: Any, *, first: bool, last: bool) -> None:
+    def _words(self, ax: "Axes", *, first: bool, last: bool) -> None:
         rotation = 90 if max(map(len, self.seen)) > 2 else 0
         ax.set_xticks(
             range(len(self.seen)), self.seen if last else [], rotation=rotation, fontsize="small"
@@ -65,7 +70,9 @@ class Attention:
             ax.set_xlabel("at")
 
 
-def attention(E: Any, x: Any, target: Any = None, *, kind: str = "cross") -> Attention:
+def attention(
+    E: BaseEstimator, x: ArrayLike, target: Any = None, *, kind: str = "cross"
+) -> Attention:
     """The attention of the heads of a transformer over one sequence.
 
     ``E``: fitted TransformerClassifier or TransformerSequenceModel; ``x``: one sequence as the
@@ -117,7 +124,7 @@ def _words(tokens: Any) -> list[Any]:
     return tokens.split() if isinstance(tokens, str) else list(tokens)
 
 
-def _of_pair(E: Any, x: Any, target: Any, kind: str) -> tuple[Array, Any, Any]:
+def _of_pair(E: BaseEstimator, x: ArrayLike, target: Any, kind: str) -> tuple[Array, Any, Any]:
     """Weights of a sequence model, who looks, and what is looked at."""
     words = _words(x)
     said = _words(E.predict([words])[0] if target is None else target)
@@ -127,7 +134,7 @@ def _of_pair(E: Any, x: Any, target: Any, kind: str) -> tuple[Array, Any, Any]:
     return getattr(E.attention_maps(words, said), kind), looking, seen
 
 
-def _of_one(E: Any, x: Any) -> tuple[Array, Any, Any]:
+def _of_one(E: BaseEstimator, x: ArrayLike) -> tuple[Array, Any, Any]:
     """The same of a classifier; positions of numbers are counted."""
     named = E.vocabulary_ is not None
     seen = tuple(str(t) if named else str(i + 1) for i, t in enumerate(_words(x)))

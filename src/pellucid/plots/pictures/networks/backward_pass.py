@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.networks import (
     Layers,
     draw_lines,
@@ -60,7 +61,7 @@ class BackwardPass:
         return grid[0].figure
 
 
-def _target(E: Any, y: Any, outputs: int) -> Array:
+def _target(E: BaseEstimator, y: ArrayLike, outputs: int) -> Array:
     """The target of the network: of a classifier its code, or a 1 at its class."""
     if hasattr(E, "classes_") and np.ndim(y) == 0:
         known = np.asarray(E.classes_).tolist()
@@ -74,7 +75,7 @@ def _target(E: Any, y: Any, outputs: int) -> Array:
     return target
 
 
-def backward_pass(E: Any, x: Any, y: Any) -> BackwardPass:
+def backward_pass(E: BaseEstimator, x: ArrayLike, y: ArrayLike) -> BackwardPass:
     """What one row makes flow forward and back through a network.
 
     ``E``: Network, fitted MLPClassifier or MLPRegressor; ``x``: one row; ``y``: its target: a label

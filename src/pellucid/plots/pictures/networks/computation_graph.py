@@ -1,14 +1,22 @@
 """A computational graph: values flow forward, derivatives back along the same edges."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.value import Node, Value
 from pellucid.plots.panels.marks import PLATE, write
 from pellucid.plots.panels.style import axes, colour, heading
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_NODES = 60
 
@@ -55,7 +63,7 @@ def _unnamed(name: str) -> bool:
     return name[:1] == "n" and name[1:].isdigit()
 
 
-def computation_graph(f: Any, values: Any = None) -> ComputationGraph:
+def computation_graph(f: Any, values: ArrayLike | None = None) -> ComputationGraph:
     """The graph of a formula with the values forward and the derivatives backward.
 
     ``f``: a ``neural.Value`` that was computed, or a function of Values.

@@ -1,14 +1,23 @@
 """The nodes of a graph where a graph network puts them: near means alike to the network."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_EDGES = 3000
 
@@ -41,7 +50,7 @@ class Embeddings:
         return ax
 
 
-def embeddings(E: Any, G: Any, labels: Any = None) -> Embeddings:
+def embeddings(E: BaseEstimator, G: Any, labels: ArrayLike | None = None) -> Embeddings:
     """The nodes of a graph in the plane of their embeddings.
 
     ``E``: fitted GraphNeuralNetworkClassifier; ``G``: graph (adjacency, node_features).

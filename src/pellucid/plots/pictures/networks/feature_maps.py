@@ -1,12 +1,17 @@
 """What a convolutional network sees in an image: its filters and the maps they answer with."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 COLUMNS = 8
 
@@ -53,7 +58,7 @@ class FeatureMaps:
         return -(-n // columns)
 
     @staticmethod
-    def _show(ax: Any, image: Array, colours: str, low: float, high: float) -> None:
+    def _show(ax: "Axes", image: Array, colours: str, low: float, high: float) -> None:
         ax.imshow(image, cmap=colours, vmin=low, vmax=high, interpolation="nearest")
         ax.set_xticks([])
         ax.set_yticks([])
@@ -81,7 +86,7 @@ class FeatureMaps:
             self._show(ax, self.last[i], "viridis", 0.0, top)
 
 
-def feature_maps(E: Any, x: Any, *, most: int = 8) -> FeatureMaps:
+def feature_maps(E: BaseEstimator, x: ArrayLike, *, most: int = 8) -> FeatureMaps:
     """Filters of a convolutional network and what they answer to one image.
 
     ``E``: fitted ConvolutionalClassifier or ConvolutionalRegressor; ``x``: one image as the model

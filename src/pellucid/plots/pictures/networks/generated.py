@@ -5,9 +5,10 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.plots.panels.style import colour, heading, margin, panels, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table
 
@@ -73,7 +74,7 @@ class Generated:
 
 
 def generated(
-    E: Any, X: Any, shape: Any = None, *, n: int = 500, random_state: Any = 0
+    E: BaseEstimator, X: ArrayLike, shape: Any = None, *, n: int = 500, random_state: Seed = 0
 ) -> Generated:
     """Samples of a generative model against the data.
 
@@ -134,7 +135,7 @@ def _spread(made: Array, real: Array) -> float:
     return float((made.std(axis=0)[varies] / spread[varies]).mean()) if varies.any() else 1.0
 
 
-def _drawn(E: Any, n: int, random_state: Any) -> Array:
+def _drawn(E: BaseEstimator, n: int, random_state: Seed) -> Array:
     """Rows of a model; scikit-learn's mixtures answer (rows, components) and take no seed."""
     takes = "random_state" in signature(E.sample).parameters
     found = E.sample(n, random_state=random_state) if takes else E.sample(n)

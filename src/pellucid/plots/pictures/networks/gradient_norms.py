@@ -1,14 +1,19 @@
 """The size of the gradient of each layer: epoch by epoch, and on one way back."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.diagnosis import gradient_flow
 from pellucid.plots.panels.networks import the_network
 from pellucid.plots.panels.style import colour, heading, legend, panels, scale_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 STYLES = ("-", "--", "-.", ":")
 
@@ -31,7 +36,7 @@ class GradientNorms:
             draw(ax)
         return grid[0].figure
 
-    def _epochs(self, ax: Any) -> None:
+    def _epochs(self, ax: "Axes") -> None:
         for layer, values in enumerate(self.norms.T):
             x = np.where(values > 0, values, np.nan)
             ax.plot(x, STYLES[layer % 4], color=colour(layer), lw=1.6, label=f"layer {layer + 1}")
@@ -48,7 +53,9 @@ class GradientNorms:
         heading(ax, f"One pass back: {self.verdict}", self.advice)
 
 
-def gradient_norms(E: Any, X: Any = None, y: Any = None) -> GradientNorms:
+def gradient_norms(
+    E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = None
+) -> GradientNorms:
     """The size of the gradients layer by layer.
 
     Parameters

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.networks import (
     Layers,
     draw_lines,
@@ -18,6 +19,14 @@ from pellucid.plots.panels.networks import (
     the_network,
 )
 from pellucid.plots.panels.style import GREY, axes, colour, heading
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 SHORT = 4  # letters of a name that fit into a unit
 
@@ -72,7 +81,7 @@ class Network:
         return ax
 
 
-def network(E: Any, x: Any = None, *, recurrent: bool = False) -> Network:
+def network(E: BaseEstimator, x: ArrayLike | None = None, *, recurrent: bool = False) -> Network:
     """A network as a diagram.
 
     Parameters

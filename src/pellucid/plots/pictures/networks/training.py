@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import spot
@@ -63,7 +64,7 @@ class Training:
         return grid[0].figure
 
 
-def _history(model: Any) -> Any:
+def _history(model: BaseEstimator) -> Any:
     """The history of a fitted model, or of the result of ``train``."""
     if hasattr(model, "history") and hasattr(model, "network"):
         return model.history
@@ -82,7 +83,7 @@ def _column(history: Any, name: str) -> Array:
     return found if np.isfinite(found).any() else np.zeros(0)
 
 
-def training(E: Any) -> Training:
+def training(E: BaseEstimator) -> Training:
     """Loss and scores of every epoch, with the epoch that early stopping keeps.
 
     Parameters

@@ -8,7 +8,7 @@ from sklearn.utils.validation import column_or_1d
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.style import colour
 
 COLUMNS = 10
@@ -51,7 +51,9 @@ class ImageGrid:
         return figure
 
 
-def image_grid(X: Any, shape: Any, y: Any = None, yhat: Any = None, *, most: int = 50) -> ImageGrid:
+def image_grid(
+    X: ArrayLike, shape: Any, y: ArrayLike | None = None, yhat: Any = None, *, most: int = 50
+) -> ImageGrid:
     """Rows of X as images; where y and yhat are given, the misclassified ones first.
 
     ``X``: table of shape (n, height * width), or with 3 numbers per pixel; ``shape``: (height,

@@ -1,11 +1,13 @@
 """How probabilistic PCA makes a row: z, then W z + mu, then round noise; together a pancake."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import plane_of
 from pellucid.plots.panels.inputs import model_names
@@ -13,6 +15,10 @@ from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import colour, heading, panels, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 WIDE = 8.0  # ranges of two columns so different cannot share one scale
 DRAWN = 400  # rows drawn from the model where none are given
@@ -60,7 +66,7 @@ class PpcaStory:
         grid[0].figure.suptitle(text, fontsize="medium")
         return grid[0].figure
 
-    def _latent(self, ax: Any) -> None:
+    def _latent(self, ax: "Axes") -> None:
         if len(self.z) == 1:
             z = np.linspace(-3.2, 3.2, 201)
             ax.plot(z, np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), color=colour(2), lw=2)
@@ -87,7 +93,13 @@ class PpcaStory:
         ax.plot(*self.place, "o", color=colour(1), ms=9, zorder=6)
 
 
-def ppca_story(E: Any, X: Any = None, *, z: Any = None, columns: Any = None) -> PpcaStory:
+def ppca_story(
+    E: BaseEstimator,
+    X: ArrayLike | None = None,
+    *,
+    z: Any = None,
+    columns: Sequence[Any] | None = None,
+) -> PpcaStory:
     """The story of a row under probabilistic PCA in four panels.
 
     ``E``: fitted ProbabilisticPCA of two columns or more.

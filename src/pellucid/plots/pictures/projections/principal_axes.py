@@ -1,17 +1,27 @@
 """Principal axes through the rows: the directions, the feet of the rows, and what is lost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.groups import plane_of
 from pellucid.plots.panels.marks import VEIL, arrow, beside
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_SEGMENTS = 600
 WIDE = 8.0  # spreads of two columns so different cannot share one scale
@@ -64,7 +74,9 @@ class PrincipalAxes:
         return ax
 
 
-def principal_axes(E: Any, X: Any, *, n_components: int = 1, columns: Any = None) -> PrincipalAxes:
+def principal_axes(
+    E: BaseEstimator, X: ArrayLike, *, n_components: int = 1, columns: Sequence[Any] | None = None
+) -> PrincipalAxes:
     """The best directions through the rows, with the segments from every row to its foot.
 
     ``X``: table of two columns or more.

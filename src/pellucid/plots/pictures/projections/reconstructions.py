@@ -1,14 +1,22 @@
 """Rows and what is left of them after a narrow passage: original against rebuilt, images too."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.style import axes, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import label_of, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,12 @@ class Reconstructions:
 
 
 def reconstructions(
-    E: Any, X: Any, shape: Any = None, *, rows: Any = None, most: int = 6
+    E: BaseEstimator,
+    X: ArrayLike,
+    shape: Any = None,
+    *,
+    rows: Any = None,
+    most: int = 6,
 ) -> Reconstructions:
     """Rows against their reconstructions, from the best rebuilt to the worst.
 
@@ -143,7 +156,7 @@ def reconstructions(
     )
 
 
-def _rebuilt(E: Any, X: Any) -> Array:
+def _rebuilt(E: BaseEstimator, X: ArrayLike) -> Array:
     if hasattr(E, "reconstruct"):
         return np.asarray(E.reconstruct(X), dtype=np.float64)
     if not hasattr(E, "transform") or not hasattr(E, "inverse_transform"):

@@ -4,8 +4,9 @@ More than two columns: the two named by ``columns``, or the first two principal 
 title.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
@@ -14,6 +15,13 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import tone
 from pellucid.plots.panels.style import axes, colour, legend, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Scatter:
         return ax
 
 
-def scatter(X: Any, y: Any = None, *, columns: Any = None) -> Scatter:
+def scatter(X: Any, y: Any = None, *, columns: Sequence[Any] | None = None) -> Scatter:
     """Points in the plane of two columns or of the first two principal axes.
 
     ``X``: the table; ``y``: colours the points; ``columns``: names or positions of two columns.
@@ -63,7 +71,7 @@ def scatter(X: Any, y: Any = None, *, columns: Any = None) -> Scatter:
     return Scatter(points[kept], None if target is None else target[kept], names, title, alt)
 
 
-def plane(X: Any, columns: Any = None) -> tuple[Array, tuple[str, str], str]:
+def plane(X: Any, columns: Sequence[Any] | None = None) -> tuple[Array, tuple[str, str], str]:
     """Two coordinates per row, their names, and a title that says what was left out."""
     given = list(map(str, X.columns)) if is_frame(X) and hasattr(X, "columns") else None
     X = check_array(frame_matrix(X) if is_frame(X) else X, dtype=np.float64)

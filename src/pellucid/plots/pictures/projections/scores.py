@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.inputs import response
@@ -12,6 +13,14 @@ from pellucid.plots.panels.marks import VEIL, arrow
 from pellucid.plots.panels.planes import MOST_CLASSES, draw_points, labels_of
 from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_ARROWS = 12
 
@@ -60,7 +69,7 @@ class Scores:
         return ax
 
 
-def scores(E: Any, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores:
+def scores(E: BaseEstimator, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores:
     """Rows by two of their scores, coloured by class or target, with the loadings as arrows.
 
     ``X``: table; ``y``: classes or numbers (n,), optional; ``components``: two positions,
@@ -126,7 +135,7 @@ def spread_out(places: Array, gap: float) -> Array:
     return moved
 
 
-def _target(y: Any, n: int) -> tuple[Any, tuple[str, ...], Any, str]:
+def _target(y: np.ndarray, n: int) -> tuple[Any, tuple[str, ...], Any, str]:
     """Codes and classes, or numbers; and the name."""
     if y is None:
         return None, (), None, ""
@@ -138,7 +147,7 @@ def _target(y: Any, n: int) -> tuple[Any, tuple[str, ...], Any, str]:
     return labels.codes, labels.classes, None, labels.name
 
 
-def _names_before(E: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+def _names_before(E: BaseEstimator, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the columns that the last step of a pipeline sees."""
     before = E[:-1]
     if hasattr(before, "get_feature_names_out"):
@@ -147,7 +156,7 @@ def _names_before(E: Any, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _arrows(
-    model: Any, names: tuple[str, ...], at: Array, pair: tuple[int, int]
+    model: BaseEstimator, names: tuple[str, ...], at: Array, pair: tuple[int, int]
 ) -> tuple[Array | None, tuple[str, ...], float]:
     """The longest loadings, their columns, and the factor that makes them fill the map."""
     L = getattr(model, "loadings_", None)

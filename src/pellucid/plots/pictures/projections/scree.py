@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import GREY, LIGHT, colour, heading, panels
@@ -62,7 +63,7 @@ class Scree:
         return grid[0].figure
 
 
-def scree(E: Any) -> Scree:
+def scree(E: BaseEstimator) -> Scree:
     """Eigenvalues with intervals, cumulative share and residual spectrum.
 
     ``E``: fitted PCA, ProbabilisticPCA, TruncatedSVD or KernelPCA, or a Pipeline that ends with

@@ -8,16 +8,21 @@ are its kernels, the curves that one row with y = 1 and all others 0 would give,
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.style import GREY, axes, colour, legend, quiet, thinned
 from pellucid.plots.panels.sweeps import Sweep, Table, features_of, last_step, read_table, with_note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST = 12  # functions drawn
 MOST_KNOTS = 30  # more are not marked
@@ -54,7 +59,7 @@ class Basis:
     def _shown(self) -> Any:
         return np.unique(np.linspace(0, len(self.weights) - 1, MOST).astype(int))
 
-    def _functions(self, ax: Any) -> None:
+    def _functions(self, ax: "Axes") -> None:
         for m in self._shown():
             h = self.functions[m]
             ax.plot(self.grid, h / (np.abs(h).max() or 1.0), "--", color=colour(m % 7), lw=1.3)
@@ -63,7 +68,7 @@ class Basis:
         some = f"{drawn} of {m}" if drawn < m else f"{m}"
         ax.set(ylabel="function / its largest", title=f"{some} basis functions")
 
-    def _sum(self, ax: Any) -> Any:
+    def _sum(self, ax: "Axes") -> Any:
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.6)
         for m in self._shown():
             label = "weight x function" if m == 0 else None
@@ -85,7 +90,7 @@ class Basis:
         legend(ax)
         return ax
 
-    def _mark_knots(self, ax: Any) -> None:
+    def _mark_knots(self, ax: "Axes") -> None:
         if len(self.knots) <= MOST_KNOTS:
             for knot in self.knots:
                 ax.axvline(knot, color=GREY, ls=":", lw=1)
@@ -137,7 +142,7 @@ def basis(E: Any, X: Any = None, y: Any = None, *, column: Any = None, n: int = 
     return finish(sweep, *terms, constant, knots, points)
 
 
-def range_of(E: Any, X: Any, column: Any, n: int) -> tuple[Table, Sweep]:
+def range_of(E: Any, X: ArrayLike, column: Any, n: int) -> tuple[Table, Sweep]:
     """The table and the rows along one input; without X the knots say where it lies."""
     if X is None:
         knots = next((s.knots_ for _, s in E.steps[:-1] if hasattr(s, "knots_")), None)
@@ -151,7 +156,7 @@ def range_of(E: Any, X: Any, column: Any, n: int) -> tuple[Table, Sweep]:
     return table, table.sweep(column, n=n)
 
 
-def find_knots(E: Any, column: int, X: Array) -> Array:
+def find_knots(E: BaseEstimator, column: int, X: Array) -> Array:
     """The knots of one input, in its own units, inside the range drawn."""
     for i, (_, step) in enumerate(E.steps[:-1]):
         if not hasattr(step, "knots_"):
@@ -168,7 +173,7 @@ def find_knots(E: Any, column: int, X: Array) -> Array:
     return np.zeros(0)
 
 
-def output_names(E: Any, m: int) -> Any:
+def output_names(E: BaseEstimator, m: int) -> Any:
     """The names of the functions where the pipeline can say them."""
     try:
         return np.asarray(E[:-1].get_feature_names_out(), dtype=object)
@@ -176,7 +181,7 @@ def output_names(E: Any, m: int) -> Any:
         return np.array([f"h{i}" for i in range(m)], dtype=object)
 
 
-def read_points(table: Table, sweep: Sweep, y: Any, given: bool) -> tuple[Array, str]:
+def read_points(table: Table, sweep: Sweep, y: ArrayLike, given: bool) -> tuple[Array, str]:
     """The data to draw, and the name of the target."""
     if y is None or not given:
         return np.zeros((0, 2)), "y"
@@ -185,7 +190,9 @@ def read_points(table: Table, sweep: Sweep, y: Any, given: bool) -> tuple[Array,
     return np.column_stack([table.X[kept, sweep.column], values[kept]]), name
 
 
-def spline_basis(E: Any, model: Any, X: Any, y: Any, n: int) -> Basis:
+def spline_basis(
+    E: BaseEstimator, model: BaseEstimator, X: ArrayLike, y: ArrayLike, n: int
+) -> Basis:
     """The kernels of a smoothing spline, some of them: f(x) = sum_i y_i k_i(x)."""
     if X is None or y is None:
         raise ValueError("basis of a SmoothingSpline needs the X and y of its fit")

@@ -7,16 +7,25 @@ r"""The joint confidence region of two coefficients.
 The dashed box holds the two single intervals: it has corners that the ellipse rules out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import chdtri, fdtri, ndtri, stdtrit
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names, one_target, two_columns
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class CoefficientEllipse:
         return ax
 
 
-def quantiles(E: Any, confidence: float, q: int) -> tuple[float, float]:
+def quantiles(E: BaseEstimator, confidence: float, q: int) -> tuple[float, float]:
     """r^2 of the joint region and the half width of a single interval in standard errors."""
     n, df = getattr(E, "n_observations_", None), getattr(E, "df_", q)
     noise = getattr(E, "noise_posterior_", None)
@@ -67,7 +76,7 @@ def quantiles(E: Any, confidence: float, q: int) -> tuple[float, float]:
     return float(2 * fdtri(2, free, confidence)), float(stdtrit(free, (1 + confidence) / 2))
 
 
-def slope_covariance(E: Any, p: int, target: int) -> Array:
+def slope_covariance(E: BaseEstimator, p: int, target: int) -> Array:
     """Covariance (p, p) of the slopes, from the attributes of the estimator."""
     C = getattr(E, "covariance_", None)
     C = getattr(E, "sigma_", None) if C is None else C
@@ -84,7 +93,7 @@ def slope_covariance(E: Any, p: int, target: int) -> Array:
 
 
 def coefficient_ellipse(
-    E: Any, columns: Any = (0, 1), *, confidence: float = 0.95, target: int = 0
+    E: BaseEstimator, columns: Sequence[Any] = (0, 1), *, confidence: float = 0.95, target: int = 0
 ) -> CoefficientEllipse:
     """Joint region of two coefficients, with their single intervals.
 

@@ -1,16 +1,25 @@
 """The posterior of two coefficients: ellipses that hold a given probability, and draws."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Seed
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.inputs import two_columns
 from pellucid.plots.panels.posteriors import parameter_label, posterior_of
 from pellucid.plots.panels.style import GREY, axes, colour, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -51,12 +60,12 @@ class CoefficientPosterior:
 
 
 def coefficient_posterior(
-    E: Any,
-    columns: Any = None,
+    E: BaseEstimator,
+    columns: Sequence[Any] | None = None,
     *,
     levels: Any = (0.5, 0.95),
     draws: int = 300,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> CoefficientPosterior:
     """Posterior ellipses of two coefficients, with draws.
 

@@ -2,14 +2,19 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names, one_target
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST = 30  # coefficients drawn; of more, the largest
 
@@ -63,7 +68,7 @@ class Coefficients:
         return ax
 
 
-def odds_axis(ax: Any) -> None:
+def odds_axis(ax: "Axes") -> None:
     """A logarithmic axis with plain numbers at 1, 2, 5; at powers of ten where it is long."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -76,7 +81,7 @@ def odds_axis(ax: Any) -> None:
 
 
 def coefficients(
-    E: Any,
+    E: BaseEstimator,
     *,
     confidence: float = 0.95,
     intercept: bool = False,

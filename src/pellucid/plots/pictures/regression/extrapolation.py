@@ -1,16 +1,23 @@
 """Fit on the first half of the range, and see what it says about the second."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,13 @@ class Extrapolation:
 
 
 def extrapolation(
-    E: Any, X: Any, y: Any, *, column: Any = None, share: float = 0.5, n: int = 301
+    E: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    column: Any = None,
+    share: float = 0.5,
+    n: int = 301,
 ) -> Extrapolation:
     """A copy of E fitted on the first half of one input; its error on the second.
 

@@ -5,16 +5,23 @@ its own rows worse is underfitted, one that fits them better is overfitted.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, check_cv, cross_val_predict
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Folds
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.style import GREY, colour, panels, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -56,14 +63,14 @@ class FitGallery:
 
 
 def fit_gallery(
-    E: Any,
+    E: BaseEstimator,
     X: Any,
     y: Any,
     parameter: str,
     values: Any,
     *,
     column: Any = None,
-    cv: Any = None,
+    cv: Folds | None = None,
     n: int = 301,
 ) -> FitGallery:
     """Fits of E for several values of one parameter, judged by cross-validation.

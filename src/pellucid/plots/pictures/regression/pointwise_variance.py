@@ -5,15 +5,23 @@ Global polynomials are wild at the ends; natural splines, straight there, are ta
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.marks import tone
 from pellucid.plots.panels.style import GREY, axes, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, labelled, last_step, read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,9 @@ class PointwiseVariance:
         return ax
 
 
-def pointwise_variance(E: Any, x: Any, *, column: Any = None, n: int = 201) -> PointwiseVariance:
+def pointwise_variance(
+    E: BaseEstimator, x: ArrayLike, *, column: Any = None, n: int = 201
+) -> PointwiseVariance:
     """Pointwise variance of polynomial, spline and other linear smoothers, side by side.
 
     ``x``: the inputs of the fit.
@@ -87,6 +97,6 @@ def pointwise_variance(E: Any, x: Any, *, column: Any = None, n: int = 201) -> P
     return PointwiseVariance(grid, variance, labels, tuple(df), inputs, sweep.name, title, alt)
 
 
-def named_rows(model: Any, rows: Any) -> Any:
+def named_rows(model: BaseEstimator, rows: np.ndarray) -> Any:
     """Rows with the names that the model was fitted with (set_output inside a pipeline)."""
     return read_table(rows, model).given

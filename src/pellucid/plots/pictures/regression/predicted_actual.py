@@ -1,13 +1,20 @@
 """Observed targets against their predictions, with the line where both agree."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, margin, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

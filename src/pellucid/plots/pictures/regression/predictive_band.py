@@ -5,17 +5,25 @@ constant; the Bayesian one adds the uncertainty of the line, which grows away fr
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.posteriors import noise_of
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -53,9 +61,9 @@ class PredictiveBand:
 
 
 def predictive_band(
-    E: Any,
-    x: Any,
-    y: Any = None,
+    E: BaseEstimator,
+    x: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     column: Any = None,
     widths: float = 2.0,

@@ -1,15 +1,22 @@
 """Quantile regression: the median of y given x, and other quantiles round it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import QuantileRegressor
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,12 @@ class QuantileLines:
 
 
 def quantile_lines(
-    X: Any, y: Any, quantiles: Any = (0.1, 0.5, 0.9), *, column: Any = None, n: int = 101
+    X: ArrayLike,
+    y: ArrayLike,
+    quantiles: Any = (0.1, 0.5, 0.9),
+    *,
+    column: Any = None,
+    n: int = 101,
 ) -> QuantileLines:
     """Lines of quantile regression (no penalty) for several quantiles.
 

@@ -5,19 +5,29 @@ median, or the first two principal axes; every point is then drawn at fit + resi
 segments are the residuals of the whole model.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
 from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, margin, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 CURVE = 200  # points of a curve
 SURFACE = 25  # points along each side of a surface
@@ -106,7 +116,7 @@ class RegressionFit:
         return sides[0] if facing[0] > 0.35 else sides[int(np.argmax(facing))]
 
 
-def bands(E: Any, X: Any, confidence: float) -> tuple[dict[str, Array], str]:
+def bands(E: BaseEstimator, X: ArrayLike, confidence: float) -> tuple[dict[str, Array], str]:
     """Bands of the fit and of new observations; or the reason why there are none."""
     if isinstance(E, Pipeline):
         X, E = (E[:-1].transform(X) if len(E) > 1 else X), E[-1]
@@ -134,7 +144,12 @@ def places(at: Array) -> Array:
 
 
 def regression_fit(
-    E: Any, X: Any, y: Any, *, columns: Any = None, confidence: float = 0.95
+    E: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    columns: Sequence[Any] | None = None,
+    confidence: float = 0.95,
 ) -> RegressionFit:
     """The fit of a regressor through its points, with residual segments and bands.
 

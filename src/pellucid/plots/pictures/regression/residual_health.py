@@ -7,13 +7,13 @@ with and without the worst row  what one row does to the fit
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.linear.diagnostics.residuals import residual_health as diagnose
 from pellucid.linear.diagnostics.residuals import studentize
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
@@ -28,6 +28,10 @@ from pellucid.plots.panels.style import (
     quiet,
     thinned,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 CONTOURS = (0.5, 1.0)  # Cook's distances that are usually looked at
 
@@ -68,12 +72,12 @@ class ResidualHealth:
             four[0].figure.suptitle(text, x=0.01, ha="left", fontsize="medium", fontweight="bold")
         return four[0].figure
 
-    def _dots(self, ax: Any, x: Array, y: Array) -> None:
+    def _dots(self, ax: "Axes", x: Array, y: Array) -> None:
         ax.scatter(x, y, s=13, color=colour(0), alpha=0.7, linewidths=0)
         at = np.flatnonzero(self.rows == self.worst)
         ring(ax, x[at], y[at], size=80, tint=colour(1), lw=1.6, label=f"row {self.worst}")
 
-    def _fit(self, ax: Any) -> None:
+    def _fit(self, ax: "Axes") -> None:
         self._dots(ax, self.fitted, self.residuals)
         ax.axhline(0, color=GREY, lw=1)
         order = np.argsort(self.fitted, kind="stable")
@@ -86,7 +90,7 @@ class ResidualHealth:
         heading(ax, "Residuals against fit")
         legend(ax)
 
-    def _normal(self, ax: Any) -> None:
+    def _normal(self, ax: "Axes") -> None:
         self._dots(ax, self.quantiles, self.standardised)
         ends = np.array(margin(self.quantiles))
         ax.plot(ends, ends, color=GREY, lw=1, ls="--", label="normal")
@@ -94,7 +98,7 @@ class ResidualHealth:
         heading(ax, "Normal quantiles")
         legend(ax, loc="upper left")
 
-    def _influence(self, ax: Any) -> None:
+    def _influence(self, ax: "Axes") -> None:
         self._dots(ax, self.leverage, self.standardised)
         right = min(1.0, 1.08 * float(self.leverage.max()))
         h = np.linspace(right / 200, right, 200)
@@ -110,7 +114,7 @@ class ResidualHealth:
         heading(ax, "Influence")
         legend(ax, loc="best")
 
-    def _refit(self, ax: Any) -> None:
+    def _refit(self, ax: "Axes") -> None:
         if self.x is not None:
             self._dots(ax, self.x, self.actual)
             order = np.argsort(self.x, kind="stable")
@@ -127,7 +131,9 @@ class ResidualHealth:
         legend(ax)
 
 
-def residual_health(E: Any, X: Any, y: Any, *, alpha: float = 0.05) -> ResidualHealth:
+def residual_health(
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, alpha: float = 0.05
+) -> ResidualHealth:
     """Residuals, normal quantiles, influence, the worst row left out, and a verdict.
 
     ``E``: fitted linear model (LinearRegression, Ridge, RidgeCV, ...) of one target; ``X``, ``y``:

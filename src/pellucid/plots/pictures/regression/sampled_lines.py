@@ -1,16 +1,24 @@
 """Lines drawn from the posterior: what the data leave possible."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.posteriors import lines_of, posterior_of
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, read_table, with_note
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -38,14 +46,14 @@ class SampledLines:
 
 
 def sampled_lines(
-    E: Any,
-    X: Any,
-    y: Any,
+    E: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
     n: int = 20,
     *,
     column: Any = None,
     widen: float = 0.2,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> SampledLines:
     """Lines (curves, behind a basis) sampled from the posterior of a Bayesian linear model.
 

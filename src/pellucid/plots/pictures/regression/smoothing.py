@@ -1,15 +1,22 @@
 """Smoothing splines for several penalties, from a wiggle to a line."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Smoothing:
         return ax
 
 
-def smoothing(X: Any, y: Any, alphas: Any = None, *, n: int = 401) -> Smoothing:
+def smoothing(X: ArrayLike, y: ArrayLike, alphas: Any = None, *, n: int = 401) -> Smoothing:
     """Smoothing splines of one input for several penalties, with their degrees of freedom.
 
     ``X``, ``y``: the data; X has one column.

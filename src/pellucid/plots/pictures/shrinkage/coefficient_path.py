@@ -5,14 +5,16 @@ choose their penalty by cross-validation keep no path: given X and y, it is comp
 penalties, and the best and the one-standard-error choice are marked.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.linear.lasso.lasso_cv import PenalisedCV
 from pellucid.linear.lasso.paths import enet_path
@@ -22,6 +24,14 @@ from pellucid.linear.ridge.paths import RidgePath, ridge_path
 from pellucid.linear.ridge.ridge_cv import RidgeCV
 from pellucid.plots.panels.inputs import given_names, model_names, one_target, response, table
 from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading, legend, thinned
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 AXES = ("lambda", "df", "t/t0", "arc", "step")
 NAMED = 10  # profiles with a colour and a name; of more, the largest
@@ -96,7 +106,7 @@ def of_ridge(path: Any, names: Any, target: int, marks: Any = None) -> Profile:
     )
 
 
-def of_tuple(path: tuple[Any, ...], names: Any, target: int) -> Profile:
+def of_tuple(path: tuple[Any, ...], names: Sequence[str], target: int) -> Profile:
     """(alphas, coefs, gaps) of lasso_path or enet_path; (alphas, active, coefs) of lars_path."""
     lars = np.ndim(path[1]) == 1 and np.ndim(path[2]) == 2
     alphas = np.asarray(path[0], dtype=np.float64)
@@ -113,7 +123,7 @@ def of_tuple(path: tuple[Any, ...], names: Any, target: int) -> Profile:
     return Profile(coefs, alphas[order], None, given_names(names, len(coefs)), (), axis, what)
 
 
-def of_logistic(path: LogisticPath, names: Any, target: int) -> Profile:
+def of_logistic(path: LogisticPath, names: Sequence[str], target: int) -> Profile:
     """Weights along a rising C, drawn against lambda = 1/C; of several classes one."""
     coefs = np.asarray(path.coefs)
     if coefs.ndim == 3:
@@ -126,7 +136,7 @@ def of_logistic(path: LogisticPath, names: Any, target: int) -> Profile:
     )
 
 
-def of_logistic_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
+def of_logistic_search(E: Any, X: ArrayLike, y: ArrayLike, names: Any, target: int) -> Profile:
     """LogisticRegressionCV: the path over its own grid, the chosen C marked."""
     if X is None or y is None:
         raise ValueError(
@@ -153,7 +163,7 @@ def choices(mean: Array, error: Array, alphas: Array) -> list[tuple[int, str]]:
     return [(best, "best"), (simple, "one-standard-error")]
 
 
-def of_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
+def of_search(E: Any, X: ArrayLike, y: ArrayLike, names: Any, target: int) -> Profile:
     """RidgeCV, LassoCV or ElasticNetCV: the path over their own penalties, from the data."""
     if X is None or y is None:
         raise ValueError(
@@ -187,7 +197,7 @@ def of_search(E: Any, X: Any, y: Any, names: Any, target: int) -> Profile:
     return Profile(coefs, alphas, None, given_names(names, len(coefs)), marks, "lambda", what)
 
 
-def of_walker(E: Any, names: Any, target: int) -> Profile:
+def of_walker(E: BaseEstimator, names: Any, target: int) -> Profile:
     """Lars, LassoLars, LassoLarsIC, stagewise, PCR, PLS: the path that the model kept."""
     what = type(E).__name__
     names = model_names(E) if names is None else names

@@ -4,18 +4,25 @@ The training error always falls; the cross-validated one shows how many componen
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.plots.panels.inputs import one_target, response, table
 from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class ComponentsPath:
         return ax
 
 
-def fold_errors(E: Any, M: Array, v: Array, cv: Any) -> Array:
+def fold_errors(E: BaseEstimator, M: Array, v: Array, cv: Folds) -> Array:
     """Mean squared error of 0..M components on each fold: (folds, M + 1)."""
     splitter = KFold(cv, shuffle=True, random_state=0) if isinstance(cv, int) else check_cv(cv)
     found = []
@@ -75,7 +82,12 @@ def fold_errors(E: Any, M: Array, v: Array, cv: Any) -> Array:
 
 
 def components_path(
-    E: Any, X: Any = None, y: Any = None, *, cv: Any = 5, target: int = 0
+    E: BaseEstimator,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    cv: Folds = 5,
+    target: int = 0,
 ) -> ComponentsPath:
     """Training and cross-validated error by number of components.
 

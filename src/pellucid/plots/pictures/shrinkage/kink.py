@@ -8,16 +8,23 @@ The kink at 0 is what makes coefficients exactly zero.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.lasso.lasso import Lasso
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.inputs import response, same_kind, table
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class Kink:
         return ax
 
 
-def kink(X: Any, y: Any, j: Any, lam: float) -> Kink:
+def kink(X: ArrayLike, y: ArrayLike, j: Any, lam: float) -> Kink:
     """The lasso objective as a function of the coefficient of column j.
 
     ``X``, ``y``: data; ``j``: name or position of the column.

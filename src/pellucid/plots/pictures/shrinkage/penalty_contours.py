@@ -1,12 +1,19 @@
 """Where the penalty sum |w|^q is 1, for several q: from a rounded square to a cross."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import GREY, colour, heading, panels, quiet
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,29 @@ The two columns are fitted by themselves and, unless told otherwise, per standar
 penalty treats both coefficients alike.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.lasso import Lasso
 from pellucid.linear.ridge.ridge import Ridge
 from pellucid.plots.panels.inputs import response, table, two_columns
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 from pellucid.plots.pictures.shrinkage.penalty_contours import ball
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STEPS = 8000  # angles tried; a multiple of 4, so that the corners are among them
 SHAPES = {"l1": (1.0, "L1 diamond"), "l2": (2.0, "L2 disc")}
@@ -112,9 +121,9 @@ def solve(Z: Array, v: Array, b: Array, q: float, t: float) -> Array:
 
 
 def penalty_geometry(
-    X: Any,
-    y: Any,
-    columns: Any = (0, 1),
+    X: ArrayLike,
+    y: ArrayLike,
+    columns: Sequence[Any] = (0, 1),
     penalty: Any = "l1",
     *,
     t: float | None = None,

@@ -1,13 +1,21 @@
 """What a ridge path costs and gains: RSS, leave-one-out and gcv errors, degrees of freedom."""
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import one_target
 from pellucid.plots.panels.style import colour, heading, legend, marker, panels, quiet
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class RidgeCurves:
         return left.figure
 
 
-def ridge_curves(path: Any, *, target: int = 0) -> RidgeCurves:
+def ridge_curves(path: Path, *, target: int = 0) -> RidgeCurves:
     """RSS, leave-one-out, gcv and degrees of freedom against lambda.
 
     ``path``: what ``pellucid.linear.ridge_path(X, y)`` returns.

@@ -1,7 +1,7 @@
 """The score after each step of a selection of columns, with the column that moved."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +10,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 WORDS = {
     "aic": "AIC",

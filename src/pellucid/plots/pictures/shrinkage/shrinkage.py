@@ -8,13 +8,21 @@ d are the singular values of the centred X (after scaling, where the model scale
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class Shrinkage:
         return ax
 
 
-def shrinkage(E: Any, *, target: int = 0) -> Shrinkage:
+def shrinkage(E: BaseEstimator, *, target: int = 0) -> Shrinkage:
     """The factors by which a fit shrinks y along the principal directions of X.
 
     ``E``: fitted Ridge, RidgeCV, PrincipalComponentRegression or LinearRegression.

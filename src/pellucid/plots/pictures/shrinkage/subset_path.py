@@ -5,17 +5,26 @@ to choose from.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.plots.panels.inputs import model_names, response, table
 from pellucid.plots.panels.marks import beside, ring
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 MOST_COLUMNS = 12  # up to which all subsets are fitted: 4096 of them
 QUANTITIES = ("rss", "r2", "adjusted_r2", "aic", "bic", "cp")
@@ -111,7 +120,7 @@ def values_of(name: str, rss: Any, size: Any, n: float, intercept: bool, full: A
     return np.asarray(getattr(gaussian_criteria(rss, k, n, sigma2), name))
 
 
-def every_subset(E: Any, X: Any, y: Any, quantity: str) -> Array:
+def every_subset(E: BaseEstimator, X: ArrayLike, y: ArrayLike, quantity: str) -> Array:
     """Size and criterion of all subsets: (2^p, 2); none where there are too many."""
     M, _ = table(X)
     v, _ = response(y, len(M))
@@ -134,7 +143,9 @@ def every_subset(E: Any, X: Any, y: Any, quantity: str) -> Array:
     return dots[np.isfinite(dots).all(axis=1)]
 
 
-def best_subsets(E: Any, quantity: str) -> tuple[Array, Array, Array | None, tuple[str, ...], int]:
+def best_subsets(
+    E: BaseEstimator, quantity: str
+) -> tuple[Array, Array, Array | None, tuple[str, ...], int]:
     """Sizes, values, errors, labels and the chosen one of a best-subset search."""
     size = np.array([subset.size for subset in E.subsets_], dtype=np.float64)
     error = None
@@ -146,7 +157,7 @@ def best_subsets(E: Any, quantity: str) -> tuple[Array, Array, Array | None, tup
 
 
 def stepwise_moves(
-    E: Any, quantity: str
+    E: BaseEstimator, quantity: str
 ) -> tuple[Array, Array, Array | None, tuple[str, ...], int]:
     """Sizes, values, labels of the moves of a stepwise run; the last is the choice."""
     names = model_names(E)

@@ -5,7 +5,7 @@ band with any missing cell is visible.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -14,6 +14,14 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.matrices import column_names
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.plots.panels.style import axes, colour, heading
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 BANDS = 400
 FAINTEST = 0.3  # shade of a band with one missing cell

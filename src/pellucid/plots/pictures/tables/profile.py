@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.style import GREY, colour, quiet, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 MOST = 30  # columns drawn; of more, those with findings and the first
 TINTS = {"info": GREY, "warning": "#B45309", "error": "#B91C1C"}
@@ -71,7 +75,7 @@ class Profile:
         ax.grid(False)
         ax.set_title("values: bins blue, levels green", loc="left", fontsize="small")
 
-    def _missing(self, ax: Any) -> None:
+    def _missing(self, ax: "Axes") -> None:
         at = np.arange(len(self.lines))
         share = np.array([100 * line.missing for line in self.lines])
         ax.barh(at, share, 0.6, color=colour(1))
@@ -86,7 +90,7 @@ class Profile:
         severity, head, where = found
         return severity, head, wrap(where, WIDE) if where else []
 
-    def _notes(self, ax: Any, texts: Any, lines: int, height: float) -> None:
+    def _notes(self, ax: "Axes", texts: Any, lines: int, height: float) -> None:
         ax.axis("off")
         ax.set_title(f"findings: {len(texts)}", loc="left", fontsize="small")
         ax.set(xlim=(0, 1), ylim=(max(lines, height / 0.2 - 4), 0))

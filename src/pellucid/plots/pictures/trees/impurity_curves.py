@@ -1,7 +1,7 @@
 """Measures of impurity against the share of one of two classes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,14 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.plots.panels.style import axes, colour, heading, legend
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
 
 STYLES = ("-", "--", "-.", ":")
 

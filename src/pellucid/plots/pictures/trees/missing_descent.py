@@ -5,17 +5,25 @@ the training rows whose value is known (``missing="fractions"``), or whole to on
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.diagrams import Diagram, draw_edges, frame, layout, shade, size, the_tree
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.style import axes, heading, words
 from pellucid.tree.multiway.multiway import branches_of
 from pellucid.tree.record import Tree
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def _row(x: Any, names: Any) -> Any:
     return cells
 
 
-def _weights(model: Any, row: Any) -> tuple[Array, Array, list[int]]:
+def _weights(model: BaseEstimator, row: Any) -> tuple[Array, Array, list[int]]:
     """Weight of the row at every node, weight that ends there, and nodes without an answer."""
     tree = model.tree_
     weight, ending, asked = np.zeros(tree.node_count), np.zeros(tree.node_count), []
@@ -113,7 +121,7 @@ def _weights(model: Any, row: Any) -> tuple[Array, Array, list[int]]:
     return weight, ending, asked
 
 
-def missing_descent(E: Any, x: Any) -> MissingDescent:
+def missing_descent(E: BaseEstimator, x: ArrayLike) -> MissingDescent:
     """The way of one example with missing values down a tree.
 
     ``E``: fitted tree of ``pellucid.tree``; ``x``: one row: a list, a table of one row, or

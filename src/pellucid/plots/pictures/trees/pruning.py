@@ -7,19 +7,26 @@ at the geometric mean of neighbouring alphas, as CART does. Reduced error: the c
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.plots.panels.marks import band, spot
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
 from pellucid.tree.cart import CartTree
 from pellucid.tree.pruning import make_leaves, prune_at, pruning_path
+
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class Pruning:
         return ax
 
 
-def _errors(model: Any, trees: list[Any], X: Any, y: Any) -> Array:
+def _errors(model: BaseEstimator, trees: list[Any], X: ArrayLike, y: ArrayLike) -> Array:
     """The error of the model with each of these trees."""
     found, there = [], copy(model)
     for grown in trees:
@@ -76,7 +83,7 @@ def _errors(model: Any, trees: list[Any], X: Any, y: Any) -> Array:
     return np.array(found)
 
 
-def _logged(model: Any) -> Pruning:
+def _logged(model: BaseEstimator) -> Pruning:
     log = model.pruning_log_
     if not log:
         raise ValueError("pruning_log_ is empty: no cut was made")
@@ -103,7 +110,13 @@ def _choices(test: Array, error: Array) -> tuple[int, int]:
 
 
 def pruning(
-    E: Any, X: Any = None, y: Any = None, *, X_val: Any = None, y_val: Any = None, cv: Any = 5
+    E: BaseEstimator,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    X_val: ArrayLike | None = None,
+    y_val: ArrayLike | None = None,
+    cv: Folds = 5,
 ) -> Pruning:
     """Size against error along the pruning of a tree.
 
@@ -160,7 +173,9 @@ def pruning(
     return Pruning(sizes, alphas, train, test, error, best, simple, "leaves", metric, source, alt)
 
 
-def _folds(E: Any, X: Any, y: Any, alphas: Array, cv: Any) -> tuple[Array, Array, str]:
+def _folds(
+    E: BaseEstimator, X: np.ndarray, y: np.ndarray, alphas: Array, cv: Folds
+) -> tuple[Array, Array, str]:
     """Mean error over the folds, its standard error, and what to call the rows."""
     middle = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
     splitter = check_cv(cv, y, classifier=is_classifier(E))

@@ -4,7 +4,7 @@ score(t) = |L| / n I(L) + |R| / n I(R) for L = {x <= t}; the best split has the 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import read_table
 from pellucid.tree.splits import candidate_thresholds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 CRITERIA = ("gini", "entropy", "misclassification", "squared_error")
 
@@ -66,7 +70,7 @@ class SplitScan:
         )
         return ax
 
-    def _rows(self, ax: Any) -> None:
+    def _rows(self, ax: "Axes") -> None:
         """The rows below the curve: classes one above the other, numbers by their height."""
         top, floor = self.before or 1.0, min(0.0, float(self.scores.min()))
         if not self.classes:
