@@ -2,7 +2,7 @@
 
 ``COMMANDS`` is the whole interface: a name, where the command lives, one line of help. A module
 is imported when its command runs, so ``pellucid --help`` loads Click and nothing else. Adding a
-command adds one line here.
+command adds one line here. Each command has a file of its own: read ``learn.py`` first.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Few numbers that stand for many columns."""
+"""Few numbers that stand for many columns: read ``pca.py``, then ``spectrum.py``."""
 
 from pellucid._lazy import lazy_names
 

@@ -1,4 +1,7 @@
-"""The pages of the lab, one file each, imported when they are asked for."""
+"""The pages of the lab, one folder each, imported when they are asked for.
+
+Read ``least_squares/page.py`` first: controls, presets, questions and the run that makes frames.
+"""
 
 from importlib import import_module
 from typing import Any

@@ -98,7 +98,7 @@ def pocket_epoch(X, y, visits, share, steps, eta, negative, intercept, w, pocket
     """An online sweep; ``pocket`` and scalars[1] hold the best weights met so far.
 
     Up to EXACT_ROWS visits every weight vector is judged on all of them; above, those that got a
-    longer run of visits right than the one in the pocket did (Gallant's ratchet), and the last of
+    longer run of visits right than the best one so far (Gallant's ratchet), and the last of
     the epoch. ``share`` counts a visit in the errors, ``steps`` multiplies its step; empty: 1.
     """
     n, p, b = len(visits), X.shape[1], scalars[0]

@@ -269,8 +269,8 @@ class Perceptron(LinearClassifier, StochasticModel):
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     rule : {"online", "batch", "pocket", "averaged"}, default="online"
-        "pocket" judges every weight vector on up to 4096 rows, on more those that outlive the one
-        in the pocket.
+        "pocket" keeps the best weights met so far. It judges every weight vector on up to 4096
+        rows; with more rows, those that classify a longer run of visits than the kept ones did.
     at_zero : {"mistake", "negative"}, default="mistake"
         A score of 0 is always wrong, or means class -1.
 
