@@ -42,7 +42,10 @@ def plan_of(mdp: MDP, V: np.ndarray, policy: Any = None) -> Plan:
 
 
 def actions_of(mdp: MDP, policy: Any) -> IntArray:
-    """One action per state, from (S,) actions or the likeliest of (S, A) chances; -1 if terminal."""
+    """One action per state, -1 where there is no choice.
+
+    ``policy`` holds (S,) actions, or (S, A) chances of which the likeliest counts.
+    """
     found = np.asarray(policy)
     if found.shape == (mdp.n_states, mdp.n_actions):
         found = found.argmax(axis=1)
