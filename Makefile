@@ -23,6 +23,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 PIP_TORCH ?=
+TORCH ?= torch==2.13.0  # what the tests run with; the package takes any from 2.5 on
 
 # Compiled kernels stay where Numba puts them, in __pycache__ beside their source: the tests, the
 # demo and your own scripts then share one cache, and `pellucid warm` fills it before the test
@@ -36,7 +37,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
   --doctest-modules --ignore-glob='*/conftest.py' tests src
 
 # What needs PyTorch, by the names of its folders, files and classes.
-TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
+NEEDS_TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
   or attention or embeddings or feature_maps
 
 .PHONY: demo test test-all test-deep ready bench check stubs estimator lint warm clean
@@ -54,7 +55,7 @@ test-all: ready
 
 test-deep: $(VENV)/.deep
 	$(BIN)/pellucid warm --quiet
-	PELLUCID_DEEP=1 $(PYTEST) -m "not slow" -k "$(TORCH)"
+	PELLUCID_DEEP=1 $(PYTEST) -m "not slow" -k "$(NEEDS_TORCH)"
 
 # Compiling keeps every core busy; checking waits for one and for the disk.
 ready: $(VENV)/.test
@@ -111,7 +112,7 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.deep: $(VENV)/.test
-	$(PIP) $(PIP_TORCH) 'torch>=2.5'
+	$(PIP) $(PIP_TORCH) $(TORCH)
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
