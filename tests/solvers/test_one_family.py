@@ -42,36 +42,42 @@ Y = X @ [1.0, -2.0, 0.0, 0.5] + 0.2 * rng.normal(size=60)
 
 # The family: where steps, searches and quasi-Newton directions may be written.
 FAMILY = {
-    "core/backtrack.py", "core/line_minimum.py", "core/two_loop.py", "solvers/coordinate.py",
-    "solvers/gradient_descent.py", "solvers/lbfgs.py", "solvers/line_search.py",
+    "core/loops/backtrack.py", "kernel/linear_svm/line_minimum.py", "core/algebra/two_loop.py",
+    "solvers/coordinate.py", "solvers/gradient_descent.py", "solvers/lbfgs.py", "solvers/line_search.py",
     "solvers/newton.py", "solvers/proximal.py", "solvers/rules.py", "solvers/subgradient.py",
-    "compiled/epochs.py",
+    "compiled/epochs/epochs.py",
 }  # fmt: skip
 
 # Fused kernels and online learners that take their steps themselves, each with the test that holds
 # it to the rule it says it follows.
-HELD = {
-    ("compiled/adam.py", "update"): "neural/test_training.py::test_fused_adam_is_the_rule",
-    ("compiled/agents.py", "update"):
-        "reinforcement/test_agents.py::test_compiled_run_equals_plain_loop_through_update",
-    ("compiled/windows.py", "update"):
-        "reinforcement/test_agent_windows.py::test_windows_of_one_step_are_td_and_sarsa_bit_by_bit",
-    ("ensemble/gradient_base.py", "update"):  # trees added to a score, not parameters
-        "ensemble/test_gradient_boosting.py::test_same_as_scikit_learn",
-    ("ensemble/gradient_rounds.py", "update"):
-        "ensemble/test_gradient_boosting.py::test_leaves_take_the_best_step",
-    ("reinforcement/td.py", "update"):
-        "reinforcement/test_agent_worlds.py::test_linear_td_finds_the_fixed_point",
-    ("reinforcement/action_values.py", "update"):
-        "reinforcement/test_agent_worlds.py::test_indicator_features_are_the_table",
-    ("reinforcement/policy_gradient.py", "update"):
-        "reinforcement/test_agent_gradients.py::test_expected_step_is_the_gradient_of_the_utility",
-    ("linear/bridge.py", "newton"): "linear/test_bridge.py::test_the_gradient_vanishes",
-    ("inference/hamiltonian.py", "shorter"):  # the step of a sampler, judged by its acceptance
-        "inference/test_foundations_beyond.py::test_hamiltonian_moves",
-    ("features/power.py", "shorter"):  # one search per column, all in one pass, judged by ``fell``
-        "solvers/test_one_family.py::test_searches_in_one_pass_are_searches_one_by_one",
-}  # fmt: skip
+# Boosting adds trees to a score, a sampler judges its step by the acceptance, and power transforms
+# search in all columns at once.
+HELD_TEXT = """
+neural/training/adam_kernels.py update
+neural/training/test_training.py::test_fused_adam_is_the_rule
+reinforcement/learning/agent_kernels.py update
+reinforcement/learning/test_agents.py::test_compiled_run_equals_plain_loop_through_update
+reinforcement/learning/window_kernels.py update
+reinforcement/learning/test_agent_windows.py::test_windows_of_one_step_are_td_and_sarsa_bit_by_bit
+ensemble/boosting/gradient_model.py update
+ensemble/boosting/test_gradient_boosting.py::test_same_as_scikit_learn
+ensemble/boosting/gradient_rounds.py update
+ensemble/boosting/test_gradient_boosting.py::test_leaves_take_the_best_step
+reinforcement/learning/td.py update
+reinforcement/learning/test_agent_worlds.py::test_linear_td_finds_the_fixed_point
+reinforcement/learning/action_values.py update
+reinforcement/learning/test_agent_worlds.py::test_indicator_features_are_the_table
+reinforcement/approximation/policy_gradient.py update
+reinforcement/approximation/test_agent_gradients.py::test_expected_step_is_the_gradient_of_the_utility
+linear/penalties/bridge.py newton
+linear/penalties/test_bridge.py::test_the_gradient_vanishes
+inference/sampling/hamiltonian.py shorter
+inference/test_foundations_beyond.py::test_hamiltonian_moves
+features/scaling/power.py shorter
+solvers/test_one_family.py::test_searches_in_one_pass_are_searches_one_by_one
+"""
+WORDS = HELD_TEXT.split()
+HELD = dict(zip(zip(WORDS[::3], WORDS[1::3], strict=True), WORDS[2::3], strict=True))
 RATES = {"eta", "rate", "lr", "learning_rate", "step_size", "pace"}
 STEPS = {"t", "step", "share", "stride", "eta", "rate", "length", "trial", "damping"}
 
@@ -254,31 +260,39 @@ def test_the_rules_are_written_once():
         for path in SOURCE.rglob("*.py")
         if squares.search(path.read_text()) or velocity.search(path.read_text())
     }
-    assert found <= {"compiled/epochs.py", "compiled/adam.py"}, found
+    assert found <= {"compiled/epochs/epochs.py", "neural/training/adam_kernels.py"}, found
 
 
 # Compiled sweeps that fuse a step with their loop; each is held to a plain twin or to the minimum.
-KERNELS = {
-    "compiled/adam.py": "neural/test_training.py::test_fused_adam_is_the_rule",
-    "compiled/agents.py":
-        "reinforcement/test_agents.py::test_compiled_run_equals_plain_loop_through_update",
-    "compiled/bridge.py": "linear/test_bridge.py::test_one_coefficient_is_minimised_globally",
-    "compiled/coordinate.py": "solvers/test_solvers.py::test_lasso_oracle",
-    "compiled/crammer_singer.py":
-        "kernel/test_linear_svm.py::test_crammer_singer_is_liblinear_and_certified",
-    "compiled/epochs.py":
-        "solvers/test_gradient_descent.py::test_compiled_epochs_equal_the_general_path",
-    "compiled/logistic_coordinate.py":
-        "linear/test_logistic_l1.py::test_the_model_is_solved_up_to_its_damping",
-    "compiled/perceptron.py": "linear/test_perceptron.py::test_rules_against_plain_loops",
-    "compiled/policy_gradient.py":
-        "reinforcement/test_agent_gradients.py::test_expected_step_is_the_gradient_of_the_utility",
-    "compiled/smo.py":
-        "kernel/test_support_vector_machines.py::test_dual_objective_is_no_worse_than_libsvms",
-    "compiled/sparse_epochs.py": "linear/test_sgd_classifier.py::test_sparse_equals_dense",
-    "compiled/stagewise.py": "linear/test_stagewise.py::test_the_moves_are_the_textbooks",
-    "compiled/truncated_epochs.py": "linear/test_sgd_classifier.py::test_sparse_equals_dense",
-}  # fmt: skip
+KERNELS_TEXT = """
+neural/training/adam_kernels.py
+neural/training/test_training.py::test_fused_adam_is_the_rule
+reinforcement/learning/agent_kernels.py
+reinforcement/learning/test_agents.py::test_compiled_run_equals_plain_loop_through_update
+linear/penalties/bridge_kernels.py
+linear/penalties/test_bridge.py::test_one_coefficient_is_minimised_globally
+compiled/epochs/coordinate.py
+solvers/test_solvers.py::test_lasso_oracle
+kernel/linear_svm/crammer_singer_kernels.py
+kernel/linear_svm/test_linear_svm.py::test_crammer_singer_is_liblinear_and_certified
+compiled/epochs/epochs.py
+solvers/test_gradient_descent.py::test_compiled_epochs_equal_the_general_path
+compiled/epochs/logistic_coordinate.py
+linear/logistic/test_logistic_l1.py::test_the_model_is_solved_up_to_its_damping
+linear/perceptron/kernels.py
+linear/perceptron/test_perceptron.py::test_rules_against_plain_loops
+reinforcement/approximation/policy_gradient_kernels.py
+reinforcement/approximation/test_agent_gradients.py::test_expected_step_is_the_gradient_of_the_utility
+kernel/svm/kernels.py
+kernel/svm/test_support_vector_machines.py::test_dual_objective_is_no_worse_than_libsvms
+linear/stochastic/sparse_kernels.py
+linear/stochastic/test_sgd_classifier.py::test_sparse_equals_dense
+linear/lars/stagewise_kernels.py
+linear/lars/test_stagewise.py::test_the_moves_are_the_textbooks
+linear/stochastic/truncated_kernels.py
+linear/stochastic/test_sgd_classifier.py::test_sparse_equals_dense
+"""
+KERNELS = dict(zip(KERNELS_TEXT.split()[::2], KERNELS_TEXT.split()[1::2], strict=True))
 
 
 @pytest.mark.parametrize("place", sorted({*HELD.values(), *KERNELS.values()}))
