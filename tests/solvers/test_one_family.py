@@ -43,8 +43,9 @@ Y = X @ [1.0, -2.0, 0.0, 0.5] + 0.2 * rng.normal(size=60)
 # The family: where steps, searches and quasi-Newton directions may be written.
 FAMILY = {
     "core/loops/backtrack.py", "kernel/linear_svm/line_minimum.py", "core/algebra/two_loop.py",
-    "solvers/coordinate.py", "solvers/gradient_descent.py", "solvers/lbfgs.py", "solvers/line_search.py",
-    "solvers/newton.py", "solvers/proximal.py", "solvers/rules.py", "solvers/subgradient.py",
+    "solvers/coordinate.py", "solvers/gradient_descent.py", "solvers/lbfgs.py",
+    "solvers/line_search.py", "solvers/newton.py",
+    "solvers/proximal.py", "solvers/rules.py", "solvers/subgradient.py",
     "compiled/epochs/epochs.py",
 }  # fmt: skip
 
