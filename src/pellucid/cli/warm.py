@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import click
 
 import pellucid
+from pellucid.cli.shared.ahead import compiling_ahead
 from pellucid.cli.shared.options import Code, Stop, common, console, print_json
 
 OPTIONAL = ("torch",)  # what modules of an extra import at their head
@@ -67,7 +68,11 @@ def is_ready(kernel: Any) -> bool:
 
 
 def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
-    """Compile every kernel; ``say(module, kernels ready, kernels in all)`` before each module."""
+    """Compile every kernel; ``say(module, kernels ready, kernels in all)`` before each module.
+
+    Where there are two cores and nothing is compiled yet, a second process begins at the end of the
+    list; what it has compiled is in the cache when this one gets there.
+    """
     began = time.perf_counter()
     _, skipped = import_all()
     from pellucid.core.runtime.jit import KERNELS
@@ -76,12 +81,12 @@ def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
     def ready() -> int:
         return sum(is_ready(kernel) for kernel in KERNELS)
 
-    module = ""
-    for kernel in KERNELS:
-        if kernel.py_func.__module__ != module:
-            module = kernel.py_func.__module__
-            say(module, ready(), len(KERNELS))
-        compile_kernel(kernel)
+    homes = tuple(dict.fromkeys(kernel.py_func.__module__ for kernel in KERNELS))
+    with compiling_ahead(homes[::-1]):
+        for home in homes:
+            say(home, ready(), len(KERNELS))
+            for kernel in [k for k in KERNELS if k.py_func.__module__ == home]:
+                compile_kernel(kernel)
     say("", ready(), len(KERNELS))
     return Warmed(
         kernels=len(KERNELS),

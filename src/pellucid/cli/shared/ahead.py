@@ -32,7 +32,7 @@ def is_cold(modules: tuple[str, ...] = MODULES) -> bool:
 @contextmanager
 def compiling_ahead(modules: tuple[str, ...] = MODULES) -> Iterator[None]:
     """Compile these modules beside the work inside; nothing where they are compiled already."""
-    if (os.cpu_count() or 1) < 2 or not is_cold(modules):
+    if not modules or (os.cpu_count() or 1) < 2 or not is_cold(modules):
         yield
         return
     code = f"from pellucid.core.runtime.signatures import compile_modules as c; c({modules})"

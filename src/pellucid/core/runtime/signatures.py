@@ -60,11 +60,10 @@ def compile_kernel(kernel: Any) -> None:
 
 
 def compile_modules(names: Sequence[str]) -> None:
-    """Compile the kernels of these modules."""
+    """Compile the kernels of these modules, one module after the other."""
     from pellucid.core.runtime.jit import KERNELS
 
     for name in names:
         import_module(name)
-    for kernel in list(KERNELS):
-        if kernel.py_func.__module__ in names:
+        for kernel in [k for k in KERNELS if k.py_func.__module__ == name]:
             compile_kernel(kernel)
