@@ -191,11 +191,13 @@ class CartTree(Estimator):
 
     def apply(self, X: ArrayLike) -> Any:
         """The number of the leaf of every row."""
-        return self.tree_.apply(self._check_input(X))
+        X = self._check_input(X)
+        return self.tree_.apply(X)
 
     def decision_path(self, X: ArrayLike) -> Any:
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
-        return self.tree_.decision_path(self._check_input(X))
+        X = self._check_input(X)
+        return self.tree_.decision_path(X)
 
     def get_depth(self) -> int:
         """The number of questions on the longest path."""

@@ -10,7 +10,7 @@ import pytest
 
 from pellucid.cli.warm import import_all
 from pellucid.core.runtime.jit import KERNELS
-from pellucid.core.runtime.signatures import TABLE, kernel_name, recorded, understood
+from pellucid.core.runtime.signatures import kernel_name, recorded, understood
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 FITS = """
@@ -43,7 +43,8 @@ def test_the_table_names_kernels_that_are_there():
     for found in recorded().values():
         for args in (args for name in found for args in found[name]):
             assert [described(understood(arg)) for arg in args] == args
-    assert json.loads(TABLE.read_text()).items() <= renewed(recorded(), KERNELS).items()
+    again = renewed(recorded(), KERNELS)  # other tests may have called kernels without a line
+    assert all(found.items() <= again[module].items() for module, found in recorded().items())
 
 
 @pytest.mark.parametrize(

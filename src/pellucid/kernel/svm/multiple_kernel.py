@@ -204,11 +204,13 @@ class MultipleKernelClassifier(Classifier):
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of ``classifier_``: (n,) for two classes, else (n, K)."""
-        return np.asarray(self.classifier_.decision_function(self._check_input(X)))
+        X = self._check_input(X)
+        return np.asarray(self.classifier_.decision_function(X))
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of each row."""
-        return self.classifier_.predict(self._check_input(X))
+        X = self._check_input(X)
+        return self.classifier_.predict(X)
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
