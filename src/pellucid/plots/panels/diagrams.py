@@ -3,7 +3,7 @@
 Leaves stand side by side, a node above the middle of its children, one level below the other.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -12,14 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.planes import MOST_CLASSES
-from pellucid.plots.panels.style import GREY, colour
+from pellucid.plots.panels.style import GREY, Axes, colour
 from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.record import Tree
 from pellucid.tree.rules import edges, leaf_label
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_ENDS = 24  # boxes in the lowest row that can still be read
 BELOW, ABOVE = 0.34, 0.2  # where lines leave the words of a node and reach those of the next
@@ -136,7 +132,7 @@ def shade(diagram: Diagram, i: int) -> Any:
     return mpl.colormaps["Blues"](0.15 + 0.6 * float(values[i] - values.min()) / span)
 
 
-def draw_edges(ax: "Axes", diagram: Diagram, weight: Array | None = None) -> None:
+def draw_edges(ax: Axes, diagram: Diagram, weight: Array | None = None) -> None:
     """Lines from parents to children with what leads there; as thick as the weight, if given."""
     for i, above in enumerate(diagram.parent):
         if above < 0:
@@ -152,9 +148,7 @@ def draw_edges(ax: "Axes", diagram: Diagram, weight: Array | None = None) -> Non
         write(ax, x, y, diagram.branches[i], fontsize="x-small", zorder=2, bbox=box)
 
 
-def draw_shares(
-    ax: "Axes", diagram: Diagram, i: int, width: float, height: float, y: float
-) -> None:
+def draw_shares(ax: Axes, diagram: Diagram, i: int, width: float, height: float, y: float) -> None:
     """A bar with the shares of the classes at a node."""
     left = diagram.x[i] - width / 2
     for k, share in enumerate(diagram.shares[i]):
@@ -166,7 +160,7 @@ def draw_shares(
     )
 
 
-def frame(ax: "Axes", diagram: Diagram) -> None:
+def frame(ax: Axes, diagram: Diagram) -> None:
     """No axes, room round the boxes."""
     ax.set_axis_off()
     ax.set_xlim(diagram.x.min() - 0.6, diagram.x.max() + 0.6)

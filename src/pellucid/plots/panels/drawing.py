@@ -1,17 +1,12 @@
 """Shapes that several pictures draw: contours of a function, ellipses of a normal distribution."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import legend
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pellucid.plots.panels.style import Axes, legend
 
 
-def draw_contours(ax: "Axes", x: Array, y: Array, values: Array, label: str) -> None:
+def draw_contours(ax: Axes, x: Array, y: Array, values: Array, label: str) -> None:
     """Filled contours at equal steps of the square root, so that the floor shows."""
     low, high = float(values.min()), float(values.max())
     levels = low + (high - low) * np.linspace(0, 1, 13) ** 2
@@ -24,7 +19,7 @@ def draw_contours(ax: "Axes", x: Array, y: Array, values: Array, label: str) -> 
     ax.grid(False)
 
 
-def framed_legend(ax: "Axes") -> None:
+def framed_legend(ax: Axes) -> None:
     """A legend that can be read on top of filled contours."""
     shown = legend(ax, loc="best")
     shown.set_frame_on(True)

@@ -12,17 +12,13 @@ References: Sugiyama, Tagawa & Toda (1981).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, quiet
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import GREY, Axes, quiet
 
 Node = Any
 Point = tuple[float, float]
@@ -215,7 +211,7 @@ def edge_of(at: Point, size: Point, towards: Point, shape: str = "ellipse") -> P
 
 
 def draw_edge(
-    ax: "Axes",
+    ax: Axes,
     ends: tuple[Point, Point],
     sizes: tuple[Point, Point],
     *,
@@ -253,7 +249,7 @@ def draw_edge(
 
 
 def draw_node(
-    ax: "Axes",
+    ax: Axes,
     at: Point,
     size: Point,
     text: str,

@@ -1,11 +1,8 @@
 """Marks that many pictures draw: rings, bands, arrows, centred words, level lines."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pellucid.plots.panels.style import STYLES, colour, marker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pellucid.plots.panels.style import STYLES, Axes, colour, marker
 
 PLATE = {"boxstyle": "square,pad=0.05", "fc": "white", "ec": "none"}  # behind words on lines
 VEIL = {"fc": "white", "lw": 0, "pad": 0.5}  # the same, see-through with an ``alpha``
@@ -22,7 +19,7 @@ def stroke(k: int) -> dict[str, Any]:
 
 
 def dots(
-    ax: "Axes", *at: Any, k: int, size: Any, edge: str = "white", lw: float = 0.4, **more: Any
+    ax: Axes, *at: Any, k: int, size: Any, edge: str = "white", lw: float = 0.4, **more: Any
 ) -> Any:
     """Points of item k with a thin rim."""
     options = {"s": size, **tone(k), "edgecolors": edge, "linewidths": lw, **more}
@@ -30,44 +27,44 @@ def dots(
 
 
 def ring(
-    ax: "Axes", *at: Any, size: float, tint: str = "black", lw: float | None = 1.1, **more: Any
+    ax: Axes, *at: Any, size: float, tint: str = "black", lw: float | None = 1.1, **more: Any
 ) -> Any:
     """Empty circles round points."""
     options = {"s": size, "facecolors": "none", "edgecolors": tint, "linewidths": lw, **more}
     return ax.scatter(*at, **options)
 
 
-def spot(ax: "Axes", x: Any, y: Any, shape: str, tint: str, *, size: float = 9, **more: Any) -> Any:
+def spot(ax: Axes, x: Any, y: Any, shape: str, tint: str, *, size: float = 9, **more: Any) -> Any:
     """A large filled mark with a black rim, such as the best of a curve."""
     return ax.plot(x, y, shape, color=tint, ms=size, mec="black", **more)
 
 
-def band(ax: "Axes", x: Any, low: Any, high: Any, tint: str, alpha: float, **more: Any) -> Any:
+def band(ax: Axes, x: Any, low: Any, high: Any, tint: str, alpha: float, **more: Any) -> Any:
     """The area between two curves, without a rim."""
     return ax.fill_between(x, low, high, color=tint, alpha=alpha, lw=0, **more)
 
 
 def isolines(
-    ax: "Axes", *surface: Any, levels: Any, tint: Any, lw: Any = None, ls: Any = None, **more: Any
+    ax: Axes, *surface: Any, levels: Any, tint: Any, lw: Any = None, ls: Any = None, **more: Any
 ) -> Any:
     """Lines of equal height of a surface x, y, z."""
     return ax.contour(*surface, levels=levels, colors=tint, linewidths=lw, linestyles=ls, **more)
 
 
 def arrow(
-    ax: "Axes", tip: Any, foot: Any, tint: str, lw: float, *, head: str = "-|>", **more: Any
+    ax: Axes, tip: Any, foot: Any, tint: str, lw: float, *, head: str = "-|>", **more: Any
 ) -> Any:
     """An arrow from foot to tip that touches both."""
     props = {"arrowstyle": head, "color": tint, "lw": lw, "shrinkA": 0, "shrinkB": 0}
     return ax.annotate("", tip, foot, arrowprops=props, **more)
 
 
-def write(ax: "Axes", x: float, y: float, text: str, **more: Any) -> Any:
+def write(ax: Axes, x: float, y: float, text: str, **more: Any) -> Any:
     """Small words centred on a point."""
     return ax.text(x, y, text, **{"ha": "center", "va": "center", "fontsize": "small", **more})
 
 
-def beside(ax: "Axes", text: str, at: Any, by: tuple[float, float], **more: Any) -> Any:
+def beside(ax: Axes, text: str, at: Any, by: tuple[float, float], **more: Any) -> Any:
     """Small words some points away from a place."""
     return ax.annotate(text, at, by, **{"textcoords": "offset points", "fontsize": "small", **more})
 

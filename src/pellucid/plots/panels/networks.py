@@ -1,7 +1,7 @@
 """Layers of units on the page: where they stand, and lines between them as strong as weights."""
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,11 +10,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.network import Network
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import colour
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, colour
 
 MOST_UNITS, MOST_WORDS = 10, 30  # units drawn of a layer; lines that can carry numbers
 
@@ -70,7 +66,7 @@ def places(sizes: tuple[int, ...]) -> list[Array]:
     return found
 
 
-def draw_lines(ax: "Axes", at: list[Array], weights: tuple[Array | None, ...]) -> None:
+def draw_lines(ax: Axes, at: list[Array], weights: tuple[Array | None, ...]) -> None:
     """Every connection: blue for positive, orange and dashed for negative, as thick as strong."""
     known = [np.abs(w).max() for w in weights if w is not None and w.size]
     most = max(known, default=1.0) or 1.0
@@ -90,7 +86,7 @@ def draw_lines(ax: "Axes", at: list[Array], weights: tuple[Array | None, ...]) -
                     )
 
 
-def draw_units(ax: "Axes", at: list[Array], sizes: tuple[int, ...], words: list[list[str]]) -> None:
+def draw_units(ax: Axes, at: list[Array], sizes: tuple[int, ...], words: list[list[str]]) -> None:
     """Circles with what is known of them."""
     for p, n, said in zip(at, sizes, words, strict=True):
         for (x, y), word in zip(p, said, strict=False):

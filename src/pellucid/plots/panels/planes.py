@@ -6,7 +6,7 @@ can be asked there.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,11 +15,7 @@ from sklearn.utils.validation import column_or_1d
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.marks import dots, ring
-from pellucid.plots.panels.style import colour, margin, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, colour, margin, words
 
 MOST_CLASSES = 8  # colours and shapes that can be told apart
 LINE, SIDE = 401, 181  # places of a grid along one column, along each side of a plane
@@ -149,7 +145,7 @@ def grid_of(at: Array, side: int = SIDE, share: float = 0.06) -> tuple[tuple[Arr
 
 
 def draw_points(
-    ax: "Axes", at: Array, codes: IntArray, classes: tuple[str, ...], wrong: BoolArray | None = None
+    ax: Axes, at: Array, codes: IntArray, classes: tuple[str, ...], wrong: BoolArray | None = None
 ) -> None:
     """Points by class, in colour and shape; those that are wrong ringed."""
     for k, label in enumerate(classes):
@@ -167,7 +163,7 @@ def light(k: int, share: float = 0.25) -> Array:
     return 1 - share * (1 - np.array(to_rgb(colour(k))))
 
 
-def paint_regions(ax: "Axes", lines: tuple[Array, ...], regions: IntArray, n_classes: int) -> None:
+def paint_regions(ax: Axes, lines: tuple[Array, ...], regions: IntArray, n_classes: int) -> None:
     """The class of every place as a light tint, with a line between the classes."""
     x, y = lines
     tints = np.array([light(k) for k in range(n_classes)])

@@ -15,6 +15,8 @@ from pellucid.core.arrays.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+else:
+    Axes = Any  # Matplotlib is imported when a picture is drawn
 
 
 # Okabe & Ito's palette; the first is the accent, the second the warning colour.
@@ -26,7 +28,7 @@ LIGHT = "#D1D5DB"
 MOST_POINTS = 5000  # more are sub-sampled, with a fixed seed
 
 
-def axes(ax: "Axes | None" = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
+def axes(ax: Axes | None = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
     """The axes to draw on: those given, or new ones; quiet spines and a light grid."""
     if ax is None:
         import matplotlib.pyplot as plt
@@ -45,7 +47,7 @@ def panels(n: int, *, columns: int = 3, size: tuple[float, float] = (3.6, 3.0)) 
     return [quiet(figure.add_subplot(rows, columns, i + 1)) for i in range(n)]
 
 
-def quiet(ax: "Axes") -> Any:
+def quiet(ax: Axes) -> Any:
     """No box, a light grid behind the data."""
     if ax.name == "3d":
         return ax
@@ -102,7 +104,7 @@ def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) ->
     ax.set_title("\n".join(lines), loc="left", fontsize="medium")
 
 
-def legend(ax: "Axes", **options: Any) -> Any:
+def legend(ax: Axes, **options: Any) -> Any:
     """A legend without a frame."""
     return ax.legend(**{"frameon": False, "fontsize": "small", **options})
 

@@ -7,7 +7,7 @@ two classes every pair has one, solid where the two lead all others and dashed e
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,12 +17,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.marks import isolines, key_below
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, predicted_codes, view_of
 from pellucid.plots.panels.steps import Steps, stages
-from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned, words
 from pellucid.plots.panels.sweeps import label_of, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LEVELS = (0.1, 0.5, 0.9)
 ASPECT = 0.8  # height over width of the axes, fixed so that normals look perpendicular
@@ -106,7 +102,7 @@ class Boundary:
         """Whether the entries of the legend are too long to stand side by side."""
         return max(len(edge.equation(self.names)) for edge in self.edges) > 28
 
-    def _line(self, ax: "Axes") -> None:
+    def _line(self, ax: Axes) -> None:
         spread = np.random.default_rng(0).uniform(-0.3, 0.3, len(self.at))
         places = np.column_stack([self.at[:, 0], self.codes + spread])
         draw_points(ax, places, self.codes, self.classes, self.wrong)
@@ -116,7 +112,7 @@ class Boundary:
         ax.set_yticks(range(len(self.classes)), self.classes)
         ax.set(xlim=(self.lines[0][0], self.lines[0][-1]))
 
-    def _edge(self, ax: "Axes", i: int, edge: Edge) -> None:
+    def _edge(self, ax: Axes, i: int, edge: Edge) -> None:
         tint = "black" if len(self.edges) == 1 else colour(i + len(self.classes))
         style = STYLES[i % 4] if len(self.edges) > 1 else "-"
         x, y = self.lines
@@ -160,7 +156,7 @@ class Boundary:
         gap = ((places - np.median(self.at, axis=0)) / scale) ** 2
         return places[int(gap.sum(axis=1).argmin())]
 
-    def _levels(self, ax: "Axes") -> None:
+    def _levels(self, ax: Axes) -> None:
         places, look = [LEVELS[0], LEVELS[2]], {"tint": "#6B7280", "lw": 1.0, "ls": "--"}
         shown = isolines(ax, *self.lines, self.probability, levels=places, **look, zorder=2)
         ax.clabel(shown, fmt=lambda v: f"P = {v:g}", fontsize="small")

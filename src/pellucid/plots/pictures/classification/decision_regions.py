@@ -6,7 +6,7 @@ are drawn side by side, and so are the steps of one model.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +24,7 @@ from pellucid.plots.panels.planes import (
 )
 from pellucid.plots.panels.steps import Steps, stages
 from pellucid.plots.panels.style import (
+    Axes,
     axes,
     colour,
     heading,
@@ -34,9 +35,6 @@ from pellucid.plots.panels.style import (
     words,
 )
 from pellucid.plots.panels.sweeps import labelled, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class DecisionRegions:
         key_below(grid[0].figure, keys.values(), keys.keys(), len(keys))
         return grid[0].figure
 
-    def _panel(self, ax: "Axes", i: int) -> None:
+    def _panel(self, ax: Axes, i: int) -> None:
         wrong = self.predicted[i] != self.codes
         if len(self.lines) == 2:
             paint_regions(ax, self.lines, self.regions[i], len(self.classes))

@@ -1,7 +1,7 @@
 """Rows and class means in the coordinates in which the classes differ most."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import (
+    Axes,
     axes,
     colour,
     heading,
@@ -19,9 +20,6 @@ from pellucid.plots.panels.style import (
     words,
 )
 from pellucid.plots.panels.sweeps import last_step, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class DiscriminantCoordinates:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.8, 4.8))
         if self.at.shape[1] == 1:
             self._line(ax)
@@ -60,7 +58,7 @@ class DiscriminantCoordinates:
         j = self.numbers[i]
         return f"discriminant coordinate {j} ({self.shares[j - 1]:.0%} of the difference)"
 
-    def _line(self, ax: "Axes") -> None:
+    def _line(self, ax: Axes) -> None:
         edges = np.linspace(*margin(self.at[:, 0]), 31)
         for k, label in enumerate(self.classes):
             values = self.at[self.codes == k, 0]

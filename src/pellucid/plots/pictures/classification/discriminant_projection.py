@@ -12,7 +12,7 @@ the midpoint where the priors are equal.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -20,11 +20,8 @@ from scipy.special import ndtr
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.planes import draw_points, labels_of
-from pellucid.plots.panels.style import colour, heading, legend, margin, panels, thinned
+from pellucid.plots.panels.style import Axes, colour, heading, legend, margin, panels, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Projection(NamedTuple):
@@ -64,7 +61,7 @@ class DiscriminantProjection:
             self._line(ax, view)
         return first.figure
 
-    def _plane(self, ax: Any) -> None:
+    def _plane(self, ax: Axes) -> None:
         draw_points(ax, self.at, self.codes, self.classes)
         middle, size = self.means.mean(axis=0), np.ptp(self.at, axis=0).max()
         labels = ("line through the means", "discriminant direction")
@@ -77,7 +74,7 @@ class DiscriminantProjection:
         heading(ax, f"{self.classes[0]} and {self.classes[1]}", self.note, width=48)
         framed_legend(ax)
 
-    def _line(self, ax: "Axes", view: Projection) -> None:
+    def _line(self, ax: Axes, view: Projection) -> None:
         reach = np.append(view.values, [view.means.min(), view.means.max()])
         x = np.linspace(*margin(reach, 0.1), 401)
         z = (x - view.means[:, None]) / view.sd

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import same_kind
 from pellucid.plots.panels.marks import band
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, words
 from pellucid.plots.panels.sweeps import last_step, read_table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class LatentLogistic:
     classes: tuple[str, str]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         m = len(self.scores)
         ax = axes(ax, figsize=(6.8, 1.8 + 1.0 * m))
         room = 0.3

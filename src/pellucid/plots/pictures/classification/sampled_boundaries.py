@@ -11,7 +11,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
-from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, last_step, read_table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SampledBoundaries:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.8, 4.6))
         if len(self.lines) == 2:
             for F in self.scores:

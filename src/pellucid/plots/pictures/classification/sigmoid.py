@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Sigmoid:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.0))
         ax.plot(self.grid, self.curve, color="black", lw=2, label="σ(f) = 1/(1 + exp(−f))")
         ax.axvline(0, color=GREY, lw=0.8)

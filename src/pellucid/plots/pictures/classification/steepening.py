@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -32,7 +32,7 @@ class Steepening:
     gap: tuple[float, ...]  # mean |curve - step| over the grid
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         for i, (c, curve) in enumerate(zip(self.steepness, self.curves, strict=True)):
             ax.plot(

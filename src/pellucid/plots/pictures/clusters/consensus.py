@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import axes, heading, thinned
+from pellucid.plots.panels.style import Axes, axes, heading, thinned
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class Consensus:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         import matplotlib as mpl
 
         ax = axes(ax, figsize=(5.4, 4.6))

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import beside
-from pellucid.plots.panels.style import GREY, axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading
 from pellucid.plots.panels.sweeps import label_of, last_step
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Dendrogram:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         n = len(self.leaves)
         ax = axes(ax, figsize=(max(6.0, min(0.16 * n, 11.0)), 4.2))
         for x, y, k in zip(self.x, self.y, self.cluster, strict=True):

@@ -9,7 +9,7 @@ from pellucid.cluster.density.dbscan import k_distances as sorted_distances
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import table
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class KDistances:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         n = len(self.distances)
         ax.plot(np.arange(1, n + 1), self.distances, color=colour(0), lw=1.8)

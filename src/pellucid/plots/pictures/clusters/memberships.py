@@ -3,7 +3,7 @@ typicalities, of which an outlier has none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,12 +12,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.groups import group_centers, plane_of, style_of
 from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import LINE, grid_of, view_of
-from pellucid.plots.panels.style import axes, colour, heading, legend, panels, thinned, words
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, panels, thinned, words
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LEVELS = np.linspace(0, 1, 11)
 MOST_PANELS = 9
@@ -75,7 +71,7 @@ class Memberships:
         heading(ax, f"group {j}: {int(mine.sum())} rows" + (f", {low} below 0.5" if low else ""))
         return shown
 
-    def _curves(self, ax: "Axes") -> Any:
+    def _curves(self, ax: Axes) -> Any:
         for j, values in enumerate(self.values):
             every = {"markevery": max(1, LINE // 12), "ms": 4, **style_of(j)}
             ax.plot(self.lines[0], values, lw=1.6, label=f"group {j}", **every)

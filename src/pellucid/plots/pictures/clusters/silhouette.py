@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.cluster.choosing.measures import silhouette_values
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import GREY, axes, colour, heading, panels, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, panels, words
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Silhouette:
         self._means(grid[-1])
         return grid[0].figure
 
-    def _panel(self, ax: "Axes", i: int) -> None:
+    def _panel(self, ax: Axes, i: int) -> None:
         base, ticks = 0, []
         total = sum(len(v) for v in self.values[i])
         room = max(1, round(0.03 * total))

@@ -1,20 +1,16 @@
 """A Markov decision process as a graph: states, actions, chances and rewards."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.graphs import draw_edge, draw_node, name_size, sheet
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, colour, heading
 from pellucid.plots.panels.worlds import cells_of, check_world, number, turns_of
 from pellucid.reinforcement.worlds.mdp import MDP
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_STATES, MOST_OUTCOMES = 14, 120
 DOT = (0.2, 0.2)
@@ -54,7 +50,7 @@ class MdpGraph:
         heading(ax, "States, actions (dots) and chances, with rewards", "orange: ends")
         return ax
 
-    def _action(self, ax: "Axes", place: Any, size: Any, k: int, scale: float) -> None:
+    def _action(self, ax: Axes, place: Any, size: Any, k: int, scale: float) -> None:
         """A line from the state to the dot, and an arrow for each outcome."""
         s = self.actions[k][0]
         dot = ("dot", k)

@@ -1,18 +1,14 @@
 """The table of action values, the best action of every state marked."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import axes, colour, heading
+from pellucid.plots.panels.style import Axes, axes, colour, heading
 from pellucid.plots.panels.worlds import check_world, nothing_to_choose, number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 WRITTEN = 40  # states up to which the numbers are written in
 
@@ -27,7 +23,7 @@ class QTable:
     best: IntArray  # (S,) lowest index on ties; -1: nothing to choose
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         S, A = self.q.shape
         ax = axes(ax, figsize=(1.0 * A + 2.4, min(9.0, 0.33 * S + 1.3)))
         image = ax.imshow(self.q, cmap="Blues", aspect="auto", interpolation="nearest")
@@ -42,7 +38,7 @@ class QTable:
         heading(ax, f"Action values; the best of each state {'framed' if few else 'dotted'}")
         return ax
 
-    def _best(self, ax: "Axes", few: bool) -> None:
+    def _best(self, ax: Axes, few: bool) -> None:
         from matplotlib.patches import Rectangle
 
         rows = np.flatnonzero(self.best >= 0)

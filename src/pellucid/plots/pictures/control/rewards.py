@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import band, stroke
-from pellucid.plots.panels.style import MOST_POINTS, axes, colour, heading, legend, words
+from pellucid.plots.panels.style import MOST_POINTS, Axes, axes, colour, heading, legend, words
 
 if TYPE_CHECKING:
     pass
@@ -42,7 +42,7 @@ class Rewards:
     n_seeds: int
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.8, 4.2))
         for k, learner in enumerate(self.learners):
             episode = np.arange(1, len(learner.returns) + 1)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import band, tone
-from pellucid.plots.panels.style import axes, colour, heading, legend, words
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, words
 from pellucid.plots.panels.worlds import check_world
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class UtilityError:
     n_seeds: int
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 4.2))
         for k, name in enumerate(self.names):
             low, high = self.error[k] - self.spread[k], self.error[k] + self.spread[k]

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import arrow, beside, write
 from pellucid.plots.panels.steps import Steps, chosen_steps
-from pellucid.plots.panels.style import axes, colour, heading
+from pellucid.plots.panels.style import Axes, axes, colour, heading
 from pellucid.plots.panels.worlds import (
     Plan,
     cells_of,
@@ -20,10 +20,6 @@ from pellucid.plots.panels.worlds import (
     plan_of,
     turns_of,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 WRITTEN = 150  # cells up to which the numbers are written in
 BARS = 40
@@ -87,7 +83,7 @@ class Values:
         heading(ax, self.title)
         return ax
 
-    def _cell(self, ax: "Axes", s: int, written: bool, dark: bool) -> None:
+    def _cell(self, ax: Axes, s: int, written: bool, dark: bool) -> None:
         assert self.cells is not None
         row, column = self.cells[s]
         ink = "white" if dark else "black"

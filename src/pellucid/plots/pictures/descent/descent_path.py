@@ -16,7 +16,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.penalties import L1, L1L2, L2
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
 from pellucid.plots.panels.inputs import response, two_columns
-from pellucid.plots.panels.style import axes, colour, marker, panels, thinned
+from pellucid.plots.panels.style import Axes, axes, colour, marker, panels, thinned
 from pellucid.plots.panels.sweeps import (
     features_of,
     label_of,
@@ -62,7 +62,7 @@ class DescentPanel:
     minimum: Array  # (2,)
     title: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         draw_contours(ax, self.first, self.second, self.values, "objective")
         for i, (label, path) in enumerate(zip(self.labels, self.paths, strict=True)):
@@ -84,7 +84,7 @@ class DescentPath:
     panels: tuple[DescentPanel, ...]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """The axes of a single panel, or the figure of several."""
         if len(self.panels) == 1:
             return self.panels[0].plot(ax)

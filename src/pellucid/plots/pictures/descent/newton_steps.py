@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, axes, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend
 from pellucid.solvers import newton_root
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class NewtonSteps:
     converged: bool
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         ax.axhline(0, color=GREY, lw=0.8)
         ax.plot(self.grid, self.curve, color=colour(0), lw=2, label="f(x)")

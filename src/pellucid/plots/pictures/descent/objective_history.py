@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import History
-from pellucid.plots.panels.style import axes, colour, legend, marker, words
+from pellucid.plots.panels.style import Axes, axes, colour, legend, marker, words
 from pellucid.plots.panels.sweeps import labelled, last_step
 from pellucid.solvers import Minimum
 
@@ -31,7 +31,7 @@ class ObjectiveHistory:
     alt: str
     halved: tuple[Array, ...] = ()  # steps that a line search shortened, of each fit
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         for i, (label, t, f) in enumerate(
             zip(self.labels, self.steps, self.objectives, strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import axes, legend, words
+from pellucid.plots.panels.style import Axes, axes, legend, words
 
 if TYPE_CHECKING:
     pass
@@ -28,7 +28,7 @@ class Schedule:
     robbins_monro: tuple[bool, ...]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         for i, (label, rates) in enumerate(zip(self.labels, self.rates, strict=True)):
             settles = " (settles: Robbins-Monro)" if self.robbins_monro[i] else ""

@@ -5,7 +5,7 @@ w <- w exp(-a [right]) / Z: rows that a member gets wrong weigh more in the next
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,12 +22,8 @@ from pellucid.plots.panels.planes import (
     view_of,
 )
 from pellucid.plots.panels.steps import chosen_steps
-from pellucid.plots.panels.style import heading, panels, thinned
+from pellucid.plots.panels.style import Axes, heading, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 SIDE = 121
 
@@ -67,7 +63,7 @@ class BoostingWeights:
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
         return figure
 
-    def _panel(self, ax: "Axes", i: int) -> None:
+    def _panel(self, ax: Axes, i: int) -> None:
         if len(self.lines) == 2:
             paint_regions(ax, self.lines, self.members[i], len(self.classes))
             for k in range(len(self.classes)):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.style import axes, colour, heading, legend, words
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, words
 
 if TYPE_CHECKING:
     pass
@@ -33,7 +33,7 @@ class EnsembleError:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 4.2))
         for i, (label, values) in enumerate(self.curves.items()):
             b = np.arange(1, len(values) + 1)

@@ -10,7 +10,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.random import stream
 from pellucid.ensemble.committees.bootstrap import bootstrap_indices
 from pellucid.ensemble.committees.resampling import expected_unique_fraction
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -33,7 +33,7 @@ class UniqueShare:
     drawn: Array  # (draws,) their share of different rows
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         ax.plot(self.sizes, self.drawn, "o", color=GREY, ms=3, alpha=0.6, label="one sample each")
         ax.plot(self.n, self.expected, color=colour(0), lw=2, label="expected")

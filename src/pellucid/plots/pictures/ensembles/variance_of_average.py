@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.ensemble.committees.resampling import variance_of_average as formula
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class VarianceOfAverage:
     variance: float  # of one member
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Curves, and dotted the floor rho s2 below which no number of members goes."""
         ax = axes(ax)
         for i, (rho, curve) in enumerate(zip(self.correlations, self.curves, strict=True)):

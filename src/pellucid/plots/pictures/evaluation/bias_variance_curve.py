@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.validation.bias_variance_parts import BiasVariance
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +34,7 @@ class BiasVarianceCurve:
     notes: tuple[str, ...]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.2, 4.4))
         numeric = all(isinstance(v, Real) for v in self.values)
         x = np.array(self.values, dtype=float) if numeric else np.arange(len(self.values))

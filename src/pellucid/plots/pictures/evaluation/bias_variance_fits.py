@@ -16,7 +16,7 @@ from pellucid.evaluation.validation.bias_variance_parts import SimulatedDraw, de
 from pellucid.evaluation.workers import root_seed, seeded, task_stream
 from pellucid.plots.panels.inputs import predicted
 from pellucid.plots.panels.marks import key_below
-from pellucid.plots.panels.style import GREY, colour, panels, thinned
+from pellucid.plots.panels.style import GREY, Axes, colour, panels, thinned
 from pellucid.plots.panels.sweeps import labelled, read_table, with_note
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class BiasVarianceFits:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """A figure with one panel per model."""
         if ax is not None:
             raise ValueError("bias_variance_fits draws panels; call plot() without axes")

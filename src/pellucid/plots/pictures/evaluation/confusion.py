@@ -1,18 +1,14 @@
 """Truth against prediction: counts, and the share of every true class in each cell."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.confusion_rates import ConfusionTable
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import axes, colour, heading, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, axes, colour, heading, words
 
 MOST_TEXT = 20  # classes up to which the cells hold numbers
 
@@ -27,7 +23,7 @@ class Confusion:
     accuracy: float
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Right answers in blue, wrong ones in orange; the deeper, the larger the share."""
         from matplotlib.colors import to_rgb
 
@@ -56,7 +52,7 @@ class Confusion:
     def _short(self) -> bool:
         return len(self.labels) * max(map(len, self.labels)) <= 40
 
-    def _cell(self, ax: "Axes", i: int, j: int) -> None:
+    def _cell(self, ax: Axes, i: int, j: int) -> None:
         small = len(self.labels) > 8
         text = f"{self.counts[i, j]:g}"
         if not small:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import stroke
-from pellucid.plots.panels.style import axes, heading, legend, words
+from pellucid.plots.panels.style import Axes, axes, heading, legend, words
 from pellucid.plots.pictures.evaluation.cost_table import matrix_and_names
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class CostCurve:
     decisions: tuple[str, ...]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.2))
         for d, name in enumerate(self.decisions):
             ax.plot(self.probability, self.costs[d], lw=1.8, label=f"decide {name}", **stroke(d))

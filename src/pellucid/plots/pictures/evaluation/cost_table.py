@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.inference.decisions.decisions import check_losses
-from pellucid.plots.panels.style import axes, colour, heading
+from pellucid.plots.panels.style import Axes, axes, colour, heading
 
 if TYPE_CHECKING:
     pass
@@ -26,7 +26,7 @@ class CostTable:
     decisions: tuple[str, ...]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Deeper orange for higher costs, blue for gains; the right decisions are framed."""
         from matplotlib.colors import to_rgb
         from matplotlib.patches import Rectangle

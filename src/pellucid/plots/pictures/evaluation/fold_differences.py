@@ -10,7 +10,7 @@ from pellucid.evaluation.hypotheses.significance import SignificanceTest
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test, paired_t_test
 from pellucid.evaluation.splits.folds import ratio_of
 from pellucid.evaluation.validation.cv_scores import CrossValidation
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class FoldDifferences:
     greater_is_better: bool
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 4.0))
         d, k = self.differences, len(self.differences)
         x = np.arange(1, k + 1)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -11,11 +11,7 @@ from sklearn.utils.validation import _num_samples
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Folds, IntArray
 from pellucid.evaluation.splits.folds import splitter_of
-from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
 
 MOST_FOLDS = 15
 MOST_ROWS = 2000
@@ -36,7 +32,7 @@ class FoldScheme:
     name: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         from matplotlib.colors import to_rgb
 
         folds, strips = len(self.use), len(self.strips)
@@ -76,7 +72,7 @@ class FoldScheme:
             cells[self.use == times] = _blue(0.65 if most == 1 else 0.3 + 0.7 * times / most)
         return cells
 
-    def _legend(self, ax: "Axes") -> None:
+    def _legend(self, ax: Axes) -> None:
         from matplotlib.patches import Patch
 
         once = self._times() == 1

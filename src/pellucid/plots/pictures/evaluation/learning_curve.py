@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.validation.curves import SizeCurve
 from pellucid.plots.panels.marks import band, tone
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class LearningCurve:
     sentence: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 4.4))
         lines = (("training rows", self.train, "s", "--"), ("new rows", self.test, "o", "-"))
         for i, (label, values, shape, style) in enumerate(lines):
@@ -70,7 +70,7 @@ class LearningCurves:
     sentence: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 4.4))
         for i, (label, sizes, values) in enumerate(
             zip(self.labels, self.sizes, self.test, strict=True)

@@ -1,7 +1,7 @@
 """Precision against recall, with lines of equal F and the best threshold."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +10,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.thresholds import best_threshold
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, shown
-from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading, legend, marker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import GREY, LIGHT, Axes, axes, colour, heading, legend, marker
 
 STYLES = ("-", "--", "-.", ":")
 MOST_RESAMPLED = 5000  # distinct scores beyond which no interval is bootstrapped
@@ -34,7 +30,7 @@ class PrecisionRecall:
     beta: float
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(5.2, 4.8))
         self._equal_f(ax)
         several = len(self.labels) > 1
@@ -57,7 +53,7 @@ class PrecisionRecall:
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if several else 3)
         return ax
 
-    def _equal_f(self, ax: "Axes") -> None:
+    def _equal_f(self, ax: Axes) -> None:
         b2 = self.beta**2
         for level in LEVELS:
             r = np.linspace(level * b2 / (1 + b2 - level) + 1e-9, 1.0, 200)

@@ -12,7 +12,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.marks import band
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class PredictionIntervals:
     ranked: bool
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.8, 4.4))
         if self.ranked:
             ax.vlines(self.x, self.low, self.high, color=colour(0), alpha=0.3, lw=self._thick())

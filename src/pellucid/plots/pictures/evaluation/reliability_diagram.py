@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.calibration.reliability_curve import Reliability
 from pellucid.plots.panels.marks import dots
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -33,7 +33,7 @@ class ReliabilityDiagram:
     confidence: float
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(4.8, 5.0))
         ax.plot([0, 1], [0, 1], color=GREY, ls="--", lw=1.2, label="predicted = observed")
         several = len(self.labels) > 1

@@ -13,7 +13,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, roc_band, shown
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -40,7 +40,7 @@ class Roc:
     confidence: float
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(4.8, 5.0))
         several = len(self.labels) > 1
         for i, label in enumerate(self.labels):

@@ -14,7 +14,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.hypotheses.comparison import Comparison
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
-from pellucid.plots.panels.style import axes, colour, heading, marker
+from pellucid.plots.panels.style import Axes, axes, colour, heading, marker
 
 if TYPE_CHECKING:
     pass
@@ -40,7 +40,7 @@ class ScoreIntervals:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         m = len(self.names)
         ax = axes(ax, figsize=(6.4, 1.5 + 0.42 * m))
         y = np.arange(m)[::-1]

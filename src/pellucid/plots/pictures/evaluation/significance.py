@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.hypotheses.comparison import Comparison
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading
+from pellucid.plots.panels.style import GREY, LIGHT, Axes, axes, colour, heading
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +34,7 @@ class Significance:
     sentence: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         from matplotlib.colors import to_rgb
 
         m = len(self.names)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import IntArray
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
 
 if TYPE_CHECKING:
     pass
@@ -33,7 +33,7 @@ class SplitBar:
     part: IntArray  # (m,) place of their part in ``names``
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Above: the parts by size. Below: the parts in the order of the rows."""
         from matplotlib.colors import to_rgb
         from matplotlib.patches import Patch

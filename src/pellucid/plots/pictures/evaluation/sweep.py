@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -35,7 +35,7 @@ class Sweep:
     metric: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.2))
         numbers = all(isinstance(v, Real) for v in self.values)
         x = np.array(self.values, float) if numbers else np.arange(len(self.values), dtype=float)

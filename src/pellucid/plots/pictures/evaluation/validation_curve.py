@@ -6,18 +6,14 @@ is within one standard error of the best.
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
 from pellucid.plots.panels.marks import band, spot
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 LOG_SPAN = 100  # ratio of the largest to the smallest value from which the axis is logarithmic
 
@@ -45,7 +41,7 @@ class ValidationCurve:
             return self._line(axes(ax, figsize=(6.4, 4.6)))
         return self._table(axes(ax, figsize=(6.0, 4.8)))
 
-    def _line(self, ax: "Axes") -> Any:
+    def _line(self, ax: Axes) -> Any:
         x = self._places(ax)
         error = np.nan_to_num(self.standard_error)
         low = self.test - error
@@ -64,14 +60,14 @@ class ValidationCurve:
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.65)
         return ax
 
-    def _marks(self, ax: "Axes", bx: float, by: float, ox: float, oy: float) -> None:
+    def _marks(self, ax: Axes, bx: float, by: float, ox: float, oy: float) -> None:
         spot(ax, bx, by, "*", colour(2), size=16, mew=0.8, ls="none", zorder=5, label="best")
         label = "simplest within one standard error"
         ax.plot(
             ox, oy, "o", ms=14, mfc="none", mec="black", mew=1.8, ls="none", zorder=5, label=label
         )
 
-    def _places(self, ax: "Axes") -> Array:
+    def _places(self, ax: Axes) -> Array:
         values = list(self.values)
         if not _numeric(values):
             ax.set_xticks(range(len(values)), [str(v) for v in values])

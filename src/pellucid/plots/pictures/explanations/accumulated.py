@@ -1,7 +1,7 @@
 """Accumulated local effects: how the prediction moves with one input, the others as they occur."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -9,11 +9,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.explain.accumulated import accumulated_effects
 from pellucid.plots.panels.planes import MOST_CLASSES
-from pellucid.plots.panels.style import axes, colour, heading, legend, marker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, marker
 
 STYLES = ("-", "--", "-.", ":")
 
@@ -33,7 +29,7 @@ class Accumulated:
     confidence: float
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Curves with bands over numbers, points with bars over categories."""
         ax = axes(ax)
         ax.axhline(0, color="black", lw=0.8)
@@ -49,7 +45,7 @@ class Accumulated:
         heading(ax, f"Accumulated local effect of {self.name}", note)
         return ax
 
-    def _curves(self, ax: "Axes") -> None:
+    def _curves(self, ax: Axes) -> None:
         for k, curve in enumerate(self.effect):
             label = self.outputs[k] if self.outputs else None
             ax.fill_between(self.grid, self.low[k], self.high[k], color=colour(k), alpha=0.18, lw=0)
@@ -59,7 +55,7 @@ class Accumulated:
             x, y, "|", color="black", ms=7, mew=0.7, alpha=0.6, transform=transform, clip_on=False
         )
 
-    def _points(self, ax: "Axes") -> None:
+    def _points(self, ax: Axes) -> None:
         K, places = len(self.effect), np.arange(len(self.grid))
         for k, curve in enumerate(self.effect):
             x = places + 0.16 * (k - (K - 1) / 2)

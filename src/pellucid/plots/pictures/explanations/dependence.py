@@ -11,7 +11,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import predicted
 from pellucid.plots.panels.planes import MOST_CLASSES
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Dependence:
     target: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """The mean thick, single rows thin (of one curve), the data as ticks."""
         ax = axes(ax)
         if len(self.mean) == 1:

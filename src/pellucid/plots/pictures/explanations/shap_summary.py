@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.explain.tree_shapley import TreeShap, tree_shap
-from pellucid.plots.panels.style import GREY, axes, heading, thinned, words
+from pellucid.plots.panels.style import GREY, Axes, axes, heading, thinned, words
 
 if TYPE_CHECKING:
     pass
@@ -35,7 +35,7 @@ class ShapSummary:
     scale: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """One line of points per input; the colour says whether the value is low or high."""
         from matplotlib import colormaps
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.plots.panels.graphs import draw_edge, draw_node
-from pellucid.plots.panels.style import colour, panels
+from pellucid.plots.panels.style import Axes, colour, panels
 
 BELOW = {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)}
 KINDS = (
@@ -43,7 +43,7 @@ class Connections:
         return grid[0].figure
 
 
-def draw_case(ax: Any, case: Case) -> None:
+def draw_case(ax: Axes, case: Case) -> None:
     tint = colour(2) if case.open else colour(1)
     for a, b in case.edges:
         draw_edge(ax, (case.place[a], case.place[b]), (SIZE, SIZE))

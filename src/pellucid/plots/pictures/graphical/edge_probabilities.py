@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import axes, heading, words
+from pellucid.plots.panels.style import Axes, axes, heading, words
 
 if TYPE_CHECKING:
     pass
@@ -29,7 +29,7 @@ class EdgeProbabilities:
     probability: Array  # (d, d), parent by child
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         d = len(self.names)
         side = max(3.6, 0.55 * d)
         ax = axes(ax, figsize=(side + 1.4, side + 0.6))

@@ -10,7 +10,7 @@ Naive Bayes has these densities; the normal models have their margins.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -28,11 +28,7 @@ from pellucid.naive_bayes.gaussian import GaussianNB
 from pellucid.naive_bayes.mixed import MixedNB
 from pellucid.plots.panels.marks import key_below, stroke
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import colour, heading, margin, panels, thinned, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, colour, heading, margin, panels, thinned, words
 
 MOST = 6  # columns drawn; of more, those with the least overlap
 GRID = 2001
@@ -78,7 +74,7 @@ class ClassDensities:
         key_below(figure, keys, texts, len(keys))
         return figure
 
-    def _curves(self, ax: "Axes", column: Column) -> None:
+    def _curves(self, ax: Axes, column: Column) -> None:
         x, total = column.values, column.joint.sum(axis=0)
         cells = np.asarray(column.cells, dtype=np.float64)
         live = np.isfinite(cells)
@@ -98,7 +94,7 @@ class ClassDensities:
         )
         ax.set_xlim(x[0], x[-1])
 
-    def _bars(self, ax: Any, column: Column) -> None:
+    def _bars(self, ax: Axes, column: Column) -> None:
         K, at = len(self.classes), np.arange(len(column.values))
         width = 0.8 / K
         for k, label in enumerate(self.classes):

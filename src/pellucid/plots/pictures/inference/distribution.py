@@ -1,18 +1,14 @@
 """A distribution: mass or density with mean, mode and spread, and its distribution function."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import arrow
-from pellucid.plots.panels.style import colour, heading, legend, panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, colour, heading, legend, panels
 
 POINTS, MOST_STEMS = 401, 400
 
@@ -59,7 +55,7 @@ class Distribution:
         heading(right, "distribution function")
         return left.figure
 
-    def _marks(self, ax: "Axes") -> None:
+    def _marks(self, ax: Axes) -> None:
         top = float(self.density.max())
         if self.mean is not None:
             ax.axvline(self.mean, color=colour(1), lw=1.5, label=f"mean {self.mean:.4g}")

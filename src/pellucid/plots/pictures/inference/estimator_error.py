@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.plots.panels.style import axes, colour, heading, legend, marker
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, marker
 
 if TYPE_CHECKING:
     pass
@@ -28,7 +28,7 @@ class EstimatorError:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.2, 4.2))
         rows = (
             ("bias²", self.squared_bias, "-."),

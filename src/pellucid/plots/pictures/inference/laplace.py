@@ -23,7 +23,7 @@ from pellucid.plots.panels.inputs import given_names, two_columns
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.posteriors import parameter_label
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Laplace:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(7.4, 4.8) if len(self.lines) == 2 else (6.0, 4.0))
         if len(self.lines) == 1:
             x = self.lines[0]

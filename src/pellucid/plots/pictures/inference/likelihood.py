@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.marks import stroke
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, marker, thinned
 
 if TYPE_CHECKING:
     pass
@@ -36,7 +36,7 @@ class Likelihood:
     best: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.8, 4.2))
         rows = thinned(len(self.x), 200)
         for k, name in enumerate(self.names):

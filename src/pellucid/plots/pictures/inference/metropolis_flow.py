@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pellucid.plots.panels.style import GREY, axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading
 
 # name, text, centre, kind
 BOXES = (
@@ -35,7 +35,7 @@ class MetropolisFlow:
     arrows: tuple[tuple[str, str, str], ...]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 8.0))
         fill = {"end": "#E5E7EB", "step": "white", "question": "#FEF3C7", "yes": "#DBEAFE"}
         fill["no"] = "#FFE4D6"
@@ -54,7 +54,7 @@ class MetropolisFlow:
             self._arrow(ax, drawn, place, a, b, word)
         return ax
 
-    def _arrow(self, ax: Any, drawn: Any, place: Any, a: str, b: str, word: str) -> None:
+    def _arrow(self, ax: Axes, drawn: Any, place: Any, a: str, b: str, word: str) -> None:
         (x0, y0), (x1, y1) = place[a], place[b]
         style = {"arrowstyle": "-|>", "color": "black", "lw": 1.2, "shrinkA": 0, "shrinkB": 2}
         style |= {"patchA": drawn[a].get_bbox_patch(), "patchB": drawn[b].get_bbox_patch()}

@@ -20,7 +20,7 @@ from pellucid.plots.panels.posteriors import (
     parameter_label,
     posterior_of,
 )
-from pellucid.plots.panels.style import GREY, colour, quiet, thinned
+from pellucid.plots.panels.style import GREY, Axes, colour, quiet, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class PosteriorSequence:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """A figure: above the ellipses, below lines drawn from them with the rows seen so far."""
         if ax is not None:
             raise ValueError("posterior_sequence draws panels of its own; call plot() alone")

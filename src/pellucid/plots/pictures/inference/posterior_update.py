@@ -1,17 +1,13 @@
 """Prior, likelihood, posterior and predictive, and how they sharpen as data come in."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import stroke
-from pellucid.plots.panels.style import colour, heading, legend, panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, colour, heading, legend, panels
 
 POINTS, MOST_PARTS = 401, 6
 LINES = ("-", "--", "-.", ":")
@@ -54,7 +50,7 @@ class PosteriorUpdate:
         self._next(grid[-1])
         return grid[0].figure
 
-    def _next(self, ax: "Axes") -> None:
+    def _next(self, ax: Axes) -> None:
         """The next observation, as the prior and as the posterior expect it."""
         before, after = self.predictive[0], self.predictive[-1]
         if not before.discrete:
@@ -78,7 +74,7 @@ class PosteriorUpdate:
         heading(ax, "Predictive")
         legend(ax)
 
-    def _three(self, ax: "Axes", part: Part) -> None:
+    def _three(self, ax: Axes, part: Part) -> None:
         ax.plot(part.grid, part.densities[0], color=colour(0), lw=1.7, ls="--", label="prior")
         if part.likelihood is not None:
             y = part.likelihood

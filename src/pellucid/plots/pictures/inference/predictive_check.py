@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -30,7 +30,7 @@ class PredictiveCheckPicture:
     statistic: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Bars of the simulated statistics, those beyond the data shaded; a line for the data."""
         ax = axes(ax)
         middle = (self.edges[1:] + self.edges[:-1]) / 2

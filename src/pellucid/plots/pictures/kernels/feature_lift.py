@@ -5,7 +5,7 @@ they can be separated, else C = 1).
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,8 @@ from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.maximum_margin.maximum_margin import MaximumMarginClassifier, NotSeparableError
 from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light
-from pellucid.plots.panels.style import heading, legend, thinned
+from pellucid.plots.panels.style import Axes, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 SIDE, MOST = 121, 600
 
@@ -56,7 +52,7 @@ class FeatureLift:
         self._shadow(right)
         return figure
 
-    def _points(self, ax: "Axes", at: Array) -> None:
+    def _points(self, ax: Axes, at: Array) -> None:
         for k, label in enumerate(self.classes):
             mine = self.codes == k
             dots(ax, *at[mine].T, k=k, size=18, lw=0.3, label=label)
@@ -75,7 +71,7 @@ class FeatureLift:
         found = "a plane separates them" if self.separated else f"the plane gets {self.wrong} wrong"
         heading(ax, f"Lifted: {found}", width=60)
 
-    def _graph(self, ax: "Axes") -> None:
+    def _graph(self, ax: Axes) -> None:
         ax.grid(True, alpha=0.4)
         self._points(ax, self.lifted)
         x = np.linspace(self.lifted[:, 0].min(), self.lifted[:, 0].max(), 2)
@@ -85,7 +81,7 @@ class FeatureLift:
         found = "a line separates them" if self.separated else f"the line gets {self.wrong} wrong"
         heading(ax, f"Lifted: {found}")
 
-    def _shadow(self, ax: "Axes") -> None:
+    def _shadow(self, ax: Axes) -> None:
         if len(self.lines) == 2:
             levels, tints = [-2, 0, 2], [light(0), light(1)]
             ax.contourf(*self.lines, np.sign(self.scores), levels=levels, colors=tints, zorder=0)

@@ -5,7 +5,7 @@ graphs. Graphs whose counts of labels differ in some round are not isomorphic.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
@@ -15,11 +15,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.kernel.graphs.graphs import are_isomorphic, read_graph, refine, unite
 from pellucid.kernel.graphs.weisfeiler_lehman import adjacency
 from pellucid.plots.panels.marks import spot, write
-from pellucid.plots.panels.style import GREY, colour, heading
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import GREY, Axes, colour, heading
 
 MOST_NODES = 60
 
@@ -49,7 +45,7 @@ class GraphLabels:
         figure.suptitle(self.title, fontsize="medium")
         return figure
 
-    def _panel(self, ax: "Axes", g: int, r: int) -> None:
+    def _panel(self, ax: Axes, g: int, r: int) -> None:
         at, labels = self.places[g], self.labels[g][r]
         for i, j in zip(*np.nonzero(np.triu(self.adjacency[g], 1)), strict=True):
             ax.plot(*at[[i, j]].T, color=GREY, lw=1.2, zorder=1)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import last_step
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Multipliers:
     C: float  # the bound; inf for a hard margin
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(7.0, 3.8))
         kept = np.sort(np.argsort(-np.abs(self.values), kind="stable")[:MOST])
         ax.axhline(0, color="black", lw=0.8)

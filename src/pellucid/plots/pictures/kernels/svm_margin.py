@@ -5,7 +5,7 @@ slack = max(0, 1 - y f): how far a row is on the wrong side of its gutter, in un
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,12 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light, view_of
-from pellucid.plots.panels.style import GREY, axes, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, heading, legend, thinned
 from pellucid.plots.panels.sweeps import last_step, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 SIDE = 161
 NEAR = 1e-3  # of 1: a row this near its gutter stands on it
@@ -48,7 +44,7 @@ class SvmMargin:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         flat = len(self.lines) == 1
         ax = axes(ax, figsize=(7.0, 4.8) if not flat else (7.2, 3.4))
         at = np.column_stack([self.at, np.zeros(len(self.at))]) if flat else self.at
@@ -89,7 +85,7 @@ class SvmMargin:
         heading(ax, title, self.note)
         return ax
 
-    def _line(self, ax: "Axes") -> None:
+    def _line(self, ax: Axes) -> None:
         x = self.lines[0]
         ax.plot(x, self.scores, color="black", lw=1.8, label="score f")
         for level, style in ((-1, "--"), (0, "-"), (1, "--")):

@@ -13,7 +13,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.maths.calculus.absolute_deviations import median_knots
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
 
 if TYPE_CHECKING:
     pass
@@ -36,7 +36,7 @@ class AbsoluteSum:
     name: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         low, high = self.interval
         ax.plot(self.m, self.total, color=colour(0), lw=1.8, label="sum of absolute deviations")

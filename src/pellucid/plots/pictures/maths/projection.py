@@ -1,16 +1,13 @@
 """A point, its foot on a line or plane, and the right angle between."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import AffineSubspace
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Projection:
         ax.view_init(24, float(np.degrees(np.arctan2(across[1], across[0]))) + 55)
         ax.plot_surface(*sheet, color=colour(0), alpha=0.25, shade=False)
 
-    def _corner(self, ax: "Axes", reach: float) -> None:
+    def _corner(self, ax: Axes, reach: float) -> None:
         """The small square of a right angle."""
         if self.distance <= 1e-12 * reach:
             return

@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.maths import taylor as polynomial
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +34,7 @@ class Taylor:
     name: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         low, high = np.nanmin(self.f), np.nanmax(self.f)
         room = 0.35 * ((high - low) or 1.0)

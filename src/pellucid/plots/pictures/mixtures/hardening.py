@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
 from pellucid.plots.panels.mixtures import is_mixture
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Hardening:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         few = thinned(self.largest.shape[1], MOST_ROWS)
         ax.plot(self.eps, self.largest[:, few], color=GREY, lw=0.5, alpha=0.35, zorder=1)

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from pellucid.core.arrays.typing import Array
 from pellucid.neighbors.search.lsh import LSHIndex, collision_probability
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -40,7 +40,7 @@ class CollisionCurve:
     name: str  # of the axis
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         for i, (label, curve) in enumerate(zip(self.labels, self.curves, strict=True)):
             ax.plot(self.x, curve, STYLES[i % 4], color=colour(i), lw=2, label=label)

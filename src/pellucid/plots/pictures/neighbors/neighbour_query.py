@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,12 +15,8 @@ from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
-from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, thinned
+from pellucid.plots.panels.style import GREY, Axes, colour, heading, legend, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_BARS = 25
 
@@ -99,7 +95,7 @@ class NeighbourQuery:
         ax.grid(False, axis="x")
         heading(ax, f"The answer is {self.answer}", "one block per neighbour")
 
-    def _targets(self, ax: "Axes") -> None:
+    def _targets(self, ax: Axes) -> None:
         shown = min(len(self.votes), MOST_BARS)
         share = self.weights[:shown] / self.weights.sum()
         x, y = self.distances[:shown], self.votes[:shown]

@@ -20,7 +20,7 @@ from pellucid.plots.panels.planes import (
     predicted_codes,
     view_of,
 )
-from pellucid.plots.panels.style import axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Prototypes:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Kept rows solid, dropped rows as pale outlines, made prototypes as large markers."""
         flat = len(self.lines) == 1
         ax = axes(ax, figsize=(6.6, 4.8) if not flat else (7.0, 2.8))

@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.voronoi import VoronoiCells, voronoi_cells
 from pellucid.plots.panels.planes import draw_points, labels_of, light, view_of
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, panels, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, panels, thinned
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_POINTS = 500  # cells that can still be told apart
 
@@ -49,7 +45,7 @@ class Voronoi:
             self._panel(each, i)
         return grid[0].figure
 
-    def _panel(self, ax: "Axes", i: int) -> None:
+    def _panel(self, ax: Axes, i: int) -> None:
         cells = self.cells[i]
         own = np.array([self.codes[rows[0]] for rows in cells.members])
         ax.grid(False)

@@ -1,17 +1,14 @@
 """Where a transformer looks: the attention of every head over the tokens of one sequence."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes
 
 WHAT = {
     "cross": "the target looks at the source",
@@ -55,7 +52,7 @@ class Attention:
         figure.suptitle(self.title, fontsize="medium")
         return figure
 
-    def _words(self, ax: "Axes", *, first: bool, last: bool) -> None:
+    def _words(self, ax: Axes, *, first: bool, last: bool) -> None:
         rotation = 90 if max(map(len, self.seen)) > 2 else 0
         ax.set_xticks(
             range(len(self.seen)), self.seen if last else [], rotation=rotation, fontsize="small"

@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.value import Node, Value
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import axes, colour, heading
+from pellucid.plots.panels.style import Axes, axes, colour, heading
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class ComputationGraph:
     result: float
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Black: value; orange: derivative of the result; on the edges the local derivative."""
         wide, tall = np.ptp(self.at, axis=0)
         ax = axes(ax, figsize=(max(5.0, 1.5 * wide + 2), max(2.8, 1.0 * tall + 1.8)))

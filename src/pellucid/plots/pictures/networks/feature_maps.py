@@ -1,17 +1,14 @@
 """What a convolutional network sees in an image: its filters and the maps they answer with."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes
 
 COLUMNS = 8
 
@@ -58,7 +55,7 @@ class FeatureMaps:
         return -(-n // columns)
 
     @staticmethod
-    def _show(ax: "Axes", image: Array, colours: str, low: float, high: float) -> None:
+    def _show(ax: Axes, image: Array, colours: str, low: float, high: float) -> None:
         ax.imshow(image, cmap=colours, vmin=low, vmax=high, interpolation="nearest")
         ax.set_xticks([])
         ax.set_yticks([])

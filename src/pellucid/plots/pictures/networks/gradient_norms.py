@@ -1,7 +1,7 @@
 """The size of the gradient of each layer: epoch by epoch, and on one way back."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -9,11 +9,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.neural.diagnosis import gradient_flow
 from pellucid.plots.panels.networks import the_network
-from pellucid.plots.panels.style import colour, heading, legend, panels, scale_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import Axes, colour, heading, legend, panels, scale_of
 
 STYLES = ("-", "--", "-.", ":")
 
@@ -36,7 +32,7 @@ class GradientNorms:
             draw(ax)
         return grid[0].figure
 
-    def _epochs(self, ax: "Axes") -> None:
+    def _epochs(self, ax: Axes) -> None:
         for layer, values in enumerate(self.norms.T):
             x = np.where(values > 0, values, np.nan)
             ax.plot(x, STYLES[layer % 4], color=colour(layer), lw=1.6, label=f"layer {layer + 1}")

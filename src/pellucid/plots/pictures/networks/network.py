@@ -18,7 +18,7 @@ from pellucid.plots.panels.networks import (
     size,
     the_network,
 )
-from pellucid.plots.panels.style import GREY, axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading
 
 if TYPE_CHECKING:
     pass
@@ -42,7 +42,7 @@ class Network:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Blue lines are positive weights, dashed orange ones negative; biases below the units."""
         L = self.layers
         ax = axes(ax, figsize=size(L.sizes))

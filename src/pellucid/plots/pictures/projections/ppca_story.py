@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,12 +13,8 @@ from pellucid.plots.panels.groups import plane_of
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import arrow
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import colour, heading, panels, thinned
+from pellucid.plots.panels.style import Axes, colour, heading, panels, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 WIDE = 8.0  # ranges of two columns so different cannot share one scale
 DRAWN = 400  # rows drawn from the model where none are given
@@ -66,7 +62,7 @@ class PpcaStory:
         grid[0].figure.suptitle(text, fontsize="medium")
         return grid[0].figure
 
-    def _latent(self, ax: "Axes") -> None:
+    def _latent(self, ax: Axes) -> None:
         if len(self.z) == 1:
             z = np.linspace(-3.2, 3.2, 201)
             ax.plot(z, np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), color=colour(2), lw=2)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import axes, colour, heading, legend, panels
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import label_of, read_table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Reconstructions:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Images: original above rebuilt. Rows: their values in standard deviations."""
         if not self.shape and len(self.rows) == 1:
             return self._row(axes(ax), 0)
@@ -71,7 +71,7 @@ class Reconstructions:
         grid[0].figure.suptitle(self.title, fontsize="medium")
         return grid[0].figure
 
-    def _row(self, ax: Any, i: int) -> Any:
+    def _row(self, ax: Axes, i: int) -> Any:
         place = np.arange(len(self.names))
         a, b = ((v[i] - self.mean) / self.spread for v in (self.original, self.rebuilt))
         ax.vlines(place, a, b, color=colour(1), lw=1.6, alpha=0.7)

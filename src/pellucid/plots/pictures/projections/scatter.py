@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import axes, colour, legend, thinned
+from pellucid.plots.panels.style import Axes, axes, colour, legend, thinned
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +34,7 @@ class Scatter:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         x, y = self.points.T
         if self.target is None:

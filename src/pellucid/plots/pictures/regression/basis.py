@@ -8,7 +8,7 @@ are its kernels, the curves that one row with y = 1 and all others 0 would give,
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,12 +17,8 @@ from sklearn.pipeline import Pipeline
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, axes, colour, legend, quiet, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, quiet, thinned
 from pellucid.plots.panels.sweeps import Sweep, Table, features_of, last_step, read_table, with_note
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST = 12  # functions drawn
 MOST_KNOTS = 30  # more are not marked
@@ -44,7 +40,7 @@ class Basis:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Functions above and their sum below on a new figure; both on the axes given."""
         if ax is not None:
             return self._sum(axes(ax))
@@ -59,7 +55,7 @@ class Basis:
     def _shown(self) -> Any:
         return np.unique(np.linspace(0, len(self.weights) - 1, MOST).astype(int))
 
-    def _functions(self, ax: "Axes") -> None:
+    def _functions(self, ax: Axes) -> None:
         for m in self._shown():
             h = self.functions[m]
             ax.plot(self.grid, h / (np.abs(h).max() or 1.0), "--", color=colour(m % 7), lw=1.3)
@@ -68,7 +64,7 @@ class Basis:
         some = f"{drawn} of {m}" if drawn < m else f"{m}"
         ax.set(ylabel="function / its largest", title=f"{some} basis functions")
 
-    def _sum(self, ax: "Axes") -> Any:
+    def _sum(self, ax: Axes) -> Any:
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.6)
         for m in self._shown():
             label = "weight x function" if m == 0 else None
@@ -90,7 +86,7 @@ class Basis:
         legend(ax)
         return ax
 
-    def _mark_knots(self, ax: "Axes") -> None:
+    def _mark_knots(self, ax: Axes) -> None:
         if len(self.knots) <= MOST_KNOTS:
             for knot in self.knots:
                 ax.axvline(knot, color=GREY, ls=":", lw=1)

@@ -12,7 +12,7 @@ from pellucid.core.arrays.typing import Array, Seed
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.inputs import two_columns
 from pellucid.plots.panels.posteriors import parameter_label, posterior_of
-from pellucid.plots.panels.style import GREY, axes, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend
 
 if TYPE_CHECKING:
     pass
@@ -36,7 +36,7 @@ class CoefficientPosterior:
     names: tuple[str, str]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(5.6, 4.4))
         ax.plot(*self.draws.T, ".", color=colour(5), ms=4, alpha=0.7, label="draws")
         styles = ("-", "--", ":")

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,11 +10,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names, one_target
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 MOST = 30  # coefficients drawn; of more, the largest
 
@@ -34,7 +30,7 @@ class Coefficients:
     alt: str
     odds: bool = False  # odds ratios exp(coefficient), on a logarithmic axis
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.0, 1.6 + 0.28 * len(self.names)))
         at = np.arange(len(self.names))
         nothing = 1.0 if self.odds else 0.0  # what no effect looks like
@@ -68,7 +64,7 @@ class Coefficients:
         return ax
 
 
-def odds_axis(ax: "Axes") -> None:
+def odds_axis(ax: Axes) -> None:
     """A logarithmic axis with plain numbers at 1, 2, 5; at powers of ten where it is long."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.plots.panels.inputs import predicted, response
-from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import label_of, read_table, with_note
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Extrapolation:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         kept = thinned(len(self.x))
         x, y, fit, first = self.x[kept], self.y[kept], self.prediction[kept], self.first[kept]

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, check_cv, cross_val_predict
 
 from pellucid.core.arrays.typing import Array, Folds
 from pellucid.plots.panels.inputs import predicted, response
-from pellucid.plots.panels.style import GREY, colour, panels, thinned
+from pellucid.plots.panels.style import GREY, Axes, colour, panels, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class FitGallery:
     names: tuple[str, str]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """A figure with one panel per value."""
         if ax is not None:
             raise ValueError("fit_gallery draws panels of its own; call plot() without axes")

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import GREY, axes, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, labelled, last_step, read_table, with_note
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class PointwiseVariance:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         for i, (label, h) in enumerate(zip(self.labels, self.variance, strict=True)):
             markevery, said = len(self.grid) // 10, f"{label} (df {self.df[i]:.3g})"

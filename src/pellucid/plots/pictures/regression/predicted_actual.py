@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, margin, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, margin, thinned
 
 if TYPE_CHECKING:
     pass
@@ -28,7 +28,7 @@ class PredictedActual:
     name: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(4.6, 4.6))
         ends = margin(np.concatenate([self.predicted, self.actual]))
         ax.plot(ends, ends, color=GREY, lw=1.2, ls="--", label="prediction = actual")

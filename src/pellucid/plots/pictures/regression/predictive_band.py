@@ -15,7 +15,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.marks import band
 from pellucid.plots.panels.posteriors import noise_of
-from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class PredictiveBand:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         k = self.widths
         low, label = self.mean - k * self.sd, f"Bayesian, mean ± {k:g} sd"

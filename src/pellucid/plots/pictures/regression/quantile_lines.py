@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import QuantileRegressor
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class QuantileLines:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.5)
         styles = ("--", "-.", ":", (0, (5, 1)))

@@ -8,18 +8,15 @@ which holds the whole triangle without distortion.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, axes, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class RegressionProjection:
             ax = plt.figure(figsize=(6, 5), layout="constrained").add_subplot(projection="3d")
         return self._space(ax) if ax.name == "3d" else self._triangle(axes(ax))
 
-    def _triangle(self, ax: "Axes") -> Any:
+    def _triangle(self, ax: Axes) -> Any:
         whole, base, height = self.lengths
         mean = " - mean" if self.centred else ""
         sides = [

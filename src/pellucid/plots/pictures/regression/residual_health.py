@@ -7,7 +7,7 @@ with and without the worst row  what one row does to the fit
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,6 +20,7 @@ from pellucid.plots.panels.inputs import predicted, response, same_kind, table
 from pellucid.plots.panels.marks import ring
 from pellucid.plots.panels.style import (
     GREY,
+    Axes,
     colour,
     heading,
     legend,
@@ -28,10 +29,6 @@ from pellucid.plots.panels.style import (
     quiet,
     thinned,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 CONTOURS = (0.5, 1.0)  # Cook's distances that are usually looked at
 
@@ -72,12 +69,12 @@ class ResidualHealth:
             four[0].figure.suptitle(text, x=0.01, ha="left", fontsize="medium", fontweight="bold")
         return four[0].figure
 
-    def _dots(self, ax: "Axes", x: Array, y: Array) -> None:
+    def _dots(self, ax: Axes, x: Array, y: Array) -> None:
         ax.scatter(x, y, s=13, color=colour(0), alpha=0.7, linewidths=0)
         at = np.flatnonzero(self.rows == self.worst)
         ring(ax, x[at], y[at], size=80, tint=colour(1), lw=1.6, label=f"row {self.worst}")
 
-    def _fit(self, ax: "Axes") -> None:
+    def _fit(self, ax: Axes) -> None:
         self._dots(ax, self.fitted, self.residuals)
         ax.axhline(0, color=GREY, lw=1)
         order = np.argsort(self.fitted, kind="stable")
@@ -90,7 +87,7 @@ class ResidualHealth:
         heading(ax, "Residuals against fit")
         legend(ax)
 
-    def _normal(self, ax: "Axes") -> None:
+    def _normal(self, ax: Axes) -> None:
         self._dots(ax, self.quantiles, self.standardised)
         ends = np.array(margin(self.quantiles))
         ax.plot(ends, ends, color=GREY, lw=1, ls="--", label="normal")
@@ -98,7 +95,7 @@ class ResidualHealth:
         heading(ax, "Normal quantiles")
         legend(ax, loc="upper left")
 
-    def _influence(self, ax: "Axes") -> None:
+    def _influence(self, ax: Axes) -> None:
         self._dots(ax, self.leverage, self.standardised)
         right = min(1.0, 1.08 * float(self.leverage.max()))
         h = np.linspace(right / 200, right, 200)
@@ -114,7 +111,7 @@ class ResidualHealth:
         heading(ax, "Influence")
         legend(ax, loc="best")
 
-    def _refit(self, ax: "Axes") -> None:
+    def _refit(self, ax: Axes) -> None:
         if self.x is not None:
             self._dots(ax, self.x, self.actual)
             order = np.argsort(self.x, kind="stable")

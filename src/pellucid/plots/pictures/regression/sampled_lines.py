@@ -10,7 +10,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.posteriors import lines_of, posterior_of
-from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import features_of, read_table, with_note
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SampledLines:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         for i, line in enumerate(self.lines):
             label = f"{len(self.lines)} draws" if i == 0 else None

@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
 from pellucid.plots.panels.sweeps import read_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Smoothing:
     names: tuple[str, str]
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.6)
         styles = ("-", "--", "-.", ":")

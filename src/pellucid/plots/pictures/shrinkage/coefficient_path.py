@@ -23,7 +23,7 @@ from pellucid.linear.logistic.paths import LogisticPath, logistic_path
 from pellucid.linear.ridge.paths import RidgePath, ridge_path
 from pellucid.linear.ridge.ridge_cv import RidgeCV
 from pellucid.plots.panels.inputs import given_names, model_names, one_target, response, table
-from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, LIGHT, Axes, axes, colour, heading, legend, thinned
 
 if TYPE_CHECKING:
     pass
@@ -51,7 +51,7 @@ class CoefficientPath:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(7.6, 4.2))
         ax.axhline(0, color=GREY, lw=0.8)
         largest = np.argsort(-np.abs(self.coefs).max(axis=1), kind="stable")

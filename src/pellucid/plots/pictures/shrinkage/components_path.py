@@ -15,7 +15,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.plots.panels.inputs import one_target, response, table
 from pellucid.plots.panels.marks import ring
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -39,7 +39,7 @@ class ComponentsPath:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         y = self.training
         ax.plot(self.number, y, color=colour(0), marker="o", ms=4, ls="--", label="training error")

@@ -17,7 +17,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.lasso.lasso import Lasso
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.inputs import response, same_kind, table
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -46,7 +46,7 @@ class Kink:
         """Loss + penalty on the grid."""
         return self.loss + self.penalty
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(7.0, 4.0))
         floor = float(self.loss.min())  # does not depend on w, and would hide the rest
         loss, total = self.loss - floor, self.objective - floor

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import ring
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -42,7 +42,7 @@ class SelectionHistory:
     title: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         m = len(self.score)
         ax = axes(ax, figsize=(max(5.0, min(12.0, 2.2 + 0.5 * m)), 4.2))
         at = np.arange(m)

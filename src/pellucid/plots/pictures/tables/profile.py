@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, colour, quiet, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from pellucid.plots.panels.style import GREY, Axes, colour, quiet, words
 
 MOST = 30  # columns drawn; of more, those with findings and the first
 TINTS = {"info": GREY, "warning": "#B45309", "error": "#B91C1C"}
@@ -57,7 +53,7 @@ class Profile:
         figure.suptitle(self.title, fontsize="medium")
         return figure
 
-    def _bars(self, ax: Any) -> None:
+    def _bars(self, ax: Axes) -> None:
         for i, line in enumerate(self.lines):
             m = len(line.counts)
             if m:
@@ -75,7 +71,7 @@ class Profile:
         ax.grid(False)
         ax.set_title("values: bins blue, levels green", loc="left", fontsize="small")
 
-    def _missing(self, ax: "Axes") -> None:
+    def _missing(self, ax: Axes) -> None:
         at = np.arange(len(self.lines))
         share = np.array([100 * line.missing for line in self.lines])
         ax.barh(at, share, 0.6, color=colour(1))
@@ -90,7 +86,7 @@ class Profile:
         severity, head, where = found
         return severity, head, wrap(where, WIDE) if where else []
 
-    def _notes(self, ax: "Axes", texts: Any, lines: int, height: float) -> None:
+    def _notes(self, ax: Axes, texts: Any, lines: int, height: float) -> None:
         ax.axis("off")
         ax.set_title(f"findings: {len(texts)}", loc="left", fontsize="small")
         ax.set(xlim=(0, 1), ylim=(max(lines, height / 0.2 - 4), 0))

@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +31,7 @@ class ImpurityCurves:
     misclassification: Array
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax)
         names = ("entropy (bits)", "entropy / 2", "gini", "misclassification")
         curves = (self.entropy, self.entropy / 2, self.gini, self.misclassification)

@@ -14,7 +14,7 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.diagrams import Diagram, draw_edges, frame, layout, shade, size, the_tree
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import axes, heading, words
+from pellucid.plots.panels.style import Axes, axes, heading, words
 from pellucid.tree.multiway.multiway import branches_of
 from pellucid.tree.record import Tree
 
@@ -40,7 +40,7 @@ class MissingDescent:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Lines as thick as the fraction that takes them."""
         d = self.diagram
         ax = axes(ax, figsize=size(d))

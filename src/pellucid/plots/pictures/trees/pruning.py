@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.plots.panels.marks import band, spot
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
 from pellucid.tree.cart import CartTree
 from pellucid.tree.pruning import make_leaves, prune_at, pruning_path
 
@@ -45,7 +45,7 @@ class Pruning:
     source: str  # where the new rows come from
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.2))
         if np.isfinite(self.train).any():
             ax.plot(self.sizes, self.train, "s--", color=colour(1), ms=4, label="training rows")

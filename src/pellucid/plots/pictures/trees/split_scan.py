@@ -4,7 +4,7 @@ score(t) = |L| / n I(L) + |R| / n I(R) for L = {x <= t}; the best split has the 
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,9 @@ from pellucid.core.functions.impurities import class_impurity
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, marker, thinned
 from pellucid.plots.panels.sweeps import read_table
 from pellucid.tree.splits import candidate_thresholds
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 CRITERIA = ("gini", "entropy", "misclassification", "squared_error")
 
@@ -46,7 +42,7 @@ class SplitScan:
         """What the best threshold takes away."""
         return self.before - float(self.scores[self.best])
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(6.4, 4.2))
         ax.axhline(self.before, color=GREY, ls="--", lw=1.2, label="before the split")
         ax.plot(self.thresholds, self.scores, "-", color=colour(0), lw=1.4, zorder=2)
@@ -70,7 +66,7 @@ class SplitScan:
         )
         return ax
 
-    def _rows(self, ax: "Axes") -> None:
+    def _rows(self, ax: Axes) -> None:
         """The rows below the curve: classes one above the other, numbers by their height."""
         top, floor = self.before or 1.0, min(0.0, float(self.scores.min()))
         if not self.classes:

@@ -15,7 +15,7 @@ from pellucid.plots.panels.diagrams import (
     the_tree,
 )
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import axes, colour, heading
+from pellucid.plots.panels.style import Axes, axes, colour, heading
 from pellucid.tree.rules import export_dnf, export_rules, export_text
 
 WIDTH = 0.84  # of a share bar; neighbouring leaves are 1 apart
@@ -34,7 +34,7 @@ class Tree:
     note: str
     alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """The feature asked at each node, rows and share bars, answers where a path ends."""
         d = self.diagram
         ax = axes(ax, figsize=size(d))
