@@ -71,9 +71,10 @@ def test_the_formatter_is_on():
 
 
 def test_annotations_say_something():
-    """``Any`` stands on fewer than one parameter in nine; kernels have no annotations."""
+    """``Any`` stands on fewer than one parameter in nine; kernels, and what writes their machine
+    code, have no annotations."""
     total = vague = 0
-    for path in MODULES.values():
+    for path in [path for path in MODULES.values() if not path.name.startswith("simd")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
