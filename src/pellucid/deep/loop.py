@@ -60,7 +60,7 @@ class Epoch(NamedTuple):
         return found
 
 
-def place(arrays: tuple[Array, ...], target: Array, share: Array, device: object) -> Batch:
+def place(arrays: tuple[Array, ...], target: Array, share: Array, device: torch.device) -> Batch:
     """Arrays as tensors on the device; floats become float32."""
 
     def tensor(array: Any) -> Tensor:
