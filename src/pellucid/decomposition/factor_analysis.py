@@ -157,7 +157,9 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -269,7 +271,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
             lambda part: -0.5 * (constant + np.einsum("ij,ij->i", (part - mean) @ P, part - mean)),
         )
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """Mean log-density of the rows."""
         return float(self.score_samples(X).mean())
 

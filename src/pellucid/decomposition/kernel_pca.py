@@ -249,7 +249,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         A = self._check_training(X).X

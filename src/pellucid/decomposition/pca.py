@@ -188,7 +188,9 @@ default="auto"
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         deferred = sample_weight is None and not issparse(X)
@@ -499,7 +501,7 @@ default="auto"
         constant = log_det + 2 * np.log(self.scale_).sum() + V.shape[1] * np.log(2 * np.pi)
         return self._by_leaves(X, partial(log_density, V, kept, rest, constant))
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """Mean log-density of the rows."""
         return float(self.score_samples(X).mean())
 

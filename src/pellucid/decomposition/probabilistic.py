@@ -193,7 +193,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -410,7 +412,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         lengths = np.sqrt((self.loadings_**2).sum(axis=0))
         return (self.loadings_ / np.where(lengths > 0, lengths, 1.0)).T
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """Mean log-density of the rows."""
         return float(self.score_samples(X).mean())
 

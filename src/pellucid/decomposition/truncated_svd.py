@@ -235,7 +235,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         return self._fit(X)
 
     @with_callbacks
-    def _fit(self, X: Any) -> Array:
+    def _fit(self, X: ArrayLike) -> Array:
         self._check_parameters()
         A = self._check_training(X).X
         context = FitContext(self, X=X)

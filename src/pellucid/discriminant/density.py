@@ -3,7 +3,7 @@ r"""A multivariate normal density, the simplest one for ``GenerativeClassifier``
 log f(x) = -(p log 2 pi + log|S| + (x - m)'S^-1(x - m))/2,    S = S_ml + r I
 """
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -42,7 +42,9 @@ class GaussianDensity(Estimator):
     def __init__(self, reg_covar: float = 1e-6) -> None:
         self.reg_covar = reg_covar
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.non_negative(reg_covar=self.reg_covar)
         rows = self._check_training(X, None, sample_weight)

@@ -111,7 +111,7 @@ class GaussianDiscriminant(Classifier):
 
     # --- fit ---
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike) -> Self:
         self._check_parameters()
         deferred = sample_weight is None  # NaN and inf show in the sums
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
@@ -141,7 +141,7 @@ class GaussianDiscriminant(Classifier):
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add rows; all rows in any number of calls give the fit of all at once.
 

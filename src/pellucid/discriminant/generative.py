@@ -61,7 +61,7 @@ class GenerativeClassifier(Classifier):
         self.priors = priors
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -105,7 +105,7 @@ class GenerativeClassifier(Classifier):
         own &= rows.w > 0
         return density.fit(rows.X[own], sample_weight=rows.w[own])
 
-    def _joint(self, X: Any) -> Array:
+    def _joint(self, X: ArrayLike) -> Array:
         X = self._check_input(X)
         logs = np.column_stack([density.score_samples(X) for density in self.densities_])
         joint = log_prior(self.priors_) + logs

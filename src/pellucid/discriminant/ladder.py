@@ -246,7 +246,7 @@ def discriminant_ladder(
     return DiscriminantLadder(tuple(rungs), box, normality, recommended, notes)
 
 
-def _rows(X: Any, y: Any) -> tuple[Rows, Any]:
+def _rows(X: ArrayLike, y: ArrayLike) -> tuple[Rows, Any]:
     matrix = frame_matrix(X) if is_frame(X) else X
     matrix = check_array(matrix, dtype=np.float64, ensure_all_finite=False, order="C")
     found = find_nonfinite(matrix, allow_nan=False)

@@ -252,7 +252,7 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         grid = self._grid()
         rows = self._check_training(X, y, sample_weight)

@@ -308,8 +308,8 @@ def chosen(candidates: list[tuple[Condition, ...]], seen: Evidence) -> tuple[lis
 
 def rule_list(
     model: BaseEstimator,
-    X: Any = None,
-    y: Any = None,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     *,
     prune: bool = False,
     confidence_factor: float = 0.25,

@@ -151,7 +151,7 @@ class KernelRidge(Regressor):
         return named_kernel(self.kernel, *numbers, self.kernel_params, self.n_features_in_)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve for the dual coefficients of the rows."""
         check.non_negative(degree=self.degree)
         check._number("coef0", self.coef0)

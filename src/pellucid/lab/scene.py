@@ -234,7 +234,9 @@ def bars(
     return mark("bars", x=x, height=height, colour=colour, base=base, width=width, label=label)
 
 
-def text(x: Any, y: Any, label: Any, *, colour: str | None = None, anchor: str = "middle") -> Mark:
+def text(
+    x: Any, y: ArrayLike, label: Any, *, colour: str | None = None, anchor: str = "middle"
+) -> Mark:
     """Words at places: one label, or one per place; ``anchor`` start, middle or end."""
     said = np.atleast_1d(label)
     return mark(

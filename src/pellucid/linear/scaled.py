@@ -8,7 +8,7 @@ scaled columns it does not. The conventions of the books: ridge, lasso, subset m
 components on columns of variance 1, least angle regression on columns of norm 1.
 """
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -58,7 +58,7 @@ class ScaledRegressor(Regressor):
         self.scaler = scaler
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Scale the columns, fit the regressor, and convert its coefficients back."""
         rows = self._check_training(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)

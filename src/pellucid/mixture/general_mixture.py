@@ -135,7 +135,9 @@ class Mixture(MixtureModel):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the parameters that make the rows of X likely."""
         given = self._checked_components()
         rows = self._check_training(X, None, sample_weight)

@@ -83,7 +83,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components, max_iter=self.max_iter, n_init=self.n_init)
         check.non_negative(reg_covar=self.reg_covar)
@@ -130,7 +130,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         mixture.fit(rows.X[own], sample_weight=rows.w[own])
         return mixture.set_params(random_state=None)  # its draws are over
 
-    def _joint(self, X: Any) -> Array:
+    def _joint(self, X: ArrayLike) -> Array:
         X = self._check_input(X)
         logs = np.column_stack([mixture.score_samples(X) for mixture in self.mixtures_])
         joint = log_prior(self.priors_) + logs

@@ -7,7 +7,6 @@ aic, bic    = -2 log-likelihood + 2 d,  -2 log-likelihood + d log n     (d free 
 """
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -70,7 +69,7 @@ class MixtureModel(DensityMixin, Estimator):
         """log p(x) of each row."""
         return log_sum(self._log_joint(self._check_input(X)))
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """The mean of log p(x)."""
         return float(self.score_samples(X).mean())
 

@@ -158,7 +158,7 @@ class SemiSupervisedMixture(Classifier):
         self.tol = tol
         self.random_state = random_state
 
-    def _check_target(self, y: Any, n: int) -> IntArray:
+    def _check_target(self, y: ArrayLike, n: int) -> IntArray:
         """Codes of the sorted ``classes_``; -1 for rows without a label."""
         labels = check_labels(y, n, self)
         text = labels.dtype.kind in "US" or (
@@ -180,7 +180,7 @@ class SemiSupervisedMixture(Classifier):
         return codes
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.non_negative(
             unlabeled_weight=self.unlabeled_weight, reg_covar=self.reg_covar, tol=self.tol

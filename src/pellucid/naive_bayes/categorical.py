@@ -203,7 +203,7 @@ class CategoricalNB(NaiveBayes):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         cells = Cells(find_values(self._check_columns(X, reset=True)))
         c = self._check_target(y, cells.shape[0])

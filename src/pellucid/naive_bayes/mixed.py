@@ -220,7 +220,7 @@ class MixedNB(NaiveBayes):
     # --- fit -------------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         table, kinds = self._open(X, first=True)
         c = self._check_target(y, table.shape[0])
@@ -260,7 +260,7 @@ class MixedNB(NaiveBayes):
             kinds = [Kind(name) for name in self.distributions_]
         return (table if matrix else self._split(columns, kinds)), kinds
 
-    def _check_batch(self, X: Any, first: bool) -> Any:
+    def _check_batch(self, X: ArrayLike, first: bool) -> Any:
         table, kinds = self._open(X, first=first)
         self._refuse_kept(kinds, "partial_fit")
         self.distributions_ = [kind.name for kind in kinds]

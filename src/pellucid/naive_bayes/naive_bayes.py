@@ -170,7 +170,7 @@ class NaiveBayes(Classifier):
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add rows to the fit; all rows in any number of calls give the fit of all at once.
 

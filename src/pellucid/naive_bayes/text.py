@@ -121,7 +121,7 @@ class TextNB(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         found = self._terms(X)
         labels = check_labels(y, len(found.ends), self)
@@ -138,10 +138,10 @@ class TextNB(Classifier):
 
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add texts to the fit; new words join the vocabulary.
 
@@ -204,35 +204,35 @@ class TextNB(Classifier):
                 )
         return cut_words(texts, self.lowercase, self.ngram_range)
 
-    def _counted(self, X: Any) -> Any:
+    def _counted(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         return count_matrix(self._terms(X), self.vocabulary_)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
         return self.model_.predict(self._counted(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """P(k | text), shape (n, K)."""
         counts = self._counted(X)
         return self.model_.predict_proba(counts)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """log P(k | text), shape (n, K)."""
         counts = self._counted(X)
         return self.model_.predict_log_proba(counts)
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: ArrayLike) -> Array:
         """log p(text, k), shape (n, K), not normalised."""
         counts = self._counted(X)
         return self.model_.predict_joint_log_proba(counts)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: ArrayLike) -> Array:
         """The log evidence of each text, shape (n,)."""
         counts = self._counted(X)
         return self.model_.score_samples(counts)
 
-    def explain(self, X: Any) -> Array:
+    def explain(self, X: ArrayLike) -> Array:
         """The part of every word of the vocabulary in the joint, shape (n, K, n_words)."""
         counts = self._counted(X)
         return self.model_.explain(counts)

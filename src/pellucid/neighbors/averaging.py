@@ -44,7 +44,7 @@ class AveragingModel(NeighborsModel, Regressor):
         """Say which queries had no neighbours, where that can be."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)
@@ -59,7 +59,7 @@ class AveragingModel(NeighborsModel, Regressor):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {**super()._state_shapes(), "_y": (self.n_samples_fit_, *self._y.shape[1:])}
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Averages of the neighbours' y, and with ``return_std`` their spread.
 
         X None: of the training rows, each without itself.

@@ -4,12 +4,13 @@ The search itself is in ``search`` and its kernels; this is the shell.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.neighbors.neighbor_model import NeighborsModel
@@ -92,7 +93,7 @@ class NearestNeighbors(NeighborsModel):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Keep the rows and prepare the search; ``y`` is ignored."""
         check_radius(self)
         rows = self._check_training(X)

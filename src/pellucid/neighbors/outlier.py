@@ -130,7 +130,7 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the neighbours and densities of the training rows; ``y`` is ignored."""
         self._check_parameters()
         check.whole(n_neighbors=self.n_neighbors)
@@ -186,12 +186,12 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         return -(self._density[index] / density[:, None]).mean(axis=1)
 
     @available_if(_for_new_rows("decision_function"))
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """``score_samples(X) - offset_``: negative for outliers."""
         return self.score_samples(X) - self.offset_
 
     @available_if(_for_new_rows("predict"))
-    def predict(self, X: Any) -> IntArray:
+    def predict(self, X: ArrayLike) -> IntArray:
         """-1 for outliers, 1 for others."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 

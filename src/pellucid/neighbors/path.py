@@ -96,8 +96,8 @@ def search(X: Array, Q: Array | None, k: int, metric: MetricLike) -> tuple[Array
 
 
 def select_n_neighbors(
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     n_neighbors: Iterable[int] = range(1, 31),
     *,
     cv: Folds | None = None,

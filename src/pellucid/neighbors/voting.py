@@ -119,12 +119,12 @@ class VotingModel(NeighborsModel, Classifier):
         tags.target_tags.multi_output = True
         return tags
 
-    def _check_target(self, y: Any, n: int) -> Any:
+    def _check_target(self, y: ArrayLike, n: int) -> Any:
         self.outputs_2d_, self.classes_, codes = label_codes(y, n, self)
         return codes
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Keep the rows and prepare the search."""
         self._check_question()
         check_rule(self.weights)
@@ -148,7 +148,7 @@ class VotingModel(NeighborsModel, Classifier):
         """The generator that breaks ties at random, or None."""
         return generator(self.random_state) if self.ties == "random" else None
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """Labels; X None: of the training rows, each without itself."""
         rng, parts = self._rng(), []
         for votes in self._votes(X):
@@ -161,7 +161,7 @@ class VotingModel(NeighborsModel, Classifier):
         answers = [np.concatenate(column) for column in zip(*parts, strict=True)]
         return np.column_stack(answers) if self.outputs_2d_ else answers[0]
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: ArrayLike) -> Any:
         """Shares of the votes; a list of them for several outputs."""
         parts = list(zip(*([one.totals for one in votes] for votes in self._votes(X)), strict=True))
         shares = []

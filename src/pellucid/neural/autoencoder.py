@@ -98,7 +98,9 @@ class Autoencoder(Transformer):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components)
         check_keywords(self)

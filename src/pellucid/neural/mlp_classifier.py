@@ -165,9 +165,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -186,9 +186,9 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     @available_if(descends)
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
         """One epoch over these rows; the first call names all ``classes``."""
@@ -255,7 +255,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             return output_head("multilabel")
         return output_head("multiclass" if len(self.classes_) > 2 else "binary")
 
-    def _encode_validation(self, y: Any, n: int) -> Array:
+    def _encode_validation(self, y: ArrayLike, n: int) -> Array:
         if self._several:
             return np.asarray(y, dtype=np.float64)
         labels = check_labels(y, n, self)
@@ -270,7 +270,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             right = out.argmax(axis=1) == T.argmax(axis=1)
         return float(np.average(right, weights=w))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """p(class | x), (n, classes); p(label | x) for several labels."""
         out = self._outputs(X)
         if self._several:
@@ -279,12 +279,12 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
             return np.ones((len(out), 1))
         return np.column_stack([1 - out, out]) if out.shape[1] == 1 else out
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """log p(class | x)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
         p = self.predict_proba(X)
         if self._several:

@@ -154,9 +154,9 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -169,7 +169,9 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         return self
 
     @available_if(descends)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """One epoch over these rows."""
         self._check_loss()
         if self.early_stopping:
@@ -202,7 +204,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     def _score_outputs(self, out: Array, T: Array, w: Array) -> float:
         return mean_r2(T, out, w)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: ArrayLike) -> Array:
         """Predict for each row of ``X``."""
         out = self._outputs(X)
         return out.ravel() if self._flat else out

@@ -154,7 +154,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
         y = np.asarray(y)
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
-    def _check_target(self, y: Any, n: int) -> IntArray:
+    def _check_target(self, y: ArrayLike, n: int) -> IntArray:
         labels: Any = y if y is None else self._labels(y)
         if np.ndim(labels) < 2:
             self.classes_, codes = encode_labels(check_labels(labels, n, self))

@@ -307,7 +307,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     def _fitted(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """Predictions of the pruned tree."""
         check_is_fitted(self)
         return self.estimator_.predict(X)

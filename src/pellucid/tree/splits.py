@@ -148,7 +148,7 @@ def split_information(groups: ArrayLike) -> float:
     return impurity(groups, "entropy")
 
 
-def gain_ratio(y: Any, groups: ArrayLike) -> float:
+def gain_ratio(y: ArrayLike, groups: ArrayLike) -> float:
     """Information gain / split information; nan where all are in one group.
 
     >>> round(gain_ratio(["+", "+", "-", "-", "+"], [0, 0, 1, 1, 1]), 4)

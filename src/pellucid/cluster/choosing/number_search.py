@@ -185,7 +185,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Try every number of clusters on X."""
         counts, names = self._check_parameters()
         A = self._check_training(X).X
@@ -278,7 +278,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         return self.best_estimator_.predict(A)
 
     @available_if(_can("score"))
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """The score of the best estimator."""
         A = self._check_input(X)
         return self.best_estimator_.score(A)

@@ -101,7 +101,9 @@ class DBSCAN(ClusterMixin, Estimator):
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the dense regions of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)

@@ -143,7 +143,7 @@ class HDBSCAN(ClusterMixin, Estimator):
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the clusters of X that persist over densities."""
         self._check_parameters()
         rows = self._check_training(X).X
@@ -187,7 +187,7 @@ class HDBSCAN(ClusterMixin, Estimator):
             if self._given:
                 raise ValueError("store_centers needs rows, got metric='precomputed'")
 
-    def _table(self, X: Any) -> Array:
+    def _table(self, X: ArrayLike) -> Array:
         if self._given and issparse(X):
             raise ValueError("precomputed distances must be a dense matrix, got a sparse one")
         return table_of(X)

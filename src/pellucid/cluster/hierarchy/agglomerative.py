@@ -115,7 +115,7 @@ class AgglomerativeClustering(Hierarchical):
         self.compute_distances = compute_distances
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Build the tree of X and cut it."""
         self._check_parameters()
         rows = self._table(X)

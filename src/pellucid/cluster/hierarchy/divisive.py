@@ -126,7 +126,7 @@ class DivisiveClustering(Hierarchical):
         self.distance_threshold = distance_threshold
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Split X down to its rows, and cut the tree."""
         self._check_cut()
         rows = self._table(X)

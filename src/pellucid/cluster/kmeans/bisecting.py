@@ -269,7 +269,9 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self.bisecting_strategy = bisecting_strategy
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Split X until there are ``n_clusters`` clusters."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -419,7 +421,9 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """``fit(X).transform(X)``."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Minus J of X, every row with the nearest of all centres."""
         rows = self._check_input(X)
         w = check_weights(sample_weight, rows)

@@ -277,7 +277,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self.metric = metric
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the centres of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -440,7 +442,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         """``fit(X).transform(X)``."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Minus J of X at the fitted centres."""
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_

@@ -122,7 +122,9 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the centres and memberships of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -224,7 +226,9 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         """``fit(X).labels_``."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Minus the objective of X at the fitted centres."""
         A = self._check_input(X)
         problem = problem_of(

@@ -136,7 +136,9 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the centres and typicalities of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -262,7 +264,9 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         """The largest typicality of each row: small for an outlier."""
         return self.typicality(X).max(axis=1)
 
-    def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Minus the objective of X at the fitted centres and scales."""
         A = self._check_input(X)
         problem = problem_of(Rows(A, None, check_weights(sample_weight, A)), map_threads, RAW)

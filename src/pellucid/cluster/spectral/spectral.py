@@ -193,7 +193,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         return isinstance(self.affinity, str) and self.affinity.startswith("precomputed")
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Group the rows of X (or those whose similarities X are)."""
         self._check_parameters()
         rows = self._check_training(X).X

@@ -339,7 +339,7 @@ growth
         totals: Any = np.bincount(y.astype(np.intp), w, len(self.classes_))
         return class_weights(self.class_weight, self.classes_, totals)[y.astype(np.intp)]
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Scores: (n,) for two classes, positive for the second; else (n, K)."""
         return _shaped(self._raw(X))
 

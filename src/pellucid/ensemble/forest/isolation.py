@@ -130,7 +130,9 @@ class IsolationForest(OutlierMixin, Estimator):
         return X.toarray() if issparse(X) else X
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Grow the trees."""
         check.whole(n_estimators=self.n_estimators)
         check.boolean(bootstrap=self.bootstrap, warm_start=self.warm_start)

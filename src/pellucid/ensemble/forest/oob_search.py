@@ -167,7 +167,9 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
         return self._chosen().predict_log_proba(X)
 
     @available_if(_has("score"))
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """The score of the chosen model."""
         return self._chosen().score(X, y, sample_weight=sample_weight)
 

@@ -156,7 +156,7 @@ class CutPointClassifier(MetaClassifier):
         context.end()
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """How far the score lies above the cut-point; +-inf where the cut-point is."""
         X = self._open(X, reset=False)
         score = binary_score(self.estimator_, X)

@@ -183,11 +183,11 @@ class OneVsOneClassifier(MetaClassifier):
         wins = np.column_stack([won for won, _ in duels])
         return count_votes(wins, np.column_stack([s for _, s in duels]), len(self.classes_))
 
-    def votes(self, X: Any) -> Array:
+    def votes(self, X: ArrayLike) -> Array:
         """How many of its K-1 duels each class wins, (n, K)."""
         return self._votes(X).votes
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Votes plus confidence squeezed into (-1/3, 1/3), (n, K); (n,) for two classes."""
         votes, c = self._votes(X)
         D = votes + c / (3.0 * (np.abs(c) + 1.0))

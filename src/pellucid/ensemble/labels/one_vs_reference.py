@@ -120,7 +120,7 @@ class OneVsReferenceClassifier(MetaClassifier):
         columns.insert(pivot, np.zeros(len(columns[0])))
         return np.column_stack(columns)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Logits against the reference, (n, K); for two classes that of ``classes_[1]``, (n,)."""
         Z = self._logits(X)
         return Z[:, 1] - Z[:, 0] if Z.shape[1] == 2 else Z

@@ -178,7 +178,7 @@ class OneVsRestClassifier(MetaClassifier):
         return np.divide(P, total, out=np.full_like(P, 1.0 / P.shape[1]), where=total > 0)
 
     @inner_has("decision_function")
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """The scores, (n, K); (n,) for two classes."""
         X = self._open(X, reset=False)
         S = np.column_stack([np.ravel(model.decision_function(X)) for model in self.estimators_])

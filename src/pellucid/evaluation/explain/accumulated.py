@@ -125,7 +125,7 @@ def _is_number(column: NDArray[Any]) -> bool:
     return column.dtype.kind in "iuf"
 
 
-def _table(X: Any) -> tuple[Any, list[str]]:
+def _table(X: ArrayLike) -> tuple[Any, list[str]]:
     """A frame as it is, anything else as an array; the names of the columns."""
     if is_frame(X):
         frame = indexable_frame(X)

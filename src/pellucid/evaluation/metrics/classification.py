@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals.bootstrap_intervals import (
@@ -209,8 +209,8 @@ def classification_metrics(
     beta: float = 1.0,
     cost_matrix: ArrayLike | None = None,
     confidence: float = 0.95,
-    random_state: Any = 0,
-    sample_weight: Any = None,
+    random_state: Seed = 0,
+    sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
 ) -> ClassificationTable:
     """Every metric of a classification, with intervals, per class and as a confusion table.

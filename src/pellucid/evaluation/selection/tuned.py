@@ -446,7 +446,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return self._chosen().predict_log_proba(X)
 
     @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: ArrayLike) -> Any:
         return self._chosen().decision_function(X)
 
     @available_if(_has("score_samples"))
@@ -466,7 +466,7 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
         return self._chosen().get_feature_names_out(input_features)
 
     @available_if(_has("score"))
-    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
         return self._chosen().score(X, y, **params)
 
     def card(self) -> Card:

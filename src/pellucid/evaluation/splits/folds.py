@@ -36,7 +36,7 @@ def legacy_state(random_state: Seed) -> Any:
     return random_state
 
 
-def splitter_of(cv: Folds, y: Any, *, classifier: bool, random_state: Any = None) -> Any:
+def splitter_of(cv: Folds, y: Any, *, classifier: bool, random_state: Seed = None) -> Any:
     """The splitter of ``cv``: a number of folds (None is 5), a splitter or a list of splits."""
     cv = 5 if cv is None else cv
     if not isinstance(cv, Integral) or isinstance(cv, bool):
@@ -57,7 +57,7 @@ def make_splits(
     *,
     classifier: bool,
     groups: ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> list[Split]:
     """The (train, test) rows of every fold; no row may lie on both sides."""
     splitter = splitter_of(cv, y, classifier=classifier, random_state=random_state)
@@ -105,7 +105,7 @@ FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeErro
 
 
 def score_fold(
-    X: Any, y: Any, metric: Metric, wanted: Wanted, job: tuple[int, str, Any, Split]
+    X: ArrayLike, y: ArrayLike, metric: Metric, wanted: Wanted, job: tuple[int, str, Any, Split]
 ) -> FoldScore:
     """Fit on the training rows of a fold, score on its test rows."""
     number, name, estimator, (train, test) = job
@@ -125,8 +125,8 @@ def _evaluate(metric: Metric, model: BaseEstimator, X: Any, y: Any, rows: IntArr
 
 def run_folds(
     models: dict[str, Any],
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     splits: Sequence[Split],
     metric: Metric,
     *,

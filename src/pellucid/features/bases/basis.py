@@ -43,7 +43,9 @@ class ColumnBasis(Transformer):
         """The names of the functions of column j."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Place the knots of every column of X."""
         check.boolean(include_bias=self.include_bias)
         rows = self._check_training(X, None, sample_weight)

@@ -115,7 +115,7 @@ class PolynomialFeatures(Transformer):
         )
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Count the products of the columns of X."""
         self._check_parameters()
         X = self._check_training(X).X

@@ -105,7 +105,9 @@ class SplineTransformer(Transformer):
             check.one_of(("uniform", "quantile"), knots=self.knots)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Place the knots of every column of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)

@@ -183,7 +183,9 @@ class KBinsDiscretizer(Transformer):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the edges of the bins of every column."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)

@@ -73,7 +73,7 @@ def has_words(X: ArrayLike, *, text: bool) -> bool:
 
 
 def open_codes(
-    estimator: BaseEstimator, X: Any, plain: Callable[[], Any], *, reset: bool
+    estimator: BaseEstimator, X: ArrayLike, plain: Callable[[], Any], *, reset: bool
 ) -> tuple[Any, list[Any] | None]:
     """(numbers, categories): columns of categories become codes of their sorted values.
 

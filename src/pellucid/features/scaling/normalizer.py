@@ -15,7 +15,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.scaling.kernels import chunked, unit_rows
@@ -53,7 +53,7 @@ class Normalizer(OneToOneFeatureMixin, Transformer):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Check X; nothing is learned."""
         self._check_parameters()
         X = self._check_training(X).X

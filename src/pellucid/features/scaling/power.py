@@ -173,7 +173,7 @@ class PowerTransformer(ColumnScaler):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the exponent of every column."""
         check.one_of(("yeo-johnson", "box-cox"), method=self.method)
         check.boolean(standardize=self.standardize, copy=self.copy)

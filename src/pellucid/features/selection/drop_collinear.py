@@ -23,7 +23,7 @@ from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.algebra.least_squares import finite, merge_triangles
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import (
     Moments,
@@ -140,7 +140,9 @@ class DropCollinear(Selector):
         self.tol = tol
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the columns that depend on those before them."""
         rows = self._check_training(X, None, sample_weight, defer_finite=True)
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)

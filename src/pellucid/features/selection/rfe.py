@@ -85,7 +85,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Drop columns until ``n_features_to_select`` are left; ``fit_params`` go to the model."""
         rows = self._check_training(X, y)
         p = self.n_features_in_
@@ -156,7 +156,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         return self._ask("score", X, y, **score_params)
 
     @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: ArrayLike) -> Any:
         """The decision function of the model on the kept columns."""
         return self._ask("decision_function", X)
 

@@ -71,7 +71,7 @@ def merge_relations(a: Relation, b: Relation) -> Relation:
     )
 
 
-def _table(X: Any) -> Any:
+def _table(X: ArrayLike) -> Any:
     X = frame_matrix(X) if is_frame(X) else X
     return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
 

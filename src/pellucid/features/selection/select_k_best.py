@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
@@ -57,7 +58,7 @@ class SelectKBest(Selector):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Score every column of X."""
         if not callable(self.score_func):
             raise ValueError(f"score_func must be a function of (X, y), got {self.score_func!r}")

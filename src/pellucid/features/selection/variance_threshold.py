@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
@@ -90,7 +90,7 @@ class VarianceThreshold(Selector):
         self.threshold = threshold
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the variance of every column."""
         rows = self._check_training(X, defer_finite=True)
         context = FitContext(self, X=rows.X)

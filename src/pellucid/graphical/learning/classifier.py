@@ -211,7 +211,7 @@ class BayesianNetworkClassifier(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.one_of(("em", "drop", "raise"), missing=self.missing)
         columns = self._check_columns(X, reset=True)

@@ -153,7 +153,9 @@ def declared_states(network: "BayesianNetwork") -> dict[Name, Any]:
     return {**given, **(network.states or {})}
 
 
-def fit_categories(network: "BayesianNetwork", X: Any, columns: Sequence[Any], w: Any) -> None:
+def fit_categories(
+    network: "BayesianNetwork", X: ArrayLike, columns: Sequence[Any], w: Any
+) -> None:
     """Tables from rows in memory."""
     names = column_names(network)
     n = count_rows(columns[0])
@@ -294,7 +296,7 @@ def _finish(
 
 
 def fit_numbers(
-    network: "BayesianNetwork", X: Any, columns: Sequence[Any], w: Array | None
+    network: "BayesianNetwork", X: ArrayLike, columns: Sequence[Any], w: Array | None
 ) -> None:
     """A Gaussian network by least squares."""
     names = column_names(network)

@@ -142,7 +142,9 @@ class MixedBayesianNetwork(Estimator):
         return table, codes, number_columns([names[j] for j in rest], [columns[j] for j in rest])
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         columns = self._check_columns(X, reset=True)
         names, n = self._feature_names(), n_cells(columns[0])
@@ -205,7 +207,7 @@ class MixedBayesianNetwork(Estimator):
         _, codes, numbers = self._split(columns, names, w, self.states_, self.states_)
         return self._densities(codes, numbers)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """The mean log density of the rows."""
         return float(self.score_samples(X).mean())
 

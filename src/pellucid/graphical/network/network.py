@@ -427,7 +427,7 @@ class BayesianNetwork(Estimator):
         self._check_ready()
         return rows.log_densities(self, X)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """The mean log-likelihood of the rows."""
         return float(self.score_samples(X).mean())
 
@@ -436,16 +436,16 @@ class BayesianNetwork(Estimator):
         found = self.score_samples(X)
         return float(found.sum() if sample_weight is None else np.asarray(sample_weight) @ found)
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: ArrayLike) -> float:
         """Akaike's criterion -2 l + 2 p: smaller is better, as for scikit-learn's mixtures."""
         return -2.0 * self.log_likelihood(X) + 2.0 * self.n_parameters_
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: ArrayLike) -> float:
         """The Bayesian criterion -2 l + p log n: smaller is better."""
         found = self.score_samples(X)
         return -2.0 * float(found.sum()) + self.n_parameters_ * float(np.log(len(found)))
 
-    def predict_proba(self, X: Any, variable: Name = None) -> Array:
+    def predict_proba(self, X: ArrayLike, variable: Name = None) -> Array:
         """P(variable | the other cells) of every row, (n, states); None: the last variable.
 
         A column of ``variable`` is not looked at and may be left out of a frame.

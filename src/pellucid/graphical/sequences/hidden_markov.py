@@ -230,7 +230,11 @@ class HiddenMarkovModel(Estimator):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, lengths: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
     ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_states=self.n_states, n_init=self.n_init, max_iter=self.max_iter)
@@ -342,11 +346,11 @@ class HiddenMarkovModel(Estimator):
 
     # --- answers -----------------------------------------------------------------------------
 
-    def _ready(self, X: Any, lengths: ArrayLike | None) -> tuple[Chain, Sequences]:
+    def _ready(self, X: ArrayLike, lengths: ArrayLike | None) -> tuple[Chain, Sequences]:
         chain = self._chain()
         return chain, self._coded(self._open(X, lengths, reset=False))
 
-    def filter(self, X: Any, lengths: Any = None) -> Array:
+    def filter(self, X: ArrayLike, lengths: Any = None) -> Array:
         """p(z_t | observations up to t): (n, T, K), or (rows, K) with ``lengths``."""
         chain, data = self._ready(X, lengths)
         _, now, log_p = filtered(chain, data)
@@ -354,7 +358,7 @@ class HiddenMarkovModel(Estimator):
             raise ValueError("impossible evidence: the model gives a sequence the probability 0")
         return self._laid_out(now, data, np.nan)
 
-    def smooth(self, X: Any, lengths: Any = None) -> Array:
+    def smooth(self, X: ArrayLike, lengths: Any = None) -> Array:
         """p(z_t | all observations): (n, T, K), or (rows, K) with ``lengths``."""
         chain, data = self._ready(X, lengths)
         shares = smoothed(chain, data, np.ones(len(data.first) - 1)).shares
@@ -365,20 +369,22 @@ class HiddenMarkovModel(Estimator):
         chain, data = self._ready(X, lengths)
         return self._laid_out(decode(chain, data), data, -1)
 
-    def score_samples(self, X: Any, lengths: ArrayLike | None = None) -> Array:
+    def score_samples(self, X: ArrayLike, lengths: ArrayLike | None = None) -> Array:
         """log p of every sequence."""
         chain, data = self._ready(X, lengths)
         return filtered(chain, data)[2]
 
-    def score(self, X: Any, y: Any = None, lengths: ArrayLike | None = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, lengths: ArrayLike | None = None
+    ) -> float:
         """The mean log-likelihood of the sequences."""
         return float(self.score_samples(X, lengths).mean())
 
-    def aic(self, X: Any, lengths: ArrayLike | None = None) -> float:
+    def aic(self, X: ArrayLike, lengths: ArrayLike | None = None) -> float:
         """-2 l + 2 p: smaller is better."""
         return -2.0 * float(self.score_samples(X, lengths).sum()) + 2.0 * self.n_parameters_
 
-    def bic(self, X: Any, lengths: ArrayLike | None = None) -> float:
+    def bic(self, X: ArrayLike, lengths: ArrayLike | None = None) -> float:
         """-2 l + p log(observations): smaller is better."""
         chain, data = self._ready(X, lengths)
         total = float(filtered(chain, data)[2].sum())

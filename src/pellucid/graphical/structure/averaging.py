@@ -394,7 +394,7 @@ class ModelAveragingStructure(StructureLearner):
             total += weights.sum()
         return (logsumexp(parts, axis=0) - np.log(total))[number]
 
-    def _rows(self, X: Any, lenient: bool = False) -> tuple[tuple[Any, ...], Any, Any]:
+    def _rows(self, X: ArrayLike, lenient: bool = False) -> tuple[tuple[Any, ...], Any, Any]:
         check_is_fitted(self)
         columns = self._check_columns(X, reset=False)
         names = tuple(self.states_)

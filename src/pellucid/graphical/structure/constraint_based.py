@@ -457,7 +457,7 @@ class ConstraintBasedStructure(StructureLearner):
             out -= 0.5 * (np.log(2 * np.pi * b[-1]) + error**2 / b[-1])
         return out
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """The mean log-likelihood of the rows."""
         return self.mean_log_likelihood(X)
 

@@ -55,7 +55,7 @@ class Criterion(str):
 
     model: Any
 
-    def __call__(self, X: ArrayLike, y: Any = None) -> float:
+    def __call__(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         return self.model.mean_log_likelihood(X)
 
 

@@ -100,7 +100,7 @@ class DirichletCategorical(Moments, Belief):
         return N
 
     def update(
-        self, data: Any = None, sample_weight: Any = None, *, counts: Any = None
+        self, data: Any = None, sample_weight: ArrayLike | None = None, *, counts: Any = None
     ) -> "DirichletCategorical":
         """The belief after labels, or after counts (array or dict)."""
         belief, N = self._opened(data, sample_weight, counts)
@@ -123,7 +123,7 @@ class DirichletCategorical(Moments, Belief):
         return Categorical(self.mean, self.categories)
 
     def log_evidence(
-        self, data: Any = None, sample_weight: Any = None, *, counts: Any = None
+        self, data: Any = None, sample_weight: ArrayLike | None = None, *, counts: Any = None
     ) -> float:
         """log p(sequence): an order is given, so no multinomial coefficient."""
         belief, N = self._opened(data, sample_weight, counts)

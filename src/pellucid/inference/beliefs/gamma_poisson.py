@@ -6,7 +6,6 @@ log p(data) = log G(k') - log G(k) + k' log s' - k log s - sum log x!
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -44,7 +43,7 @@ class GammaPoisson(Moments, Belief):
     def posterior(self) -> Gamma:
         return Gamma(self.shape, self.scale)
 
-    def update(self, data: ArrayLike, sample_weight: Any = None) -> "GammaPoisson":
+    def update(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> "GammaPoisson":
         """The belief after counts."""
         seen = Poisson.statistics(data, sample_weight)
         total = float(seen.values[0])
@@ -54,7 +53,7 @@ class GammaPoisson(Moments, Belief):
         """The distribution of the next count."""
         return NegativeBinomial(self.shape, self.scale)
 
-    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """log p(data)."""
         seen = Poisson.statistics(data, sample_weight)
         after = self.update(data, sample_weight)

@@ -99,7 +99,7 @@ class LinearGaussian(VectorBelief):
         return np.broadcast_to(noise, (n,)) / weights_of(n, sample_weight)
 
     def _kept(
-        self, A: ArrayLike, y: Any, b: ArrayLike, w: Array | None
+        self, A: ArrayLike, y: ArrayLike, b: ArrayLike, w: Array | None
     ) -> tuple[Any, Any, Any, Any]:
         """Rows of weight zero are as if they had not been seen."""
         if w is None:
@@ -176,7 +176,7 @@ class MultivariateNormalMean(VectorBelief):
         found = self.posterior.observe(w @ X / n, np.eye(len(self.mean)), 0.0, self.noise_cov / n)
         return MultivariateNormalMean(self.noise_cov, found.mean, found.cov)
 
-    def _rows(self, data: ArrayLike, sample_weight: Any) -> Any:
+    def _rows(self, data: ArrayLike, sample_weight: ArrayLike) -> Any:
         rows = rows_of(data, sample_weight)
         if rows.x.shape[1] != len(self.mean):
             raise ValueError(f"data must have {len(self.mean)} columns, got {rows.x.shape[1]}")

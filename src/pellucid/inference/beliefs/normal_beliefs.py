@@ -84,7 +84,7 @@ class NormalMean(Belief):
             raise ValueError("noise_variance='sample' needs batches of 2 values that differ")
         return seen.scatter / (seen.n - 1)
 
-    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalMean":
+    def update(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> "NormalMean":
         """The belief after a batch of numbers."""
         seen = Normal.statistics(data, sample_weight)
         s2, v, n = self._noise(seen), self.variance, seen.n
@@ -107,7 +107,7 @@ class NormalMean(Belief):
             raise ValueError("no predictive distribution before data: the belief is improper")
         return Normal(self.mean, float(np.sqrt(s2 + self.variance)))
 
-    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """log p(data)."""
         if self.approximate:
             raise ValueError("a plugged-in variance uses the data twice: it has no evidence")
@@ -158,7 +158,7 @@ class NormalVariance(Moments, Belief):
     def posterior(self) -> InverseGamma:
         return InverseGamma(self.shape, self.scale)
 
-    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalVariance":
+    def update(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> "NormalVariance":
         """The belief after a batch of numbers."""
         seen = Normal.statistics(data, sample_weight)
         squares = seen.scatter + seen.n * (seen.mean - self.center) ** 2
@@ -168,7 +168,7 @@ class NormalVariance(Moments, Belief):
         """The distribution of the next value."""
         return StudentT(2 * self.shape, self.center, float(np.sqrt(self.scale / self.shape)))
 
-    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """log p(data)."""
         after = self.update(data, sample_weight)
         n = 2 * (after.shape - self.shape)
@@ -260,7 +260,9 @@ class NormalInverseGamma(Belief):
         """How uncertain mean and variance are."""
         return self.posterior.variance
 
-    def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalInverseGamma":
+    def update(
+        self, data: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "NormalInverseGamma":
         """The belief after a batch of numbers."""
         n, xbar, scatter = Normal.statistics(data, sample_weight)
         kappa = self.kappa + n
@@ -280,7 +282,7 @@ class NormalInverseGamma(Belief):
         square = self.scale * (self.kappa + 1) / (self.shape * self.kappa)
         return StudentT(2 * self.shape, self.mean, float(np.sqrt(square)))
 
-    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """log p(data)."""
         after = self.update(data, sample_weight)
         n = after.kappa - self.kappa

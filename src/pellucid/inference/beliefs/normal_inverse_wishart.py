@@ -286,7 +286,7 @@ class NormalInverseWishart(Belief):
         mean = (self.kappa * self.mean + n * xbar) / kappa
         return NormalInverseWishart(mean, kappa, df + n, (scale + scale.T) / 2)
 
-    def _rows(self, data: ArrayLike, sample_weight: Any) -> Any:
+    def _rows(self, data: ArrayLike, sample_weight: ArrayLike) -> Any:
         rows = rows_of(data, sample_weight)
         if rows.x.shape[1] != len(self.mean):
             raise ValueError(f"data must have {len(self.mean)} columns, got {rows.x.shape[1]}")
@@ -300,7 +300,7 @@ class NormalInverseWishart(Belief):
             u, self.mean, self.scale * ((self.kappa + 1) / (self.kappa * u))
         )
 
-    def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
+    def log_evidence(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """log p(data)."""
         after, d = self.update(data, sample_weight), len(self.mean)
         assert self.df is not None

@@ -100,7 +100,7 @@ class BayesClassifier(Classifier):
         return self._known is not None or "densities_" in self.__dict__
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit one density per class and the class priors."""
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
@@ -170,16 +170,16 @@ class BayesClassifier(Classifier):
         index, _ = self._decide(self._joint(X))
         return self.classes_[index]
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Array:
         """log pi_k f_k(x), (n, K); for two classes the log-odds of ``classes_[1]``, (n,)."""
         joint = self._joint(X)
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """log p(k | x), (n, K)."""
         return log_softmax(self._joint(X), axis=1)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """p(k | x), (n, K)."""
         return np.exp(self.predict_log_proba(X))
 

@@ -92,9 +92,9 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         **fit_params: Any,
     ) -> Self:
         """Fit the wrapped classifier; ``fit_params`` are routed to its ``fit``."""
@@ -138,13 +138,13 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         index, _ = self._decide(X)
         return self.decisions_[index]
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """The probabilities of the estimator, unchanged."""
         check_is_fitted(self)
         X = read_table(self, X, self.estimator, reset=False)
         return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
-    def expected_loss(self, X: Any) -> Array:
+    def expected_loss(self, X: ArrayLike) -> Array:
         """Expected loss of every decision, (n, D); the least is what ``predict`` takes."""
         return expected_losses(self.predict_proba(X), self.loss_matrix_)
 

@@ -145,7 +145,7 @@ class Categorical(Whole):
         return np.array(self.labels)[rng.choice(len(self.p), size=n, p=self.p)]
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Counts:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Counts:
         """How often each label occurs."""
         values = np.asarray(x).reshape(-1)
         w = weights_of(len(values), sample_weight)
@@ -248,7 +248,7 @@ class Multinomial(Multivariate):
         return float(sum(q * float(h(x)) for q, x in zip(mass, rows, strict=True) if q))
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """The number of rows and the sum of their counts; all rows have the same total."""
         X, w = rows_of(x, sample_weight)
         refuse_outside(X, (X < 0) | (np.floor(X) != X), "a multinomial distribution needs counts")
@@ -374,7 +374,7 @@ class Dirichlet(Multivariate):
         return total
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n and sum log p."""
         X, w = rows_of(x, sample_weight)
         refuse_outside(X, X <= 0, "a Dirichlet distribution needs parts > 0")

@@ -13,7 +13,7 @@ Reference: Minka (2000), Estimating a Dirichlet distribution; (2002), a Gamma di
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import (
@@ -159,7 +159,7 @@ class Uniform(Univariate):
         return rng.uniform(self.low, self.high, n)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Extremes:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Extremes:
         """n, least and largest value."""
         x, w = sample_of(x, sample_weight)
         return Extremes(float(w.sum()), float(x.min()), float(x.max()))
@@ -248,7 +248,7 @@ class Exponential(HalfLine):
         return rng.exponential(self.scale, n)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n and sum x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, x < 0, "an exponential distribution needs numbers >= 0")
@@ -340,7 +340,7 @@ class Gamma(HalfLine):
         return cls(*gamma_quantiles(two_quantiles(low, high, probability)))
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n, sum x and sum log x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, x <= 0, "a gamma distribution needs numbers > 0")
@@ -422,7 +422,7 @@ class InverseGamma(HalfLine):
         return self.scale / rng.gamma(self.shape, 1.0, n)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n, sum 1/x and sum log 1/x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, x <= 0, "an inverse gamma distribution needs numbers > 0")
@@ -527,7 +527,7 @@ class Beta(Univariate):
         return cls(*beta_quantiles(two_quantiles(low, high, probability)))
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n, sum log x and sum log(1 - x)."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, (x <= 0) | (x >= 1), "a beta distribution needs numbers inside (0, 1)")

@@ -120,7 +120,7 @@ class Bernoulli(Successes):
         return np.where(x == 1, np.log(self.p), zero)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n and the number of ones."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, (x != 0) & (x != 1), "a Bernoulli distribution needs 0 and 1")
@@ -170,7 +170,7 @@ class Binomial(Successes):
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.binomial(self.n, self.p, n).astype(np.float64)
 
-    def statistics(self, x: ArrayLike, sample_weight: Any = None) -> Sums:  # type: ignore[override]
+    def statistics(self, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:  # type: ignore[override]
         """The number of counts and their sum."""
         x, w = sample_of(x, sample_weight)
         bad = (x < 0) | (x > self.n) | (np.floor(x) != x)
@@ -259,7 +259,7 @@ class BetaBinomial(Whole):
         return rng.binomial(self.n, rng.beta(self.alpha, self.beta, n)).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """The sample itself: nothing shorter is sufficient."""
         return sample_of(x, sample_weight)
 
@@ -328,7 +328,7 @@ class Poisson(Whole):
         return rng.poisson(self.rate, n).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sums:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n and sum x."""
         x, w = sample_of(x, sample_weight)
         refuse_outside(x, (x < 0) | (np.floor(x) != x), "a Poisson distribution needs counts")
@@ -425,7 +425,7 @@ class NegativeBinomial(Whole):
         return rng.poisson(rng.gamma(self.shape, self.scale, n)).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """The sample itself: nothing shorter is sufficient."""
         return sample_of(x, sample_weight)
 

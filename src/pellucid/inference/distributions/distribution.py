@@ -81,7 +81,7 @@ class Distribution(ABC):
         check.whole(at_least=0, n=n)
         return self._draw(n, generator(random_state))
 
-    def log_likelihood(self, x: ArrayLike, sample_weight: Any = None) -> float:
+    def log_likelihood(self, x: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The sum of log densities of a sample; a weight is a number of repetitions."""
         values = np.atleast_1d(self.log_density(x))
         w = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -179,7 +179,7 @@ class Univariate(Distribution):
 
     @classmethod
     @abstractmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Any:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """What the likelihood needs to know of a sample; ``a.merge(b)`` joins two."""
 
     @classmethod

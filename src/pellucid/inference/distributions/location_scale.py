@@ -46,7 +46,7 @@ class LocationScale(Univariate):
         return self.mean
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Sample:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
         """The sample itself: nothing shorter is sufficient."""
         return sample_of(x, sample_weight)
 

@@ -376,13 +376,19 @@ class MultivariateNormal(Multivariate):
         )
 
     def observe(
-        self, y: Any, A: ArrayLike | None, b: ArrayLike | None = 0.0, noise_cov: ArrayLike = 0.0
+        self,
+        y: ArrayLike,
+        A: ArrayLike | None,
+        b: ArrayLike | None = 0.0,
+        noise_cov: ArrayLike = 0.0,
     ) -> "MultivariateNormal":
         """The distribution of x given y = A x + b + e with e ~ N(0, noise_cov)."""
         found = self._observed(y, A, b, noise_cov, evidence=False)
         return MultivariateNormal(found.mean, found.root @ found.root.T)
 
-    def _observed(self, y: Any, A: Any, b: Any, noise_cov: Any, evidence: bool = True) -> Observed:
+    def _observed(
+        self, y: ArrayLike, A: Any, b: Any, noise_cov: Any, evidence: bool = True
+    ) -> Observed:
         A = self._columns(A)
         centre = A @ self.mean + b if self.mean.any() else b
         gap = np.atleast_1d(np.asarray(y, dtype=np.float64)) - centre

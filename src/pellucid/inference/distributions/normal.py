@@ -7,7 +7,7 @@ uv/(u + v))  with  c = N(a; b, u + v).
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -104,7 +104,7 @@ class Normal(Univariate):
         return ScaledDensity(Normal(mean, float(np.sqrt(u * v / (u + v)))), factor)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: Any = None) -> Moments:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Moments:
         """n, mean and scatter."""
         return moments_of(sample_of(x, sample_weight))
 

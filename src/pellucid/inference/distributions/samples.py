@@ -132,7 +132,7 @@ def rows_of(x: ArrayLike, sample_weight: Any = None) -> Sample:
     return _kept(values, sample_weight)
 
 
-def _kept(values: Array, sample_weight: Any) -> Sample:
+def _kept(values: Array, sample_weight: ArrayLike) -> Sample:
     w = weights_of(len(values), sample_weight)
     kept = w > 0
     if not kept.all():

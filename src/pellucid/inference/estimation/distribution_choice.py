@@ -113,7 +113,7 @@ def choose_distribution(
     x: ArrayLike,
     candidates: Sequence[Any],
     criterion: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> DistributionChoice:
     """Compare distributions, or families fitted to the sample.
 

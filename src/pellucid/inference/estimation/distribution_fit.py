@@ -134,7 +134,9 @@ def standard_errors(law: Any, statistics: Any) -> tuple[dict[str, Any], str]:
     return {**blank, **dict(zip(names, errors.tolist(), strict=True))}, reason
 
 
-def estimate(family: Any, x: ArrayLike | None, sample_weight: Any, method: str) -> tuple[Any, Any]:
+def estimate(
+    family: Any, x: ArrayLike | None, sample_weight: ArrayLike, method: str
+) -> tuple[Any, Any]:
     """The distribution and the statistics of the sample."""
     needs_trials = family is discrete.Binomial
     if needs_trials:
@@ -150,7 +152,7 @@ def estimate(family: Any, x: ArrayLike | None, sample_weight: Any, method: str) 
     return _by_moments(family, x, sample_weight, statistics), statistics
 
 
-def _by_moments(family: Any, x: Any, sample_weight: Any, statistics: Any) -> Any:
+def _by_moments(family: Any, x: Any, sample_weight: ArrayLike, statistics: Any) -> Any:
     cls = family if isinstance(family, type) else type(family)
     if issubclass(cls, categories.Categorical):
         return family.from_statistics(statistics)

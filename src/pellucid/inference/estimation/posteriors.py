@@ -169,7 +169,7 @@ def posterior(
     start: ArrayLike,
     method: str = "laplace",
     *,
-    random_state: Any = None,
+    random_state: Seed = None,
     **options: Any,
 ) -> Posterior:
     """The posterior of any model, by the method of choice.

@@ -183,7 +183,7 @@ class WeisfeilerLehmanKernel(Kernel):
         self.base = base
         self.normalize = normalize
 
-    def _gram(self, X: Any, Z: Any) -> Array:
+    def _gram(self, X: ArrayLike, Z: Any) -> Array:
         left = read_graphs(X)
         right = [] if Z is None else read_graphs(Z)
         n = len(left)
@@ -193,7 +193,7 @@ class WeisfeilerLehmanKernel(Kernel):
             K = K / np.outer(root[:n], root[:n] if Z is None else root[n:])
         return K
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: ArrayLike) -> Array:
         """k(G, G) of every graph."""
         found = self._sum(read_graphs(X), 0, square=False)[1]
         return np.where(found > 0, 1.0, 0.0) if self.normalize else found

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -165,7 +165,7 @@ class LinearSVC(LinearClassifier):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the weights and intercept of every rule."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

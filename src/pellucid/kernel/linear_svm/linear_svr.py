@@ -114,7 +114,7 @@ class LinearSVR(Regressor):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the weights and the intercept."""
         check_margins(self)
         check.non_negative(epsilon=self.epsilon)

@@ -167,7 +167,7 @@ class MultipleKernelClassifier(Classifier):
             raise ValueError("kernels must hold Kernel objects only, such as GaussianKernel(1.0)")
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the weights of the kernels, then the machine of their sum."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

@@ -95,7 +95,9 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.max_iter = max_iter
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the support vectors of the rows; ``y`` is ignored."""
         check_nu(self.nu)
         self._check_parameters()

@@ -227,7 +227,7 @@ class BayesianLogisticRegression(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the posterior mode and its normal approximation."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

@@ -169,7 +169,7 @@ class LeastSquaresClassifier(LinearClassifier):
         self.class_weight = class_weight
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Regress the indicators of the classes on X."""
         deferred = sample_weight is None and not issparse(X)  # NaN and inf show in the sums
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)

@@ -246,7 +246,7 @@ class FirthLogisticRegression(LinearClassifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Maximise the penalised likelihood."""
         check.boolean(fit_intercept=self.fit_intercept)
         check.positive(tol=self.tol)

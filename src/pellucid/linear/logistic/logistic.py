@@ -211,9 +211,9 @@ class LogisticRegression(LogisticInference, LinearClassifier):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
     ) -> Self:

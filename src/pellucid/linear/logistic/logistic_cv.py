@@ -161,7 +161,9 @@ class LogisticRegressionCV(LogisticRule):
     path = staticmethod(logistic_path)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Fit; with metadata routing on, ``params`` go to the splitter and the scorer."""
         _raise_for_params(params, self, "fit")
         ratios, Cs = self._check_parameters()
@@ -379,7 +381,9 @@ class LogisticRegressionCV(LogisticRule):
     def _scorer(self) -> Any:
         return get_scorer(self.scoring or "accuracy")
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None, **params: Any) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> float:
         """The score by ``scoring`` (accuracy where that is None)."""
         _raise_for_params(params, self, "score")
         if sample_weight is not None:

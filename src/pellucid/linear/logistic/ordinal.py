@@ -257,7 +257,7 @@ class OrdinalLogisticRegression(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the slopes and the thresholds between the ordered classes."""
         check.positive(C=self.C, tol=self.tol)
         check.whole(max_iter=self.max_iter)

@@ -96,7 +96,7 @@ class MultiTaskLasso(LinearModel):
         check.one_of(("cyclic", "random"), selection=self.selection)
         generator(self.random_state)
 
-    def _check_target(self, y: Any, n: int) -> Array:
+    def _check_target(self, y: ArrayLike, n: int) -> Array:
         y = check_number_target(y, n, True, self)
         if y.ndim == 1:
             raise ValueError(

@@ -127,7 +127,7 @@ class GivenPredictions(RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         return X
 
     decision_function = predict  # for scorers that ask for a ranking

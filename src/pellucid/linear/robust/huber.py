@@ -302,7 +302,7 @@ class HuberRegressor(Regressor):
         self.tol = tol
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the coefficients and the scale of the noise."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

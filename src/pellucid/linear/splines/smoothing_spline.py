@@ -95,7 +95,7 @@ class SmoothingSpline(Regressor):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the spline, choosing its smoothness if asked to."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
@@ -250,12 +250,12 @@ class SmoothingSpline(Regressor):
         y = check_number_target(y, len(h), False, self)
         return leave_one_out(y - self.predict(X), h)
 
-    def loocv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
+    def loocv(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean squared leave-one-out residual; X, y, weights are the training data."""
         r = self.loo_residuals(X, y)
         return float(np.average(r**2, weights=check_weights(sample_weight, r)))
 
-    def gcv(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
+    def gcv(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Generalised cross-validation, MSE / (1 - tr H / n)^2, on the training data."""
         fitted = self.predict(X)
         y = check_number_target(y, len(fitted), False, self)

@@ -154,11 +154,11 @@ class SGDRegressor(Regressor, StochasticModel):
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Run epochs of stochastic gradient steps."""
         self._check_parameters()
@@ -173,7 +173,9 @@ class SGDRegressor(Regressor, StochasticModel):
             self._fit_epochs(rows, targets, start, self.max_iter, context)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """One epoch (one iteration of ``solver``) over these rows, from where the last ended."""
         first = not hasattr(self, "coef_")
         self._check_parameters()

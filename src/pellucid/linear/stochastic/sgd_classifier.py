@@ -71,11 +71,11 @@ def class_targets(codes: IntArray, K: int, low: float, weights: Array) -> Target
 
 def fit_classes(
     model: BaseEstimator,
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     coef_init: ArrayLike | None,
     intercept_init: ArrayLike | None,
-    sample_weight: Any,
+    sample_weight: ArrayLike,
 ) -> None:
     """Fit a stochastic model to labels: SGDClassifier and Perceptron."""
     model._check_parameters()

@@ -324,7 +324,7 @@ class StepwiseLogisticRegression(LogisticRule):
         self.C = C
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add and drop columns while the criterion improves."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)

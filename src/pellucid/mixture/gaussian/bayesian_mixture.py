@@ -175,7 +175,9 @@ class BayesianGaussianMixture(MixtureModel):
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the posterior given the rows of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)

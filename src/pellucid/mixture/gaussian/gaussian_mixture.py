@@ -15,7 +15,7 @@ References: Dempster, Laird & Rubin (1977); Bishop, PRML, ch. 9.
 """
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
@@ -128,7 +128,9 @@ class GaussianMixture(GaussianModel):
         self.verbose_interval = verbose_interval
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find a mixture that makes the rows of X likely."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)

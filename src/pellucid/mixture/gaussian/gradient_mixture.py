@@ -142,7 +142,9 @@ class GradientGaussianMixture(GaussianModel):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Climb the mean log-likelihood of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)

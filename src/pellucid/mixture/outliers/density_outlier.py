@@ -61,7 +61,9 @@ class DensityOutlier(OutlierMixin, Estimator):
         self.contamination = contamination
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         share = check_contamination(self.contamination)
         density = GaussianMixture(1) if self.density is None else self.density

@@ -155,7 +155,7 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.boolean(store_precision=self.store_precision, assume_centered=self.assume_centered)
         share = check_contamination(self.contamination)
@@ -234,7 +234,9 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         """1 for ordinary rows, -1 for odd ones."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def score(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Accuracy of ``predict(X)`` against y in {1, -1}; without y, the share called ordinary."""
         found = self.predict(X)
         truth = np.ones_like(found) if y is None else y

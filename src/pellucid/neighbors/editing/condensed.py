@@ -121,7 +121,7 @@ class CondensedNearestNeighbour(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Choose the rows to keep, pass by pass."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("given", "random"), order=self.order)
@@ -181,7 +181,7 @@ class CondensedNearestNeighbour(Classifier):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The label of most of the nearest kept rows."""
         X = self._check_input(X)
         _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))

@@ -87,7 +87,7 @@ class EditedNearestNeighbours(Classifier):
         self.repeat = repeat
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Delete the rows that their neighbours contradict."""
         check.whole(n_neighbors=self.n_neighbors)
         check.one_of(("mode", "all"), kind=self.kind)
@@ -138,7 +138,7 @@ class EditedNearestNeighbours(Classifier):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The label of most of the nearest rows that stayed."""
         X = self._check_input(X)
         _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext, iterate
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -197,7 +197,7 @@ class NearestPrototypes(Classifier):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"prototypes_": (len(self._codes), self.n_features_in_)}
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The label of the nearest prototype."""
         X = self._check_input(X)
         nearest = self._index.nearest(X, 1)[1][:, 0]

@@ -72,7 +72,7 @@ class LabelModel(Classifier):
     def _words(self) -> tuple[str, str]:
         """Objective and rounds in words, for the card."""
 
-    def _check_target(self, y: Any, n: int) -> IntArray:
+    def _check_target(self, y: ArrayLike, n: int) -> IntArray:
         self.classes_, codes = known_labels(check_labels(y, n, self))
         return codes
 

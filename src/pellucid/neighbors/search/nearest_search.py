@@ -53,7 +53,7 @@ def checked(model: NeighborsModel, found: tuple[Array, IntArray]) -> tuple[Array
 
 def kneighbors(
     self: NeighborsModel,
-    X: Any = None,
+    X: ArrayLike | None = None,
     n_neighbors: int | str | None = None,
     return_distance: bool = True,
 ) -> Any:
@@ -71,7 +71,7 @@ def kneighbors(
 
 def kneighbors_graph(
     self: NeighborsModel,
-    X: Any = None,
+    X: ArrayLike | None = None,
     n_neighbors: int | str | None = None,
     mode: str = "connectivity",
 ) -> csr_matrix:

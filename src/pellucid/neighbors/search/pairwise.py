@@ -44,7 +44,12 @@ def mixed_distances(X: ArrayLike, Y: ArrayLike, metric: Any, keywords: dict) -> 
 
 
 def pairwise_distances(
-    X: Any, Y: Any = None, metric: Any = "euclidean", *, n_jobs: int | None = None, **keywords: Any
+    X: ArrayLike,
+    Y: Any = None,
+    metric: Any = "euclidean",
+    *,
+    n_jobs: int | None = None,
+    **keywords: Any,
 ) -> Array:
     """The matrix of distances between the rows of X and of Y.
 

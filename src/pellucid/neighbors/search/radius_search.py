@@ -152,7 +152,7 @@ def radius_neighbors(
 
 def radius_neighbors_graph(
     self: NeighborsModel,
-    X: Any = None,
+    X: ArrayLike | None = None,
     radius: float | None = None,
     mode: str = "connectivity",
     sort_results: bool = False,

@@ -34,7 +34,9 @@ class Recorder(FitWatcher):
         return False
 
 
-def watched(E: BaseEstimator, X: Any, y: Any = None, **settings: Any) -> tuple[Any, Recorder]:
+def watched(
+    E: BaseEstimator, X: Any, y: ArrayLike | None = None, **settings: Any
+) -> tuple[Any, Recorder]:
     """A clone of E fitted once more, and the models of its steps."""
     recorder = Recorder()
     model = clone(E).set_params(**settings).set_callbacks(recorder)

@@ -87,7 +87,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         self.confidence_factor = confidence_factor
 
     @with_callbacks
-    def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree, and prune it if asked."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()

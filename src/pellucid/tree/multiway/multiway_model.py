@@ -71,7 +71,7 @@ class MultiwayBase(Estimator):
             )
         return mask
 
-    def _read(self, X: Any) -> Attributes:
+    def _read(self, X: ArrayLike) -> Attributes:
         """Training columns as codes and numbers; keeps the categories."""
         columns = self._check_columns(X, reset=True)
         self.is_categorical_ = self._mask(columns)

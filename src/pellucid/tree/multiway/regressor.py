@@ -1,6 +1,6 @@
 """Trees with one branch per category for numbers; the mathematics is in ``multiway``."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree."""
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
@@ -97,7 +97,7 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
         variance = np.maximum(sums[:, 2:] / sums[:, :1] - mean**2, 0.0)
         return (mean + self.center_)[:, :, None], np.sqrt(variance)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: ArrayLike) -> Array:
         """The mean of the leaf, or of all leaves by their fractions."""
         return self._answers(X)[:, 0]
 

@@ -226,7 +226,7 @@ def changes(F: Array, x: Array) -> Array:
 
 
 def boundary(
-    E: BaseEstimator, X: Any, y: Any, *, columns: Any = None, steps: Any = None
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Any = None, steps: Any = None
 ) -> Boundary | Steps:
     """The boundary of a classifier with its normal, the points, and the errors ringed.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import (
     Axes,
@@ -70,7 +70,7 @@ class DiscriminantCoordinates:
 
 
 def discriminant_coordinates(
-    E: BaseEstimator, X: Any, y: Any, *, coordinates: tuple[int, int] = (1, 2)
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, coordinates: tuple[int, int] = (1, 2)
 ) -> DiscriminantCoordinates:
     """The rows in the plane of two discriminant coordinates; a histogram where there is one.
 

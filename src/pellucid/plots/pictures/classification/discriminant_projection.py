@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import Axes, colour, heading, legend, margin, panels, thinned
@@ -122,7 +122,7 @@ def two_classes(E: Any, classes: np.ndarray) -> list[int]:
 
 
 def discriminant_projection(
-    E: Any, X: Any, y: Any, *, classes: Any = None, scaled: bool | None = None
+    E: Any, X: ArrayLike, y: ArrayLike, *, classes: Any = None, scaled: bool | None = None
 ) -> DiscriminantProjection:
     """The line through two means against the discriminant direction, with both projections.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.linear.least_squares.indicator import LeastSquaresClassifier, MaskingWarning
 from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.planes import labels_of
@@ -76,7 +76,7 @@ def centroid_axis(X: Array, codes: IntArray, n_classes: int) -> Array:
     return Vt[0] * (1.0 if Vt[0][np.abs(Vt[0]).argmax()] > 0 else -1.0)
 
 
-def indicator_masking(X: Any, y: Any, *, degrees: Any = None) -> IndicatorMasking:
+def indicator_masking(X: ArrayLike, y: ArrayLike, *, degrees: Any = None) -> IndicatorMasking:
     """Fitted class indicators along one line; the class that is never predicted is named.
 
     ``X``, ``y``: data; several columns are projected on the line along which the class means spread

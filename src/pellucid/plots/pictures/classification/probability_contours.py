@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
@@ -71,8 +71,8 @@ def plugged_in(E: BaseEstimator, model: BaseEstimator) -> Any:
 
 def probability_contours(
     E: BaseEstimator,
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
     columns: Sequence[Any] | None = None,
     widen: float = 0.6,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
@@ -66,8 +66,8 @@ class SampledBoundaries:
 
 def sampled_boundaries(
     E: BaseEstimator,
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     n: int = 20,
     *,
     columns: Sequence[Any] | None = None,

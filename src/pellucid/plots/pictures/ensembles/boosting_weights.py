@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.marks import dots
 from pellucid.plots.panels.planes import (
     grid_of,
@@ -91,7 +91,7 @@ class BoostingWeights:
 
 
 def boosting_weights(
-    E: BaseEstimator, X: Any, y: Any, *, columns: Any = None, steps: Any = 6
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Any = None, steps: Any = 6
 ) -> BoostingWeights:
     """The weights of the rows, the member and the committee in some rounds of AdaBoost.
 

@@ -112,7 +112,7 @@ def _members(E: BaseEstimator) -> tuple[list[str], list[Any]]:
     return names, found
 
 
-def _table(X: Any, members: list[Any]) -> Any:
+def _table(X: ArrayLike, members: list[Any]) -> Any:
     """Rows as the members know them: members of a committee are often fitted without names."""
     plain = not hasattr(members[0].model, "feature_names_in_") or members[0].columns is not None
     if is_frame(X) and plain:

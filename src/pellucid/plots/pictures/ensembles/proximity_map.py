@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.inputs import response, same_kind, table
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import heading, legend, panels, thinned
@@ -62,7 +62,9 @@ class ProximityMap:
         return left.figure
 
 
-def proximity_map(E: BaseEstimator, X: Any, y: Any, *, oob: bool = False) -> ProximityMap:
+def proximity_map(
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, oob: bool = False
+) -> ProximityMap:
     """Proximities of a forest, as a heat map and as a map of the rows.
 
     ``E``: fitted RandomForestClassifier or RandomForestRegressor; ``X``, ``y``: rows (at most 800

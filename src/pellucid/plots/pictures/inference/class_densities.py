@@ -121,7 +121,7 @@ def column_cells(X: ArrayLike) -> tuple[list[Any], tuple[str, ...]]:
     return list(cells.T), column_names(X, cells.shape[1])
 
 
-def with_values(X: Any, j: int, values: Any) -> Any:
+def with_values(X: ArrayLike, j: int, values: Any) -> Any:
     """The first row repeated, with the values in column j."""
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)

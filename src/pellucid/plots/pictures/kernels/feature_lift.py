@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.maximum_margin.maximum_margin import MaximumMarginClassifier, NotSeparableError
 from pellucid.plots.panels.marks import dots
@@ -112,7 +112,7 @@ def _lift(map: Any, X: Array) -> Array:
     return found
 
 
-def feature_lift(X: Any, y: Any, map: Any) -> FeatureLift:
+def feature_lift(X: ArrayLike, y: ArrayLike, map: Any) -> FeatureLift:
     """Rows lifted by a map, the plane that parts them there, and its shadow in the inputs.
 
     ``X``: table of one or two columns; ``y``: two classes.

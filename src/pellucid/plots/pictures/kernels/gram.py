@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.functions.kernel_check import check_kernel
 from pellucid.kernel.functions.kernel_check import gram as gram_matrix
@@ -82,7 +82,7 @@ class Gram:
         return left.figure
 
 
-def gram(K: Any, y: Any = None, *, X: Any = None) -> Gram:
+def gram(K: Any, y: ArrayLike | None = None, *, X: ArrayLike | None = None) -> Gram:
     """A Gram matrix sorted by class, with its eigenvalues.
 
     ``K``: square matrix, or with X a Kernel or a function of two rows; ``y``: classes of the rows,

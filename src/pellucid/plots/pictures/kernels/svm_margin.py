@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.marks import isolines, ring
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light, view_of
 from pellucid.plots.panels.style import GREY, Axes, axes, heading, legend, thinned
@@ -112,7 +112,7 @@ def total_slack(slack: Array) -> float:
 
 
 def svm_margin(
-    E: BaseEstimator, X: Any, y: Any, *, columns: Sequence[Any] | None = None
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Sequence[Any] | None = None
 ) -> SvmMargin:
     """Boundary, gutters, support vectors by kind, and slacks.
 

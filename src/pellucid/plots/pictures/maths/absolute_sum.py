@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.calculus.absolute_deviations import median_knots
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
@@ -57,7 +57,7 @@ class AbsoluteSum:
         return ax
 
 
-def absolute_sum(x: Any, *, sample_weight: Any = None) -> AbsoluteSum:
+def absolute_sum(x: Any, *, sample_weight: ArrayLike | None = None) -> AbsoluteSum:
     """Sum of absolute deviations from a point, with the interval of medians.
 
     ``x``: one column of numbers.

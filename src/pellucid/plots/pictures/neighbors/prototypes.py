@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.plots.panels.marks import dots, ring
 from pellucid.plots.panels.planes import (
     draw_points,
@@ -91,7 +91,7 @@ class Prototypes:
 
 
 def prototypes(
-    E: BaseEstimator, X: Any, y: Any, *, columns: Sequence[Any] | None = None
+    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Sequence[Any] | None = None
 ) -> Prototypes:
     """The rows that are kept and dropped, or the prototypes that stand for them.
 

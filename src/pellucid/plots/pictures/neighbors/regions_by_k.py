@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.path import select_n_neighbors
 from pellucid.neighbors.search.metrics import Minkowski
 from pellucid.plots.panels.marks import band, spot
@@ -63,8 +63,8 @@ class RegionsByK:
 
 def regions_by_k(
     E: BaseEstimator,
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     ks: Any = (1, 5, 15),
     *,
     columns: Sequence[Any] | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.marks import tone
 from pellucid.plots.panels.style import Axes, axes, colour, legend, thinned
 
@@ -53,7 +53,9 @@ class Scatter:
         return ax
 
 
-def scatter(X: Any, y: Any = None, *, columns: Sequence[Any] | None = None) -> Scatter:
+def scatter(
+    X: ArrayLike, y: ArrayLike | None = None, *, columns: Sequence[Any] | None = None
+) -> Scatter:
     """Points in the plane of two columns or of the first two principal axes.
 
     ``X``: the table; ``y``: colours the points; ``columns``: names or positions of two columns.

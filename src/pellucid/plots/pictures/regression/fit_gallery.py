@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, check_cv, cross_val_predict
 
-from pellucid.core.arrays.typing import Array, Folds
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.plots.panels.inputs import predicted, response
 from pellucid.plots.panels.style import GREY, Axes, colour, panels, thinned
 from pellucid.plots.panels.sweeps import read_table, with_note
@@ -64,8 +64,8 @@ class FitGallery:
 
 def fit_gallery(
     E: BaseEstimator,
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     parameter: str,
     values: Any,
     *,

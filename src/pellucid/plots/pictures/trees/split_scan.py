@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.plots.panels.inputs import response
 from pellucid.plots.panels.marks import spot
@@ -98,7 +98,9 @@ def _number_scores(y: Array, cuts: IntArray) -> tuple[Array, float]:
     return before - (s**2 / left + s**2 / (n - left)) / n, before
 
 
-def split_scan(x: Any, y: Any, *, column: Any = None, criterion: str | None = None) -> SplitScan:
+def split_scan(
+    x: Any, y: ArrayLike, *, column: Any = None, criterion: str | None = None
+) -> SplitScan:
     """The impurity left by every threshold of one column.
 
     ``x``: column of n numbers, or a table with ``column=``; ``y``: labels, or numbers with
