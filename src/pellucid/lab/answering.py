@@ -124,8 +124,7 @@ def answer_run(body: bytes) -> str:
         data = rows_of(page, table_of(asked["data"]), seed)
     elif preset.data is not None:
         data = preset.data(np.random.default_rng(seed))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what goes wrong is what many presets show
+    with warnings.catch_warnings(action="ignore"):  # what goes wrong is what many presets show
         return page.run(data, params, seed).to_json()
 
 
@@ -141,8 +140,7 @@ def answer_table(body: bytes) -> dict[str, Any]:
         raise ValueError("the file is not a CSV file: it holds a zero byte")
     if not text.strip():
         raise ValueError("the file is empty")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         frame = load(io.StringIO(text), format="csv")
     return columns_of(frame, [str(w.message) for w in caught])
 

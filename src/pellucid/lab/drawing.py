@@ -140,8 +140,7 @@ def heard(make: Callable[[], Any]) -> tuple[Any, str]:
     >>> heard(lambda: 2)
     (2, '')
     """
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as found:
         result = make()
     return result, found[0].category.__name__ if found else ""
 

@@ -6,26 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.lab.controls import Control, checked
+from pellucid.lab.pages import PAGES
 from pellucid.lab.trace import Trace
 
 KINDS = ("classes", "values", "points", "none")
 MOST_ROWS = 400  # of a page's data: more are cut with a fixed seed
 HELD_OUT = 0.3  # share of rows that the fit does not see, where a page holds some out
-
-
-class Control(NamedTuple):
-    """One thing to set. ``kind``: "number", "integer", "choice" or "switch"."""
-
-    name: str
-    label: str
-    kind: str
-    default: Any
-    low: float | None = None
-    high: float | None = None
-    step: float | None = None
-    options: tuple[Any, ...] = ()
-    log: bool = False  # the slider moves by factors
-    only: dict[str, tuple[Any, ...]] = {}  # noqa: RUF012  shown only while these others have these values
 
 
 class Preset(NamedTuple):
@@ -47,12 +34,15 @@ class Question(NamedTuple):
     why: str
 
 
+def given(data: Callable[[Any], Any] | None = None, **params: Any) -> tuple[dict[str, Any], Any]:
+    """The settings and the data of a preset."""
+    return params, data
+
+
 def read_presets(text: str, *made: tuple[dict[str, Any], Any]) -> tuple[Preset, ...]:
     """Presets from lines "name | words" (after "! ": the method fails), further lines indented.
 
-    ``made`` has the settings and the data of each.
-
-    >>> read_presets("One | a line\\n    and more\\n! Two | fails", ({}, None), ({"k": 1}, None))[1]
+    >>> read_presets("One | a line\\n    and more\\n! Two | fails", given(), given(k=1))[1]
     Preset(name='Two', words='fails', params={'k': 1}, data=None, broken=True)
     """
     found = []
@@ -96,6 +86,9 @@ class LabData(NamedTuple):
         return self.X[keep], None if self.y is None else self.y[keep]
 
 
+Run = Callable[[LabData | None, dict[str, Any], int], Trace]
+
+
 class Page(NamedTuple):
     """A page of the lab.
 
@@ -111,7 +104,7 @@ class Page(NamedTuple):
     controls: tuple[Control, ...]
     presets: tuple[Preset, ...]
     questions: tuple[Question, ...]
-    run: Callable[[LabData | None, dict[str, Any], int], Trace]
+    run: Run
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -136,24 +129,12 @@ class Page(NamedTuple):
         return {c.name: checked(c, given.get(c.name, c.default)) for c in self.controls}
 
 
-def checked(control: Control, value: Any) -> Any:
-    """A value that the control allows, or one sentence."""
-    if control.kind == "switch":
-        if not isinstance(value, bool):
-            raise ValueError(f"{control.name} must be true or false, got {value!r}")
-        return value
-    if control.kind == "choice":
-        if value not in control.options:
-            allowed = ", ".join(map(str, control.options))
-            raise ValueError(f"{control.name} must be one of {allowed}, got {value!r}")
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise ValueError(f"{control.name} must be a number, got {value!r}")
-    low = -np.inf if control.low is None else control.low
-    high = np.inf if control.high is None else control.high
-    if not low <= value <= high:
-        raise ValueError(f"{control.name} must be between {low:g} and {high:g}, got {value!r}")
-    return round(value) if control.kind == "integer" else float(value)
+def make_page(
+    name: str, kind: str, run: Run, summary: str, controls: Any, presets: Any, questions: str
+) -> Page:
+    """A page of ``PAGES``; ``questions`` as ``read_questions`` reads them."""
+    words = " ".join(summary.split())
+    return Page(name, PAGES[name], words, kind, controls, presets, read_questions(questions), run)
 
 
 def hold_out(n: int, seed: int, share: float = HELD_OUT) -> Any:

@@ -74,8 +74,7 @@ def watch(
     model = clone(estimator)
     if hasattr(model, "set_callbacks"):
         model.set_callbacks(keeper)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         model.fit(X) if y is None and not needs_target(model) else model.fit(X, y)
     if hasattr(model, "set_callbacks"):
         model.set_callbacks()

@@ -265,8 +265,7 @@ def offered(data: Any) -> dict[str, Any]:
     """A table that the page's "load" has from the start; what loading it warns of is noted too."""
     from pellucid.data import load
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         frame = load(data)
     for warning in caught:
         warn(warning.message)

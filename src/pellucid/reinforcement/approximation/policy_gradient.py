@@ -17,9 +17,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
-from pellucid.reinforcement.approximation.approximator import (
-    check_approximator,
-)
+from pellucid.reinforcement.approximation.approximator import check_approximator
 from pellucid.reinforcement.approximation.policy_gradient_kernels import (
     MEAN,
     NONE,

@@ -13,14 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
-from pellucid.reinforcement.learning.agent_kernels import (
-    begin,
-    faded,
-    locate,
-    move,
-    pick,
-    uniform,
-)
+from pellucid.reinforcement.learning.agent_kernels import begin, faded, locate, move, pick, uniform
 
 
 class Planner(NamedTuple):

@@ -23,8 +23,9 @@ def counted(rows: Rows, params: dict[str, Any]) -> Story:
 
     cells, place = read(rows.X), read(rows.query[None])[0]
     models: list[Any] = [None]
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")  # a count of zero is what this page shows
+    with warnings.catch_warnings(
+        record=True, action="always"
+    ) as heard:  # a zero count
         for width in (1, 2):
             models.append(
                 CategoricalNB(alpha=alpha, min_categories=bins).fit(cells[:, :width], rows.y)

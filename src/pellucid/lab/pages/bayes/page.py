@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import rows_code, told
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.bayes import walks
 from pellucid.lab.pages.bayes.conjugate import conjugate
 from pellucid.lab.pages.bayes.counts import counted
@@ -81,60 +82,21 @@ def far_off(rng: Rng) -> LabData:
     return labelled(np.column_stack([x, z]), z > 2.0 + 0.6 * x)
 
 
-FOR_QUERY_X = {"method": NAIVE}
-FOR_ALPHA = {"method": (METHODS[1],)}
-FOR_STEP = {"method": (METHODS[4],)}
+SUMMARY = """
+Start from a belief, multiply by what the rows say, divide by the total. Where that cannot be
+written down, a normal density or a random walk stands in.
+"""
 CONTROLS = (
-    Control("method", "Method", "choice", METHODS[0], options=METHODS),
-    Control(
-        "query_x",
-        "Query, from left to right",
-        "number",
-        0.45,
-        0.0,
-        1.0,
-        0.01,
-        only=FOR_QUERY_X,
-    ),
-    Control(
-        "query_y",
-        "Query, from bottom to top",
-        "number",
-        0.6,
-        0.0,
-        1.0,
-        0.01,
-        only=FOR_QUERY_X,
-    ),
-    Control(
-        "ranges", "Ranges of each column", "integer", 4, 2, 8, 1, only={"method": (METHODS[1],)}
-    ),
-    Control(
-        "alpha",
-        "Pseudo-counts α (Laplace: 1)",
-        "number",
-        1.0,
-        0.0,
-        5.0,
-        0.25,
-        only=FOR_ALPHA,
-    ),
-    Control("prior_a", "Prior a", "number", 1.0, 0.5, 30.0, 0.5, only={"method": (METHODS[2],)}),
-    Control("prior_b", "Prior b", "number", 1.0, 0.5, 30.0, 0.5, only={"method": (METHODS[2],)}),
-    Control(
-        "target", "Posterior of", "choice", "boundary", options=TARGETS, only={"method": WALKS}
-    ),
-    Control(
-        "step",
-        "Step of the walk",
-        "number",
-        1.0,
-        0.02,
-        5.0,
-        log=True,
-        only=FOR_STEP,
-    ),
-    Control("draws", "Moves", "integer", 400, 20, 2000, 20, only={"method": (METHODS[4],)}),
+    choice("method", "Method", METHODS),
+    slider("query_x", "Query, from left to right", 0.45, 0.0, 1.0, 0.01, method=NAIVE),
+    slider("query_y", "Query, from bottom to top", 0.6, 0.0, 1.0, 0.01, method=NAIVE),
+    counter("ranges", "Ranges of each column", 4, 2, 8, method=METHODS[1]),
+    slider("alpha", "Pseudo-counts α (Laplace: 1)", 1.0, 0.0, 5.0, 0.25, method=METHODS[1]),
+    slider("prior_a", "Prior a", 1.0, 0.5, 30.0, 0.5, method=METHODS[2]),
+    slider("prior_b", "Prior b", 1.0, 0.5, 30.0, 0.5, method=METHODS[2]),
+    choice("target", "Posterior of", TARGETS, method=WALKS),
+    slider("step", "Step of the walk", 1.0, 0.02, 5.0, log=True, method=METHODS[4]),
+    counter("draws", "Moves", 400, 20, 2000, 20, method=METHODS[4]),
 )
 PRESETS = read_presets(
     """
@@ -156,15 +118,15 @@ Metropolis and boundaries | A walk over the posterior; every draw is a boundary,
 ! Correlated target | x1 is far from 0, so intercept and slope can hardly be told apart: the
     posterior is a thin ridge. Round steps either leave it and are refused or creep along it.
 """,
-    ({}, blobs),
-    ({"method": METHODS[1]}, blobs),
-    ({"method": METHODS[2], "prior_a": 2.0, "prior_b": 6.0}, blobs),
-    ({"method": METHODS[3]}, near),
-    ({"method": METHODS[4]}, near),
-    ({"method": METHODS[1], "alpha": 0.0, "query_x": 0.17, "query_y": 0.85}, gap),
-    ({"method": METHODS[3], "target": "two means"}, two_groups),
-    ({"method": METHODS[4], "target": "two means", "step": 0.35}, two_groups),
-    ({"method": METHODS[4], "target": "line"}, far_off),
+    given(blobs),
+    given(blobs, method=METHODS[1]),
+    given(blobs, method=METHODS[2], prior_a=2.0, prior_b=6.0),
+    given(near, method=METHODS[3]),
+    given(near, method=METHODS[4]),
+    given(gap, method=METHODS[1], alpha=0.0, query_x=0.17, query_y=0.85),
+    given(two_groups, method=METHODS[3], target="two means"),
+    given(two_groups, method=METHODS[4], target="two means", step=0.35),
+    given(far_off, method=METHODS[4], target="line"),
 )
 QUESTIONS = """
 ? One range was never seen with class 1 in training. Without smoothing, what is the posterior of
@@ -177,14 +139,4 @@ class 1 there?
 = Tiny steps hardly change the density, so they are accepted, and the chain creeps. About a quarter
 to a half of the moves accepted is a good sign in few dimensions.
 """
-PAGE = Page(
-    name="bayes",
-    title="Naive Bayes, Bayes' rule, posteriors, Metropolis",
-    summary="Start from a belief, multiply by what the rows say, divide by the total. Where that "
-    "cannot be written down, a normal density or a random walk stands in.",
-    kind="classes",
-    controls=CONTROLS,
-    presets=PRESETS,
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("bayes", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

@@ -89,8 +89,9 @@ def gaussian(rows: Rows) -> Story:
     sizes = np.unique(np.rint(np.linspace(first, n, MOST_STEPS)).astype(int)).tolist()
     frames = []
     for i, m in enumerate(sizes):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a column may be constant in a class of few rows
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # constant columns
             model = GaussianNB(var_smoothing=1e-3).fit(rows.X[:m], rows.y[:m])
         frames.append(gaussian_frame(rows, model, i, m))
     last = frames[-1]

@@ -7,7 +7,8 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Rng
 from pellucid.data.generators import make_moons, make_rings
-from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
+from pellucid.lab.controls import choice, counter, slider
+from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.clusters.graphs import density_trace, spectral_trace
 from pellucid.lab.pages.clusters.mixture import mixture_trace
 from pellucid.lab.pages.clusters.parts import kmeans_trace
@@ -27,8 +28,7 @@ METHODS = {
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """The trace of the chosen method."""
     assert data is not None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the verdict says what went wrong
+    with warnings.catch_warnings(action="ignore"):  # the verdict says what went wrong
         return METHODS[params["method"]](data, params, seed)
 
 
@@ -72,19 +72,35 @@ def unequal(rng: Rng) -> LabData:
     return _table(np.vstack([wide, small]))
 
 
-STARTED = {"method": ("k-means", "mixture")}
-
-QUESTIONS = """
-? k-means stops because no row changes its cluster and no centre moves. Has it found the least
-possible sum of squares?
-(_) yes, always (_) only with k-means++ (x) not necessarily
-= Every half-step lowers J, so it ends, but in a local optimum that depends on the start. k-means++
-makes bad ones unlikely, not impossible.
-? Two rings around the same centre: which method tells them apart?
-(_) k-means (_) a mixture of two Gaussians (x) spectral clustering
-= Rings are connected chains of near neighbours. A graph sees that; centres and ellipses do not.
+SUMMARY = """
+Five ideas of a group: near a centre, likely under a component, merged before others, densely
+connected, cut off in a graph. The same rows can have a different answer in each.
 """
-PRESETS = """
+CONTROLS = (
+    choice("method", "Method", METHODS),
+    counter(
+        "k",
+        "Clusters",
+        3,
+        1,
+        8,
+        method=("k-means", "mixture", "agglomerative", "divisive", "spectral"),
+    ),
+    choice("start", "Start", ("k-means++", "one corner"), method=("k-means", "mixture")),
+    choice("covariance", "Shape of components", ("full", "tied", "spherical"), method="mixture"),
+    choice(
+        "linkage",
+        "Distance of clusters",
+        ("single", "average", "complete", "ward"),
+        "average",
+        method="agglomerative",
+    ),
+    slider("eps", "Radius ε", 0.3, 0.01, 10.0, 0.01, log=True, method="density"),
+    counter("min_rows", "Rows that make a core", 4, 1, 20, method="density"),
+    counter("neighbours", "Neighbours in the graph", 5, 2, 30, method="spectral"),
+)
+PRESETS = read_presets(
+    """
 k-means | Three round groups of one size: what k-means is made for.
 Mixture by EM | Two long groups that touch: rows have shares in both, and every round lifts the
     log-likelihood.
@@ -100,100 +116,25 @@ Spectral | Two rings: near in the graph, not near a centre.
 ! Break it: unequal sizes | A wide group of 48 rows beside a small one of 7: cutting the wide one in
     two saves more squared distance than keeping the small one apart. A mixture lets groups have
     sizes and widths.
-"""
-FOR_K = {"method": ("k-means", "mixture", "agglomerative", "divisive", "spectral")}
-FOR_COVARIANCE = {"method": ("mixture",)}
-FOR_LINKAGE = {"method": ("agglomerative",)}
-FOR_EPS = {"method": ("density",)}
-FOR_NEIGHBOURS = {"method": ("spectral",)}
-PAGE = Page(
-    name="clusters",
-    title="k-means, mixtures, hierarchies, density, spectra",
-    summary=(
-        "Five ideas of a group: near a centre, likely under a component, merged before others, "
-        "densely connected, cut off in a graph. The same rows can have a different answer in each."
-    ),
-    kind="points",
-    controls=(
-        Control("method", "Method", "choice", "k-means", options=tuple(METHODS)),
-        Control(
-            "k",
-            "Clusters",
-            "integer",
-            3,
-            low=1,
-            high=8,
-            step=1,
-            only=FOR_K,
-        ),
-        Control(
-            "start",
-            "Start",
-            "choice",
-            "k-means++",
-            options=("k-means++", "one corner"),
-            only=STARTED,
-        ),
-        Control(
-            "covariance",
-            "Shape of components",
-            "choice",
-            "full",
-            options=("full", "tied", "spherical"),
-            only=FOR_COVARIANCE,
-        ),
-        Control(
-            "linkage",
-            "Distance of clusters",
-            "choice",
-            "average",
-            options=("single", "average", "complete", "ward"),
-            only=FOR_LINKAGE,
-        ),
-        Control(
-            "eps",
-            "Radius ε",
-            "number",
-            0.3,
-            low=0.01,
-            high=10.0,
-            step=0.01,
-            log=True,
-            only=FOR_EPS,
-        ),
-        Control(
-            "min_rows",
-            "Rows that make a core",
-            "integer",
-            4,
-            low=1,
-            high=20,
-            step=1,
-            only=FOR_EPS,
-        ),
-        Control(
-            "neighbours",
-            "Neighbours in the graph",
-            "integer",
-            5,
-            low=2,
-            high=30,
-            step=1,
-            only=FOR_NEIGHBOURS,
-        ),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({}, blobs),
-        ({"method": "mixture", "k": 2}, ellipses),
-        ({"method": "agglomerative"}, blobs),
-        ({"method": "divisive", "k": 5}, blobs),
-        ({"method": "density", "eps": 0.31}, moons),
-        ({"method": "spectral", "k": 2}, rings),
-        ({"start": "one corner"}, far_blobs),
-        ({"k": 2}, rings),
-        ({"k": 2}, unequal),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
+""",
+    given(blobs),
+    given(ellipses, method="mixture", k=2),
+    given(blobs, method="agglomerative"),
+    given(blobs, method="divisive", k=5),
+    given(moons, method="density", eps=0.31),
+    given(rings, method="spectral", k=2),
+    given(far_blobs, start="one corner"),
+    given(rings, k=2),
+    given(unequal, k=2),
 )
+QUESTIONS = """
+? k-means stops because no row changes its cluster and no centre moves. Has it found the least
+possible sum of squares?
+(_) yes, always (_) only with k-means++ (x) not necessarily
+= Every half-step lowers J, so it ends, but in a local optimum that depends on the start. k-means++
+makes bad ones unlikely, not impossible.
+? Two rings around the same centre: which method tells them apart?
+(_) k-means (_) a mixture of two Gaussians (x) spectral clustering
+= Rings are connected chains of near neighbours. A graph sees that; centres and ellipses do not.
+"""
+PAGE = make_page("clusters", "points", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

@@ -46,10 +46,7 @@ def tree_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         told(
             data,
             "points",
-            [
-                rows_panel(data, "Rows and clusters so far", held=False, alt=alt),
-                _tree(picture),
-            ],
+            [rows_panel(data, "Rows and clusters so far", held=False, alt=alt), _tree(picture)],
         ),
         model.card().to_dict(),
         frames,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.decision_trees import parts
 from pellucid.lab.pages.decision_trees.table import FILL, LOST, METHODS, grow
 from pellucid.lab.pages.samples import labelled, moons
@@ -89,49 +90,21 @@ def clear(rng: Rng) -> LabData:
     return labelled(X, X[:, 0] + 0.3 * rng.normal(size=100) > 5)
 
 
-FOR_CRITERION = {"method": ("CART",)}
-FOR_ALPHA = {"pruning": ("cost complexity",)}
-FOR_FILL = {"method": ("ID3", "C4.5")}
+SUMMARY = """
+Ask the question that leaves the purest groups, and ask again in each group. Then cut what does not
+help on rows the tree has not seen.
+"""
 CONTROLS = (
-    Control("method", "Tree", "choice", "CART", options=tuple(METHODS)),
-    Control(
-        "criterion",
-        "Impurity",
-        "choice",
-        "gini",
-        options=("gini", "entropy", "misclassification"),
-        only=FOR_CRITERION,
-    ),
-    Control("ranges", "Ranges of each column", "integer", 4, 2, 8, 1, only={"method": ("ID3",)}),
-    Control("depth", "Depth at most", "integer", 5, 1, 8, 1),
-    Control(
-        "pruning",
-        "Pruning",
-        "choice",
-        "none",
-        options=("none", "validation", "pessimistic", "cost complexity"),
-    ),
-    Control(
-        "alpha",
-        "Cost α of a leaf",
-        "number",
-        0.01,
-        0.0,
-        0.2,
-        0.005,
-        only=FOR_ALPHA,
-    ),
-    Control("row_number", "Row number as an attribute", "switch", False),
-    Control("missing", "Share of x1 that is not known", "number", 0.0, 0.0, 1.0, 0.05),
-    Control("lost", "Which rows have lost it", "choice", LOST[0], options=LOST),
-    Control(
-        "fill",
-        "A row without the value",
-        "choice",
-        "fractions",
-        options=tuple(FILL),
-        only=FOR_FILL,
-    ),
+    choice("method", "Tree", METHODS, "CART"),
+    choice("criterion", "Impurity", ("gini", "entropy", "misclassification"), method="CART"),
+    counter("ranges", "Ranges of each column", 4, 2, 8, method="ID3"),
+    counter("depth", "Depth at most", 5, 1, 8),
+    choice("pruning", "Pruning", ("none", "validation", "pessimistic", "cost complexity")),
+    slider("alpha", "Cost α of a leaf", 0.01, 0.0, 0.2, 0.005, pruning="cost complexity"),
+    switch("row_number", "Row number as an attribute"),
+    slider("missing", "Share of x1 that is not known", 0.0, 0.0, 1.0, 0.05),
+    choice("lost", "Which rows have lost it", LOST),
+    choice("fill", "A row without the value", FILL, method=("ID3", "C4.5")),
 )
 PRESETS = read_presets(
     """
@@ -149,12 +122,12 @@ Pruning on validation rows | A deep tree learns the noise by heart; cuts that do
     the classes apart better than any value, so the tree asks that: few training rows are wrong, and
     new rows, whose x1 is known, are mostly called class 0. Cells lost by chance do less harm.
 """,
-    ({"depth": 4}, steps),
-    ({"method": "ID3"}, steps),
-    ({"method": "C4.5", "pruning": "pessimistic"}, steps),
-    ({"depth": 8, "pruning": "validation"}, noisy_moons),
-    ({"method": "ID3", "row_number": True}, clear),
-    ({"missing": 0.9, "lost": LOST[1], "depth": 3}, steps),
+    given(steps, depth=4),
+    given(steps, method="ID3"),
+    given(steps, method="C4.5", pruning="pessimistic"),
+    given(noisy_moons, depth=8, pruning="validation"),
+    given(clear, method="ID3", row_number=True),
+    given(steps, missing=0.9, lost=LOST[1], depth=3),
 )
 QUESTIONS = """
 ? An attribute has another value in every row. What is its information gain?
@@ -166,14 +139,4 @@ greatest and the question useless; the gain ratio divides by log₂ n.
 = The first questions find the shape, the last ones single out wrong labels. Pruning takes those
 back.
 """
-PAGE = Page(
-    name="decision_trees",
-    title="Trees: ID3, C4.5, CART",
-    summary="Ask the question that leaves the purest groups, and ask again in each group. Then cut "
-    "what does not help on rows the tree has not seen.",
-    kind="classes",
-    controls=CONTROLS,
-    presets=PRESETS,
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("decision_trees", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

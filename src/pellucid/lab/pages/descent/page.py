@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.descent.parts import (
     METHODS,
     Problem,
@@ -210,7 +211,35 @@ SHORT = noisy_line(0.0, 2.0, 1.5, 1.0, 0.35)
 SIZES = noisy_line(40.0, 120.0, 0.03, 1.0, 0.4)
 ASIDE = {"b0": -1.0, "w0": 1.0}  # a start off the valley
 
-PRESETS = """
+
+SUMMARY = """
+Walk down the cost of a line. The rate decides whether the walk arrives, crawls or runs away; the
+shape of the cost decides which rates are possible.
+"""
+CONTROLS = (
+    choice("method", "Method", METHODS),
+    slider(
+        "rate",
+        "Rate η",
+        0.4,
+        1e-5,
+        3.0,
+        log=True,
+        method=tuple(m for m in METHODS if m != "Newton"),
+    ),
+    choice(
+        "schedule", "Rate over time", ("constant", "falling"), method=("stochastic", "mini-batch")
+    ),
+    slider("beta", "Momentum β", 0.8, 0.0, 0.99, 0.01, method="momentum"),
+    counter("batch", "Rows per update", 5, 2, 50, method="mini-batch"),
+    slider("damping", "Damping", 0.0, 0.0, 5.0, 0.1, method="Newton"),
+    counter("steps", "Updates", 30, 1, 120),
+    slider("b0", "Start b", 0.0, -5.0, 5.0, 0.1),
+    slider("w0", "Start w", 0.0, -5.0, 5.0, 0.1),
+    switch("scaled", "Standardise x"),
+)
+PRESETS = read_presets(
+    """
 A rate below the limit | Across the valley the cost is steep and two steps are enough; along it the
     slope is small, and so are the steps.
 One row at a time | Each row points somewhere else, so the path trembles; a falling rate lets it
@@ -223,7 +252,15 @@ Standardised inputs | With mean 0 and variance 1 the level lines are circles, an
     the valley and away.
 ! Unscaled inputs | x is near 80, so the cost is thousands of times steeper in the slope than in the
     intercept. A rate that the slope bears leaves the intercept where it was.
-"""
+""",
+    given(SHORT, rate=0.4, steps=40, **ASIDE),
+    given(SHORT, method="stochastic", rate=0.4, schedule="falling", steps=100, **ASIDE),
+    given(SHORT, method="momentum", rate=0.1, beta=0.8, steps=40, **ASIDE),
+    given(SHORT, method="Newton", **ASIDE),
+    given(SIZES, rate=0.4, steps=20, scaled=True),
+    given(SHORT, rate=0.95, steps=25, **ASIDE),
+    given(SIZES, rate=2.5e-4, steps=60),
+)
 QUESTIONS = """
 ? The largest curvature of the cost is λmax. Above which constant rate does gradient descent run
 away?
@@ -235,59 +272,4 @@ away?
 = The cost is exactly a parabola, and the Newton step goes to the lowest point of the parabola that
 fits the cost at the current place.
 """
-FOR_RATE = {"method": tuple(m for m in METHODS if m != "Newton")}
-FOR_SCHEDULE = {"method": ("stochastic", "mini-batch")}
-PAGE = Page(
-    name="descent",
-    title="Gradient descent, SGD, Newton",
-    summary="Walk down the cost of a line. The rate decides whether the walk arrives, crawls or "
-    "runs away; the shape of the cost decides which rates are possible.",
-    kind="values",
-    controls=(
-        Control("method", "Method", "choice", "gradient descent", options=tuple(METHODS)),
-        Control(
-            "rate",
-            "Rate η",
-            "number",
-            0.4,
-            1e-5,
-            3.0,
-            log=True,
-            only=FOR_RATE,
-        ),
-        Control(
-            "schedule",
-            "Rate over time",
-            "choice",
-            "constant",
-            options=("constant", "falling"),
-            only=FOR_SCHEDULE,
-        ),
-        Control(
-            "beta", "Momentum β", "number", 0.8, 0.0, 0.99, 0.01, only={"method": ("momentum",)}
-        ),
-        Control(
-            "batch", "Rows per update", "integer", 5, 2, 50, 1, only={"method": ("mini-batch",)}
-        ),
-        Control("damping", "Damping", "number", 0.0, 0.0, 5.0, 0.1, only={"method": ("Newton",)}),
-        Control("steps", "Updates", "integer", 30, 1, 120, 1),
-        Control("b0", "Start b", "number", 0.0, -5.0, 5.0, 0.1),
-        Control("w0", "Start w", "number", 0.0, -5.0, 5.0, 0.1),
-        Control("scaled", "Standardise x", "switch", False),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({"rate": 0.4, "steps": 40, **ASIDE}, SHORT),
-        (
-            {"method": "stochastic", "rate": 0.4, "schedule": "falling", "steps": 100, **ASIDE},
-            SHORT,
-        ),
-        ({"method": "momentum", "rate": 0.1, "beta": 0.8, "steps": 40, **ASIDE}, SHORT),
-        ({"method": "Newton", **ASIDE}, SHORT),
-        ({"rate": 0.4, "steps": 20, "scaled": True}, SIZES),
-        ({"rate": 0.95, "steps": 25, **ASIDE}, SHORT),
-        ({"rate": 2.5e-4, "steps": 60}, SIZES),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("descent", "values", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

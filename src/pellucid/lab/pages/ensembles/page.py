@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.ensembles import parts
 from pellucid.lab.pages.ensembles.boosting import adaptive, gradual
 from pellucid.lab.pages.samples import flipped, moons, xor
@@ -86,20 +87,16 @@ def noisy(rng: Rng) -> LabData:
     return flipped(moons(rng, 110, 0.18), 0.2, rng)
 
 
-FOR_RATE = {"method": ("AdaBoost", "gradient boosting")}
+SUMMARY = """
+Many simple trees vote. Drawn rows make them differ (bagging, forests), or weights and residuals
+send each to what the others got wrong (boosting).
+"""
 CONTROLS = (
-    Control("method", "Committee", "choice", "random forest", options=METHODS),
-    Control("rounds", "Members", "integer", 25, 1, 60, 1),
-    Control("depth", "Depth of a tree", "integer", 4, 1, 8, 1),
-    Control(
-        "rate",
-        "Learning rate ν",
-        "number",
-        1.0,
-        0.05,
-        1.0,
-        0.05,
-        only=FOR_RATE,
+    choice("method", "Committee", METHODS, "random forest"),
+    counter("rounds", "Members", 25, 1, 60),
+    counter("depth", "Depth of a tree", 4, 1, 8),
+    slider(
+        "rate", "Learning rate ν", 1.0, 0.05, 1.0, 0.05, method=("AdaBoost", "gradient boosting")
     ),
 )
 PRESETS = read_presets(
@@ -114,12 +111,12 @@ Gradient boosting | Each tree fits what is left, y − p, and a share ν of it i
 ! Stumps only | Opposite corners have one class. A stump asks about one column alone, and no sum of
     such questions says 'this and that': more rounds do not help, depth 2 does.
 """,
-    ({}, moons),
-    ({"method": "bagging", "depth": 8}, moons),
-    ({"method": "AdaBoost", "depth": 1, "rounds": 30}, moons),
-    ({"method": "gradient boosting", "depth": 2, "rate": 0.3, "rounds": 30}, moons),
-    ({"method": "AdaBoost", "depth": 2, "rounds": 40}, noisy),
-    ({"method": "gradient boosting", "depth": 1, "rate": 0.3, "rounds": 30}, xor),
+    given(moons),
+    given(moons, method="bagging", depth=8),
+    given(moons, method="AdaBoost", depth=1, rounds=30),
+    given(moons, method="gradient boosting", depth=2, rate=0.3, rounds=30),
+    given(noisy, method="AdaBoost", depth=2, rounds=40),
+    given(xor, method="gradient boosting", depth=1, rate=0.3, rounds=30),
 )
 QUESTIONS = """
 ? A bootstrap sample draws n rows with replacement. What share of the rows is in it, about?
@@ -131,14 +128,4 @@ without a held-out set.
 = The members are right about the place and so wrong about the label; every mistake multiplies the
 weight by exp(2α) beside the others.
 """
-PAGE = Page(
-    name="ensembles",
-    title="Forests, bagging, AdaBoost, gradient boosting",
-    summary="Many simple trees vote. Drawn rows make them differ (bagging, forests), or weights "
-    "and residuals send each to what the others got wrong (boosting).",
-    kind="classes",
-    controls=CONTROLS,
-    presets=PRESETS,
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("ensembles", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

@@ -43,8 +43,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         if growth is not None:
             label = "training error + VC, lines"
             marks.insert(
-                1,
-                line(SIZES[: i + 1], np.minimum(growth[: i + 1], 1.5), colour=1, label=label),
+                1, line(SIZES[: i + 1], np.minimum(growth[: i + 1], 1.5), colour=1, label=label)
             )
         panels = [
             plane(

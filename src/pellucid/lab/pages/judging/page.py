@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import told
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.judging import bound as _bound_steps
 from pellucid.lab.pages.judging import chance as _chance_steps
 from pellucid.lab.pages.judging import fold_wheel as _fold_steps
@@ -79,7 +80,20 @@ def clouds(n: int, distance: float, share: float = 0.5, every: int = 2) -> Any:
     return make
 
 
-PRESETS = """
+SUMMARY = """
+How good is a rule, how sure is that number, and how is one fooled? The rows held out must not have
+chosen anything.
+"""
+CONTROLS = (
+    choice("method", "Method", METHODS),
+    slider("cost", "Cost of a missed class 1", 2.0, 0.5, 20.0, 0.5, method="threshold"),
+    counter("folds", "Folds", 6, 2, 12, method="folds"),
+    choice("learner", "Learner", LEARNERS, method=("folds", "bound")),
+    counter("models", "Candidates compared", 1, 1, 1000, log=True, method="bound"),
+    counter("candidates", "Lines drawn", 1000, 2, 1000, log=True, method="random lines"),
+)
+PRESETS = read_presets(
+    """
 Move the threshold | From strict to lenient: every step down finds more of class 1 and raises more
     false alarms.
 Fold wheel | Every row is held out once; the folds differ, and their spread says how sure the mean
@@ -93,7 +107,14 @@ Bound against n | What can be promised of the true error shrinks with the root o
     as fresh rows show.
 ! 1000 candidates | The classes are the same, nothing can be learned. The best of 1000 random lines
     still looks clever on the rows that chose it.
-"""
+""",
+    given(clouds(60, 1.6, 0.4), method="threshold"),
+    given(clouds(60, 1.6), method="folds"),
+    given(clouds(50, 1.2), method="t-tests"),
+    given(clouds(60, 2.0), method="bound"),
+    given(clouds(48, 0.0, every=3), method="tune on the test rows"),
+    given(clouds(60, 0.0), method="random lines", candidates=1000),
+)
 QUESTIONS = """
 ? Two learners are equally good. A test at level 0.05 is made in 20 experiments. How many false
 alarms are expected?
@@ -106,69 +127,4 @@ will the test rows say?
 = Among many candidates some are right by luck on these rows. The least of many noisy numbers is no
 estimate of anything; fresh rows are needed.
 """
-FOR_COST = {"method": ("threshold",)}
-FOR_LEARNER = {"method": ("folds", "bound")}
-FOR_MODELS = {"method": ("bound",)}
-FOR_CANDIDATES = {"method": ("random lines",)}
-PAGE = Page(
-    name="judging",
-    title="Evaluation: thresholds, folds, tests, bounds",
-    summary="How good is a rule, how sure is that number, and how is one fooled? The rows held "
-    "out must not have chosen anything.",
-    kind="classes",
-    controls=(
-        Control("method", "Method", "choice", "threshold", options=tuple(METHODS)),
-        Control(
-            "cost",
-            "Cost of a missed class 1",
-            "number",
-            2.0,
-            0.5,
-            20.0,
-            0.5,
-            only=FOR_COST,
-        ),
-        Control("folds", "Folds", "integer", 6, 2, 12, 1, only={"method": ("folds",)}),
-        Control(
-            "learner",
-            "Learner",
-            "choice",
-            "logistic regression",
-            options=tuple(LEARNERS),
-            only=FOR_LEARNER,
-        ),
-        Control(
-            "models",
-            "Candidates compared",
-            "integer",
-            1,
-            1,
-            1000,
-            1,
-            log=True,
-            only=FOR_MODELS,
-        ),
-        Control(
-            "candidates",
-            "Lines drawn",
-            "integer",
-            1000,
-            2,
-            1000,
-            1,
-            log=True,
-            only=FOR_CANDIDATES,
-        ),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({"method": "threshold"}, clouds(60, 1.6, 0.4)),
-        ({"method": "folds"}, clouds(60, 1.6)),
-        ({"method": "t-tests"}, clouds(50, 1.2)),
-        ({"method": "bound"}, clouds(60, 2.0)),
-        ({"method": "tune on the test rows"}, clouds(48, 0.0, every=3)),
-        ({"method": "random lines", "candidates": 1000}, clouds(60, 0.0)),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("judging", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

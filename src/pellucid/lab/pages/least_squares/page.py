@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, slider
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
-from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
+from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.least_squares.parts import (
     COLUMNS,
     MODELS,
@@ -177,7 +178,17 @@ def with_outlier(rng: Rng) -> LabData:
     return LabData(X, y, np.append(good.held_out, False), ("x",))
 
 
-PRESETS = """
+SUMMARY = """
+The line with the smallest squares, and what a penalty on the coefficients does to it. Columns are
+standardised, so that the penalty treats them alike.
+"""
+CONTROLS = (
+    choice("method", "Method", METHODS),
+    choice("columns", "Columns", COLUMNS),
+    slider("alpha", "Penalty α at the end", 0.1, 1e-4, 100.0, log=True, method=("ridge", "lasso")),
+)
+PRESETS = read_presets(
+    """
 A line | One row more in every frame: each new row pulls the line by its residual.
 Ridge | As the penalty falls, the ball grows until it touches the level line of the solution.
 Lasso | The ball has corners on the axes: the level lines often touch it there, and a coefficient is
@@ -188,7 +199,14 @@ Collinear columns with ridge | A little penalty makes the flat valley a bowl: th
     the weight.
 ! An outlier | The last row is far above the others. Its square is larger than all the others
     together, so the line bends to it and the held-out rows pay.
-"""
+""",
+    given(straight, method="least squares"),
+    given(bent, method="ridge", columns="x and x²", alpha=1.0),
+    given(bent, method="lasso", columns="x and x²", alpha=0.1),
+    given(straight, method="least squares", columns="x and almost x"),
+    given(straight, method="ridge", columns="x and almost x", alpha=1.0),
+    given(with_outlier, method="least squares"),
+)
 QUESTIONS = """
 ? Two columns matter little. Which method can set a coefficient to exactly 0?
 (_) Least squares (_) Ridge (x) The lasso
@@ -198,36 +216,4 @@ first there. The round ball of ridge has no corners: its coefficients get small,
 (_) 40 times as much as another row (x) 1600 times as much (_) As much as another
 = Residuals are squared: (20 / 0.5)² = 1600. One such row can move the whole line.
 """
-FOR_ALPHA = {"method": ("ridge", "lasso")}
-PAGE = Page(
-    name="least_squares",
-    title="Least squares, ridge, lasso",
-    summary="The line with the smallest squares, and what a penalty on the coefficients does to "
-    "it. Columns are standardised, so that the penalty treats them alike.",
-    kind="values",
-    controls=(
-        Control("method", "Method", "choice", "least squares", options=METHODS),
-        Control("columns", "Columns", "choice", "x", options=tuple(COLUMNS)),
-        Control(
-            "alpha",
-            "Penalty α at the end",
-            "number",
-            0.1,
-            1e-4,
-            100.0,
-            log=True,
-            only=FOR_ALPHA,
-        ),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({"method": "least squares"}, straight),
-        ({"method": "ridge", "columns": "x and x²", "alpha": 1.0}, bent),
-        ({"method": "lasso", "columns": "x and x²", "alpha": 0.1}, bent),
-        ({"method": "least squares", "columns": "x and almost x"}, straight),
-        ({"method": "ridge", "columns": "x and almost x", "alpha": 1.0}, straight),
-        ({"method": "least squares"}, with_outlier),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("least_squares", "values", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import told
-from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
+from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.linear_classifiers import gaussian as _gaussian_steps
 from pellucid.lab.pages.linear_classifiers import logistic as _logistic_steps
 from pellucid.lab.pages.linear_classifiers import perceptron as _perceptron_steps
@@ -64,7 +65,30 @@ APART = clouds(((-1.6, -1.2), (1.6, 1.2)), ([[0.5, 0.1], [0.1, 0.5]],) * 2, 28)
 ASIDE = clouds(((1.2, 2.6), (3.0, 1.4)), ([[0.16, 0.05], [0.05, 0.2]],) * 2, 28)
 RINGS = clouds(((0.0, 0.0), (0.2, 0.1)), ([[0.15, 0.0], [0.0, 0.15]], [[3.0, 0.0], [0.0, 3.0]]), 28)
 
-PRESETS = """
+
+SUMMARY = """
+Four ways to a boundary: climb the likelihood, correct one mistake at a time, or describe every
+class by a Gaussian.
+"""
+CONTROLS = (
+    choice("method", "Method", METHODS),
+    choice("solver", "Solver", ("Newton", "gradient descent"), method="logistic regression"),
+    slider(
+        "rate",
+        "Rate η",
+        0.5,
+        0.01,
+        5.0,
+        log=True,
+        method="logistic regression",
+        solver="gradient descent",
+    ),
+    counter("steps", "Steps", 12, 1, 60, method="logistic regression"),
+    slider("penalty", "Penalty 1/C", 0.0, 0.0, 10.0, 0.1, method="logistic regression"),
+    counter("epochs", "Epochs at most", 8, 1, 30, method="perceptron"),
+)
+PRESETS = read_presets(
+    """
 Logistic regression | Newton's steps climb the likelihood; the probabilities are the sigmoid of the
     score.
 Perceptron | A row on the wrong side pulls the weights towards it; the others do nothing.
@@ -79,7 +103,16 @@ QDA | Each class may have its own covariance, and the boundary becomes a curve.
     near one half.
 ! Unequal covariances | One class sits inside the other. LDA gives both the same covariance, so its
     line cannot bend round the inner class.
-"""
+""",
+    given(OVERLAP),
+    given(ASIDE, method="perceptron", epochs=20),
+    given(LONG, method="LDA"),
+    given(RINGS, method="QDA"),
+    given(APART, method="logistic regression", steps=15),
+    given(xor, method="perceptron", epochs=2),
+    given(xor, method="logistic regression"),
+    given(RINGS, method="LDA"),
+)
 QUESTIONS = """
 ? A line separates the two classes. Where do the weights of logistic regression without a penalty
 end?
@@ -91,62 +124,4 @@ rises for ever and has no maximum.
 = w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as they are, however
 near it is.
 """
-FOR_SOLVER = {"method": ("logistic regression",)}
-FOR_RATE = {"method": ("logistic regression",), "solver": ("gradient descent",)}
-PAGE = Page(
-    name="linear_classifiers",
-    title="Logistic regression, perceptron, LDA, QDA",
-    summary="Four ways to a boundary: climb the likelihood, correct one mistake at a time, or "
-    "describe every class by a Gaussian.",
-    kind="classes",
-    controls=(
-        Control("method", "Method", "choice", "logistic regression", options=tuple(METHODS)),
-        Control(
-            "solver",
-            "Solver",
-            "choice",
-            "Newton",
-            options=("Newton", "gradient descent"),
-            only=FOR_SOLVER,
-        ),
-        Control(
-            "rate",
-            "Rate η",
-            "number",
-            0.5,
-            0.01,
-            5.0,
-            log=True,
-            only=FOR_RATE,
-        ),
-        Control(
-            "steps", "Steps", "integer", 12, 1, 60, 1, only={"method": ("logistic regression",)}
-        ),
-        Control(
-            "penalty",
-            "Penalty 1/C",
-            "number",
-            0.0,
-            0.0,
-            10.0,
-            0.1,
-            only=FOR_SOLVER,
-        ),
-        Control(
-            "epochs", "Epochs at most", "integer", 8, 1, 30, 1, only={"method": ("perceptron",)}
-        ),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({}, OVERLAP),
-        ({"method": "perceptron", "epochs": 20}, ASIDE),
-        ({"method": "LDA"}, LONG),
-        ({"method": "QDA"}, RINGS),
-        ({"method": "logistic regression", "steps": 15}, APART),
-        ({"method": "perceptron", "epochs": 2}, xor),
-        ({"method": "logistic regression"}, xor),
-        ({"method": "LDA"}, RINGS),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("linear_classifiers", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

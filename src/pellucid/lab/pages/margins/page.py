@@ -6,8 +6,9 @@ an island.
 
 from typing import Any
 
+from pellucid.lab.controls import choice, slider, switch
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.margins import parts
 from pellucid.lab.pages.samples import blobs, moons, rings
 from pellucid.lab.trace import Trace
@@ -79,23 +80,15 @@ def near(rng: Any) -> LabData:
     return blobs(rng, 70, ((0, 0), (1.8, 1.2)), 0.9)
 
 
-FOR_SIGMA = {"method": ("Gaussian",)}
+SUMMARY = """
+Of all boundaries that divide two classes, take the one with the widest street. Only the rows at its
+edge hold it; a kernel bends it.
+"""
 CONTROLS = (
-    Control("method", "Kernel", "choice", "linear", options=METHODS),
-    Control("hard", "Hard margin (C = ∞)", "switch", False),
-    Control(
-        "C", "Price C of a slack", "number", 1.0, 0.01, 1000.0, log=True, only={"hard": (False,)}
-    ),
-    Control(
-        "sigma",
-        "Width σ of the Gaussian",
-        "number",
-        0.8,
-        0.03,
-        5.0,
-        log=True,
-        only=FOR_SIGMA,
-    ),
+    choice("method", "Kernel", METHODS),
+    switch("hard", "Hard margin (C = ∞)"),
+    slider("C", "Price C of a slack", 1.0, 0.01, 1000.0, log=True, hard=False),
+    slider("sigma", "Width σ of the Gaussian", 0.8, 0.03, 5.0, log=True, method="Gaussian"),
 )
 PRESETS = read_presets(
     """
@@ -111,12 +104,12 @@ Gaussian kernel | Every support vector casts a hill; their sum bends round the m
 ! Tiny σ | With σ far below the distance of neighbours k(x, z) is about 0 for any two rows: each is
     an island, all become support vectors, training error 0, and between the islands f says nothing.
 """,
-    ({"hard": True}, apart),
-    ({"C": 1.0}, near),
-    ({"method": "quadratic (lift to 3-D)", "C": 1.0}, rings),
-    ({"method": "Gaussian", "sigma": 0.6, "C": 2.0}, moons),
-    ({"hard": True}, near),
-    ({"method": "Gaussian", "sigma": 0.05, "C": 10.0}, moons),
+    given(apart, hard=True),
+    given(near, C=1.0),
+    given(rings, method="quadratic (lift to 3-D)", C=1.0),
+    given(moons, method="Gaussian", sigma=0.6, C=2.0),
+    given(near, hard=True),
+    given(moons, method="Gaussian", sigma=0.05, C=10.0),
 )
 QUESTIONS = """
 ? A row far outside the street is deleted. What happens to the boundary?
@@ -128,14 +121,4 @@ wrong side hold the boundary.
 = k(x, z) is 1 for x = z and about 0 otherwise: no row says anything about another, so each must
 hold its own place.
 """
-PAGE = Page(
-    name="margins",
-    title="Support vectors and kernels",
-    summary="Of all boundaries that divide two classes, take the one with the widest street. Only "
-    "the rows at its edge hold it; a kernel bends it.",
-    kind="classes",
-    controls=CONTROLS,
-    presets=PRESETS,
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("margins", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

@@ -200,8 +200,7 @@ def soft(table: Table, C: float) -> tuple[Any, list[Frame], int]:
     """SMO: two multipliers a step, from all at 0."""
 
     def fit(steps: int) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # stopped on purpose
+        with warnings.catch_warnings(action="ignore"):  # stopped on purpose
             return SVC(C=C, kernel=table.kernel, max_iter=steps).fit(table.X, table.y)
 
     last = fit(MOST_STEPS)
@@ -236,8 +235,7 @@ def hard(table: Table) -> tuple[Any, list[Frame]]:
     model, recorder = watched(MaximumMarginClassifier(kernel=table.kernel), table.X, table.y)
     states = recorder.runs[-1]
     top = max(float(state.multipliers_.max()) for state in states)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # stopped before the first step
+    with warnings.catch_warnings(action="ignore"):  # stopped before the first step
         nothing = SVC(kernel=table.kernel, max_iter=0).fit(table.X, table.y)
     words = "a = 0: w = 0, no boundary yet; every row breaks its condition y f ≥ 1"
     first = frame(table, nothing, 0, words, top, price=None, gap=None)
@@ -258,8 +256,7 @@ def rising(table: Table) -> tuple[Any, list[Frame]]:
     """Soft margins whose price grows: what happens where no hard margin exists."""
     models = []
     for C in PRICES:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             models.append(MaximumMarginClassifier(C=C, kernel=table.kernel).fit(table.X, table.y))
     frames = []
     for i, (C, model) in enumerate(zip(PRICES, models, strict=True)):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Rng
+from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import number, rows_code, told
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.neighbours import parts
 from pellucid.lab.pages.samples import blobs, labelled, moons
 from pellucid.lab.trace import Trace
@@ -78,34 +79,24 @@ def uneven(rng: Rng) -> LabData:
     return labelled(X, y, ("weight in grams", "height in metres"))
 
 
-FOR_K = {"method": ("regions by k", "one query")}
+SUMMARY = """
+Keep the rows; a new one gets the label of most of the rows around it. The distance decides who is
+near.
+"""
 CONTROLS = (
-    Control("method", "What to watch", "choice", "regions by k", options=tuple(WORDS)),
-    Control(
-        "k",
-        "Neighbours k at most",
-        "integer",
-        25,
-        2,
-        60,
-        1,
-        only=FOR_K,
-    ),
-    Control(
+    choice("method", "What to watch", WORDS),
+    counter("k", "Neighbours k at most", 25, 2, 60, method=("regions by k", "one query")),
+    choice(
         "weights",
         "Weights of the votes",
-        "choice",
-        "uniform",
-        options=("uniform", "distance"),
-        only=FOR_K,
+        ("uniform", "distance"),
+        method=("regions by k", "one query"),
     ),
-    Control(
-        "metric", "Distance", "choice", "euclidean", options=("euclidean", "manhattan", "chebyshev")
-    ),
-    Control("standardise", "Standardise the columns", "switch", False),
-    Control("noise", "Columns of noise added", "integer", 0, 0, 50, 1),
-    Control("query_x", "Query, from left to right", "number", 0.55, 0.0, 1.0, 0.01),
-    Control("query_y", "Query, from bottom to top", "number", 0.5, 0.0, 1.0, 0.01),
+    choice("metric", "Distance", ("euclidean", "manhattan", "chebyshev")),
+    switch("standardise", "Standardise the columns"),
+    counter("noise", "Columns of noise added", 0, 0, 50),
+    slider("query_x", "Query, from left to right", 0.55, 0.0, 1.0, 0.01),
+    slider("query_y", "Query, from bottom to top", 0.5, 0.0, 1.0, 0.01),
 )
 PRESETS = read_presets(
     """
@@ -117,11 +108,11 @@ Voronoi cells | With one neighbour a row owns all places nearer to it than to an
 ! 50 columns of noise | Fifty columns that say nothing drown the two that do: all rows become about
     equally far away, and the nearest is near by chance.
 """,
-    ({}, moons),
-    ({"method": "one query", "k": 15}, moons),
-    ({"method": "Voronoi cells"}, blobs),
-    ({"method": "regions by k", "k": 15}, uneven),
-    ({"method": "one query", "noise": 50, "k": 25}, moons),
+    given(moons),
+    given(moons, method="one query", k=15),
+    given(blobs, method="Voronoi cells"),
+    given(uneven, method="regions by k", k=15),
+    given(moons, method="one query", noise=50, k=25),
 )
 QUESTIONS = """
 ? With k = 1, how many training rows does the rule get wrong?
@@ -134,14 +125,4 @@ is near?
 = Differences of hundreds drown differences of tenths in the sum of squares. Standardising gives
 both columns the same spread.
 """
-PAGE = Page(
-    name="neighbours",
-    title="Nearest neighbours",
-    summary="Keep the rows; a new one gets the label of most of the rows around it. The distance "
-    "decides who is near.",
-    kind="classes",
-    controls=CONTROLS,
-    presets=PRESETS,
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("neighbours", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

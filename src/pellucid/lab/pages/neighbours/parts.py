@@ -59,8 +59,7 @@ def make_space(data: LabData, params: dict[str, Any], seed: int) -> Space:
     noise = np.random.default_rng([seed, 11]).normal(size=(len(data.X), columns))
     X = np.hstack([data.X, data.X.std() * noise])
     held = held_rows(data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a constant column is left as it is
+    with warnings.catch_warnings(action="ignore"):  # a constant column is left as it is
         scaler = StandardScaler().fit(X[~held]) if params["standardise"] else None
 
     def scaled(rows: np.ndarray) -> Any:

@@ -54,8 +54,7 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     solver = GradientDescent(params["rate"], rule, max_iter=params["epochs"], tol=None)
     recorder = Recorder()
     model = MLPClassifier(start, solver=solver, alpha=0.0, random_state=seed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         model.set_callbacks(recorder).fit(X, y)
     networks = _Steps(start, next(iter(recorder.runs.values()), []))
     if len(networks) < 2:

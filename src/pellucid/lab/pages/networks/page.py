@@ -3,7 +3,8 @@
 import warnings
 from typing import Any
 
-from pellucid.lab.page import Control, LabData, Page, read_presets, read_questions
+from pellucid.lab.controls import choice, counter, slider
+from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.networks.epochs import epochs_trace
 from pellucid.lab.pages.networks.parts import STARTS
 from pellucid.lab.pages.networks.row import row_trace
@@ -14,8 +15,7 @@ from pellucid.lab.trace import Trace
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """The trace of the chosen view of the network."""
     assert data is not None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the verdict says what went wrong
+    with warnings.catch_warnings(action="ignore"):  # the verdict says what went wrong
         chosen = row_trace if params["method"] == "forward and back" else epochs_trace
         return chosen(data, params, seed)
 
@@ -24,19 +24,23 @@ def few_moons(rng: Any) -> LabData:
     return moons(rng, n=84, noise=0.2)
 
 
-TRAINED = {"method": ("epochs",)}
-
-QUESTIONS = """
-? All weights of a network start at 0. What does gradient descent make of it?
-(_) it learns, only more slowly (x) all units of a layer stay equal (_) the loss becomes infinite
-= Equal units see equal inputs and get equal gradients, so they stay equal for ever. Random starts
-break the symmetry.
-? A ReLU unit is 0 for every row of the table. How does it recover?
-(_) by a larger rate (x) it does not: its gradient is 0 (_) by more epochs
-= The slope of max(0, z) is 0 for z < 0, so its weights never move. Smaller rates, He's start or a
-leaky slope avoid it.
+SUMMARY = """
+Weighted sums and activations forward, the chain rule back, a step down the gradient: one row in
+slow motion, or all rows epoch by epoch.
 """
-PRESETS = """
+CONTROLS = (
+    choice("method", "View", ("epochs", "forward and back")),
+    counter("layers", "Hidden layers", 1, 1, 8),
+    counter("units", "Units in each", 5, 1, 8),
+    choice("activation", "Activation", ("relu", "tanh", "logistic"), "tanh"),
+    choice("start", "Start", STARTS),
+    choice("rule", "Rule", ("plain", "Adam"), "Adam", method="epochs"),
+    slider("rate", "Rate η", 0.05, 0.001, 10.0, 0.001, log=True),
+    counter("epochs", "Epochs", 200, 5, 400, 5, method="epochs"),
+    counter("row", "Row that is followed", 1, 1, 400),
+)
+PRESETS = read_presets(
+    """
 Moons | Five units bend the boundary around two half circles.
 Forward and back | One row in slow motion: sums and values forward, δ back, then every weight moves
     against its gradient.
@@ -50,35 +54,22 @@ Three ReLU layers | He's start keeps the gradients of all layers alike.
 ! Break it: deep sigmoid | The slope of a logistic unit is at most 1/4. Through eight layers the
     gradient shrinks by a factor each time, until the first layers get next to none: nothing is
     learned below.
-"""
-PAGE = Page(
-    name="networks",
-    title="Neural networks",
-    summary=(
-        "Weighted sums and activations forward, the chain rule back, a step down the gradient: "
-        "one row in slow motion, or all rows epoch by epoch."
-    ),
-    kind="classes",
-    controls=(
-        Control("method", "View", "choice", "epochs", options=("epochs", "forward and back")),
-        Control("layers", "Hidden layers", "integer", 1, low=1, high=8, step=1),
-        Control("units", "Units in each", "integer", 5, low=1, high=8, step=1),
-        Control("activation", "Activation", "choice", "tanh", options=("relu", "tanh", "logistic")),
-        Control("start", "Start", "choice", "Glorot", options=tuple(STARTS)),
-        Control("rule", "Rule", "choice", "Adam", options=("plain", "Adam"), only=TRAINED),
-        Control("rate", "Rate η", "number", 0.05, low=0.001, high=10.0, step=0.001, log=True),
-        Control("epochs", "Epochs", "integer", 200, low=5, high=400, step=5, only=TRAINED),
-        Control("row", "Row that is followed", "integer", 1, low=1, high=400, step=1),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({}, few_moons),
-        ({"method": "forward and back", "units": 3, "rate": 0.5}, xor),
-        ({"layers": 3, "activation": "relu", "start": "He", "rate": 0.02}, few_moons),
-        ({"activation": "relu", "start": "biases −5", "rule": "plain", "rate": 0.5}, few_moons),
-        ({"start": "zeros", "rule": "plain", "rate": 0.5}, few_moons),
-        ({"layers": 8, "activation": "logistic", "rule": "plain", "rate": 0.5}, few_moons),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
+""",
+    given(few_moons),
+    given(xor, method="forward and back", units=3, rate=0.5),
+    given(few_moons, layers=3, activation="relu", start="He", rate=0.02),
+    given(few_moons, activation="relu", start="biases −5", rule="plain", rate=0.5),
+    given(few_moons, start="zeros", rule="plain", rate=0.5),
+    given(few_moons, layers=8, activation="logistic", rule="plain", rate=0.5),
 )
+QUESTIONS = """
+? All weights of a network start at 0. What does gradient descent make of it?
+(_) it learns, only more slowly (x) all units of a layer stay equal (_) the loss becomes infinite
+= Equal units see equal inputs and get equal gradients, so they stay equal for ever. Random starts
+break the symmetry.
+? A ReLU unit is 0 for every row of the table. How does it recover?
+(_) by a larger rate (x) it does not: its gradient is 0 (_) by more epochs
+= The slope of max(0, z) is 0 for z < 0, so its weights never move. Smaller rates, He's start or a
+leaky slope avoid it.
+"""
+PAGE = make_page("networks", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

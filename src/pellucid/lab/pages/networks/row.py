@@ -48,8 +48,7 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     k = classes_of(data.y)
     row = min(params["row"], len(X)) - 1
     x, t = X[row : row + 1], target(y[row : row + 1], k)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # equal weights are what one preset shows
+    with warnings.catch_warnings(action="ignore"):  # equal weights are what one preset shows
         network = start_network(params, k, seed)
         frames: list[Frame] = []
         for _ in range(UPDATES):

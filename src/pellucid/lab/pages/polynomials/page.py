@@ -11,8 +11,9 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Rng
 from pellucid.evaluation import SimulatedDraw, decompose_squared
+from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import heard, hushed, literal, number, told
-from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
+from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.polynomials.parts import (
     METHODS,
     TRUTHS,
@@ -221,7 +222,19 @@ def rows(truth: str, noise: float, n: int = 32) -> Any:
     return make
 
 
-PRESETS = """
+SUMMARY = """
+How flexible should a curve be? Watch fifty fits at once: too stiff, and they are wrong together;
+too free, and each is wrong in its own way.
+"""
+CONTROLS = (
+    choice("method", "Method", METHODS),
+    counter("most", "Largest flexibility", 9, 1, 15),
+    choice("truth", "Truth", TRUTHS),
+    slider("noise", "Noise (standard deviation)", 0.3, 0.0, 1.0, 0.05),
+    slider("beyond", "Look beyond the rows", 0.0, 0.0, 1.0, 0.1),
+)
+PRESETS = read_presets(
+    """
 A wave | A line cannot bend, so all fits are wrong together; from degree 3 on the bias is gone.
 Natural spline | Cubic pieces between knots, straight beyond the last: more knots bend where the
     rows are.
@@ -230,7 +243,13 @@ Smoothing spline | One penalty on the bending decides how many degrees of freedo
     almost nothing, while the curves differ wildly between the training sets.
 ! Extrapolate | Beyond the rows the highest power takes over, and fifty equally good fits point up
     and down. A natural spline stays straight there; it is wrong too, but calmly.
-"""
+""",
+    given(rows("wave", 0.3), most=9),
+    given(rows("wave", 0.3), method="natural spline", most=9),
+    given(rows("wave", 0.3), method="smoothing spline", most=12),
+    given(rows("wave", 0.3, 30), most=15),
+    given(rows("wave", 0.3), most=7, beyond=0.5),
+)
 QUESTIONS = """
 ? The degree grows from 1 to 15. What happens to the training error and to the held-out error?
 (_) Both fall (x) Training falls, held-out falls and then rises (_) Training rises, held-out falls
@@ -241,27 +260,4 @@ the variance of the fit is added, and it grows with every coefficient.
 (_) In the middle of the rows (x) At the ends and beyond (_) Equally everywhere
 = There are rows on one side only, or on none: nothing holds the curve.
 """
-PAGE = Page(
-    name="polynomials",
-    title="Polynomials, splines, bias and variance",
-    summary="How flexible should a curve be? Watch fifty fits at once: too stiff, and they are "
-    "wrong together; too free, and each is wrong in its own way.",
-    kind="values",
-    controls=(
-        Control("method", "Method", "choice", "polynomial", options=tuple(METHODS)),
-        Control("most", "Largest flexibility", "integer", 9, 1, 15, 1),
-        Control("truth", "Truth", "choice", "wave", options=tuple(TRUTHS)),
-        Control("noise", "Noise (standard deviation)", "number", 0.3, 0.0, 1.0, 0.05),
-        Control("beyond", "Look beyond the rows", "number", 0.0, 0.0, 1.0, 0.1),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({"most": 9}, rows("wave", 0.3)),
-        ({"method": "natural spline", "most": 9}, rows("wave", 0.3)),
-        ({"method": "smoothing spline", "most": 12}, rows("wave", 0.3)),
-        ({"most": 15}, rows("wave", 0.3, 30)),
-        ({"most": 7, "beyond": 0.5}, rows("wave", 0.3)),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("polynomials", "values", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)

@@ -7,8 +7,9 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Rng
 from pellucid.decomposition.pca import PCA
+from pellucid.lab.controls import choice, slider, switch
 from pellucid.lab.drawing import literal, number, told, vector
-from pellucid.lab.page import Control, LabData, Page, hold_out, read_presets, read_questions
+from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.projections.columns import columns_trace
 from pellucid.lab.pages.projections.parts import feet, ppca_trace, rows_panel, scree
 from pellucid.lab.scene import Panel, line, plane, points, rule
@@ -221,6 +222,33 @@ def isotropic(rng: Rng) -> LabData:
     return LabData(rng.normal(size=(60, 2)).round(3), None, hold_out(60, 0))
 
 
+SUMMARY = """
+Turn a line through the mean until the rows lie nearest to it: the same line has the largest
+variance of the feet. Probabilistic PCA gives it a density and finds it by EM.
+"""
+CONTROLS = (
+    choice("method", "Method", ("PCA", "six columns", "PPCA")),
+    switch("standardize", "Divide columns by their deviations", method="PCA"),
+    slider("noise", "Noise of the instruments", 0.2, 0.0, 2.0, 0.05, method="six columns"),
+)
+PRESETS = read_presets(
+    """
+PCA | Two correlated columns: one direction holds most of the spread.
+Six columns | Six noisy instruments look at the same rows: two components rebuild nearly all of it,
+    the scree says so.
+Probabilistic PCA | The same rows as a density; each round of EM turns and stretches W.
+! Break it: unscaled | One column is counted in metres, the other in euros. The variance of euros is
+    a thousand million times larger, so the first direction is the axis of euros, whatever the rows
+    say. Divide by the deviations.
+! Break it: isotropic | A round cloud has no widest direction: the error hardly depends on the
+    angle, and drawing other rows turns the answer at random.
+""",
+    given(correlated),
+    given(wide, method="six columns"),
+    given(correlated, method="PPCA"),
+    given(unscaled),
+    given(isotropic),
+)
 QUESTIONS = """
 ? The line turns. When the squared distance of the rows to it falls, what does the variance of the
 feet along it do?
@@ -231,55 +259,4 @@ squared distance of the foot: their sum does not depend on the angle.
 (x) along the pay (_) along the height (_) in between, as they are correlated
 = PCA looks at variances in the units given. Standardise columns whose units do not compare.
 """
-PRESETS = """
-PCA | Two correlated columns: one direction holds most of the spread.
-Six columns | Six noisy instruments look at the same rows: two components rebuild nearly all of it,
-    the scree says so.
-Probabilistic PCA | The same rows as a density; each round of EM turns and stretches W.
-! Break it: unscaled | One column is counted in metres, the other in euros. The variance of euros is
-    a thousand million times larger, so the first direction is the axis of euros, whatever the rows
-    say. Divide by the deviations.
-! Break it: isotropic | A round cloud has no widest direction: the error hardly depends on the
-    angle, and drawing other rows turns the answer at random.
-"""
-FOR_STANDARDIZE = {"method": ("PCA",)}
-FOR_NOISE = {"method": ("six columns",)}
-PAGE = Page(
-    name="projections",
-    title="PCA and probabilistic PCA",
-    summary=(
-        "Turn a line through the mean until the rows lie nearest to it: the same line has the "
-        "largest variance of the feet. Probabilistic PCA gives it a density and finds it by EM."
-    ),
-    kind="points",
-    controls=(
-        Control("method", "Method", "choice", "PCA", options=("PCA", "six columns", "PPCA")),
-        Control(
-            "standardize",
-            "Divide columns by their deviations",
-            "switch",
-            False,
-            only=FOR_STANDARDIZE,
-        ),
-        Control(
-            "noise",
-            "Noise of the instruments",
-            "number",
-            0.2,
-            low=0.0,
-            high=2.0,
-            step=0.05,
-            only=FOR_NOISE,
-        ),
-    ),
-    presets=read_presets(
-        PRESETS,
-        ({}, correlated),
-        ({"method": "six columns"}, wide),
-        ({"method": "PPCA"}, correlated),
-        ({}, unscaled),
-        ({}, isotropic),
-    ),
-    questions=read_questions(QUESTIONS),
-    run=run,
-)
+PAGE = make_page("projections", "points", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
