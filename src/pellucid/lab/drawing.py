@@ -25,6 +25,11 @@ def number(value: float, digits: int = 3) -> str:
     return figures(float(value) or 0.0, digits, whole=size, missing="nan", minus="−")
 
 
+def short(value: float, digits: int = 4) -> float:
+    """The number with so many figures."""
+    return float(f"{value:.{digits}g}")
+
+
 def signed(value: float, digits: int = 3) -> str:
     """A number to be added: with a sign and a space.
 
@@ -107,14 +112,8 @@ def row_points(data: Any, **more: Any) -> Mark:
 def told(data: Any, kind: str, panels: Sequence[Any]) -> dict[str, Any]:
     """The rows and the panels that stay, as a trace's ``data``."""
     held = None if data.held_out is None else np.asarray(data.held_out, bool)
-    return {
-        "kind": kind,
-        "X": data.X,
-        "y": data.y,
-        "names": list(data.names),
-        "held_out": held,
-        "panels": list(panels),
-    }
+    rows = {"X": data.X, "y": data.y, "names": list(data.names), "held_out": held}
+    return {"kind": kind, **rows, "panels": list(panels)}
 
 
 def rows_code(data: Any, between: str = "") -> str:

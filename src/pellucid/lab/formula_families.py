@@ -6,7 +6,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import number, vector
-from pellucid.lab.formula_lines import Moment, change, finite, joined, shown_objective
+from pellucid.lab.formula_lines import (
+    Moment,
+    change,
+    finite,
+    joined,
+    moved_value,
+    shown_objective,
+)
 
 MOST_CENTRES = 4  # written out in one line
 
@@ -24,31 +31,27 @@ def moved_places(moment: Moment, letter: str) -> str:
     new, old = places_of(moment.model), places_of(moment.before)
     if new is None:
         return ""
+    known = old is not None and old.shape == new.shape
     parts = [
-        f"{letter}{k} {vector(old[k])} → {vector(new[k])}"
-        if old is not None and old.shape == new.shape
-        else f"{letter}{k} = {vector(new[k])}"
-        for k in range(min(len(new), MOST_CENTRES))
+        f"{letter}{k} {f'{vector(old[k])} →' if known else '='} {vector(centre)}"
+        for k, centre in enumerate(new[:MOST_CENTRES])
     ]
     return ", ".join(parts) + (", …" if len(new) > MOST_CENTRES else "")
 
 
-def centres(moment: Moment) -> str:
-    rule = "c_k ← mean of the rows nearest to c_k"
+def centres(moment: Moment, rule: str = "c_k ← mean of the rows nearest to c_k") -> str:
     return joined(rule, moved_places(moment, "c"), shown_objective(moment))
 
 
 def fuzzy_centres(moment: Moment) -> str:
-    rule = "c_k ← Σ u_ik^m x_i / Σ u_ik^m"
-    return joined(rule, moved_places(moment, "c"), shown_objective(moment))
+    return centres(moment, "c_k ← Σ u_ik^m x_i / Σ u_ik^m")
 
 
 def medoids(moment: Moment) -> str:
     swaps = moment.value("swaps")
-    rule = "swap a medoid for a row where that lowers Σ d(x, medoid)"
-    return joined(
-        rule + ("" if swaps is None else f": {number(swaps)} swaps"), shown_objective(moment)
-    )
+    count = "" if swaps is None else f": {number(swaps)} swaps"
+    rule = f"swap a medoid for a row where that lowers Σ d(x, medoid){count}"
+    return joined(rule, shown_objective(moment))
 
 
 EM = "E: r_ik ∝ π_k p(x_i | k),  M: μ_k ← Σ r_ik x_i / Σ r_ik"
@@ -58,10 +61,7 @@ BOUND = "E: r_ik ∝ exp E[ln π_k p(x_i | k)],  M: beliefs in π, μ, Σ given 
 
 
 def likelihood(moment: Moment, rule: str = EM, what: str = "log-likelihood") -> str:
-    now, last = moment.value("objective"), finite(moment.last.get("objective"))
-    moved = (
-        "" if now is None else number(now) if last is None else f"{number(last)} → {number(now)}"
-    )
+    moved = moved_value(moment)
     weights = getattr(moment.model, "weights_", None)
     share = f"π = {vector(weights)}" if isinstance(weights, np.ndarray) else ""
     return joined(rule, moved_places(moment, "μ"), share, moved and f"{what} {moved}")
@@ -129,11 +129,9 @@ def support(moment: Moment) -> str:
 def network(moment: Moment) -> str:
     rate, norms = moment.value("learning_rate"), moment.row.get("gradient_norms")
     new, old = (getattr(m, "vector_", None) for m in (moment.model, moment.before))
-    moved = (
-        ""
-        if new is None or old is None or new.shape != old.shape
-        else (f"|θ − θ_before| = {number(float(np.linalg.norm(new - old)))}")
-    )
+    moved = ""
+    if new is not None and old is not None and new.shape == old.shape:
+        moved = f"|θ − θ_before| = {number(float(np.linalg.norm(new - old)))}"
     return joined(
         "θ ← θ − η · step(∇L)" + ("" if rate is None else f", η = {number(rate)}"),
         "" if norms is None else f"|∇L| by layer {vector(norms)}",
@@ -158,10 +156,8 @@ def planning(moment: Moment, rule: str = BELLMAN) -> str:
 
 def acting(moment: Moment, rule: str) -> str:
     said = {"return": "return", "length": "steps", "td_error": "mean error of a step"}
-    found = [
-        f"{words} {number(v)}" for k, words in said.items() if (v := moment.value(k)) is not None
-    ]
-    return joined(rule, ", ".join(found))
+    found = ((words, moment.value(key)) for key, words in said.items())
+    return joined(rule, ", ".join(f"{words} {number(v)}" for words, v in found if v is not None))
 
 
 # Closed forms.
@@ -176,12 +172,9 @@ def naive_bayes(moment: Moment) -> str:
 def discriminant(moment: Moment) -> str:
     priors = getattr(moment.model, "priors_", None)
     shown = "" if priors is None else f"π = {vector(priors)}"
-    one = type(moment.model).__name__.startswith("Linear")
-    rule = (
-        "δ_k(x) = ln π_k − ½ (x−μ_k)ᵀ Σ⁻¹ (x−μ_k)"
-        if one
-        else ("δ_k(x) = ln π_k − ½ ln|Σ_k| − ½ (x−μ_k)ᵀ Σ_k⁻¹ (x−μ_k)")
-    )
+    rule = "δ_k(x) = ln π_k − ½ ln|Σ_k| − ½ (x−μ_k)ᵀ Σ_k⁻¹ (x−μ_k)"
+    if type(moment.model).__name__.startswith("Linear"):
+        rule = "δ_k(x) = ln π_k − ½ (x−μ_k)ᵀ Σ⁻¹ (x−μ_k)"
     return joined(rule, shown, moved_places(moment._replace(before=None), "μ"))
 
 

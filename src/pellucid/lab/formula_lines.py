@@ -36,23 +36,27 @@ def finite(value: Any) -> float | None:
     >>> finite(2), finite("add"), finite(float("nan")), finite(True)
     (2.0, None, None, None)
     """
-    if (
-        isinstance(value, bool | np.bool_)
-        or np.ndim(value)
-        or not isinstance(value, int | float | np.integer | np.floating)
-    ):
+    number_types = int | float | np.integer | np.floating
+    if isinstance(value, bool | np.bool_) or not isinstance(value, number_types):
         return None
     return float(value) if np.isfinite(value) else None
 
 
 def change(moment: Moment) -> str:
     """How the objective moved."""
-    now, last = moment.value("objective"), finite(moment.last.get("objective"))
-    if now is None:
+    moved = moved_value(moment)
+    if not moved:
         return f"fitted: {moment.words}" if moment.words else "fitted"
-    moved = number(now) if last is None else f"{number(last)} → {number(now)}"
     gap = moment.value("gap")
     return f"objective {moved}" + ("" if gap is None else f" (gap {number(gap)})")
+
+
+def moved_value(moment: Moment) -> str:
+    """The objective, after the one of the step before and an arrow where that is known."""
+    now, last = moment.value("objective"), finite(moment.last.get("objective"))
+    if now is None:
+        return ""
+    return number(now) if last is None else f"{number(last)} → {number(now)}"
 
 
 def joined(*parts: str) -> str:
@@ -112,10 +116,8 @@ def linear(moment: Moment, rule: str = "") -> str:
 
 
 def shown_objective(moment: Moment) -> str:
-    now, last = moment.value("objective"), finite(moment.last.get("objective"))
-    if now is None:
-        return ""
-    return f"J = {number(now)}" if last is None else f"J = {number(last)} → {number(now)}"
+    moved = moved_value(moment)
+    return moved and f"J = {moved}"
 
 
 def stochastic(moment: Moment) -> str:
@@ -126,10 +128,8 @@ def stochastic(moment: Moment) -> str:
 
 def perceptron(moment: Moment) -> str:
     count = moment.value("updates")
-    rule = "w ← w + η y x at every mistake"
-    if count is not None:
-        rule += f" ({number(count)} in this pass)"
-    return linear(moment, rule)
+    said = "" if count is None else f" ({number(count)} in this pass)"
+    return linear(moment, f"w ← w + η y x at every mistake{said}")
 
 
 def stagewise(moment: Moment) -> str:
@@ -137,19 +137,14 @@ def stagewise(moment: Moment) -> str:
     if j is None or amount is None:
         return linear(moment)
     name = moment.names[int(j)] if int(j) < len(moment.names) else f"x{j}"
-    return joined(
-        f"w_j ← w_j{signed(amount)} for the column nearest to the residual: {name}",
-        shown_objective(moment),
-    )
+    rule = f"w_j ← w_j{signed(amount)} for the column nearest to the residual: {name}"
+    return joined(rule, shown_objective(moment))
 
 
 def stepwise(moment: Moment) -> str:
     move, value = moment.row.get("move"), moment.value("value")
-    say = f"move: {move}" if move else "the next model of the search"
     size = moment.value("size") or moment.value("terms")
-    return joined(
-        say,
-        "" if size is None else f"{number(size)} columns",
-        "" if value is None else f"criterion {number(value)}",
-        shown_objective(moment),
-    )
+    columns = "" if size is None else f"{number(size)} columns"
+    criterion = "" if value is None else f"criterion {number(value)}"
+    said = f"move: {move}" if move else "the next model of the search"
+    return joined(said, columns, criterion, shown_objective(moment))

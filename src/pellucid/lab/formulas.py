@@ -8,42 +8,11 @@ Nothing is computed here but differences of what the fit itself recorded.
 
 from functools import partial
 
+from pellucid.lab import formula_families as families
+from pellucid.lab import formula_lines as lines
 from pellucid.lab.drawing import number
-from pellucid.lab.formula_families import (
-    ASCENT,
-    BAUM_WELCH,
-    BOUND,
-    POLICY,
-    PROGRAMME,
-    STAGES,
-    acting,
-    adaboost,
-    boosting,
-    centres,
-    components,
-    discriminant,
-    forest,
-    fuzzy_centres,
-    likelihood,
-    medoids,
-    naive_bayes,
-    neighbours,
-    network,
-    planning,
-    support,
-    tree,
-)
-from pellucid.lab.formula_lines import (
-    Moment,
-    Writer,
-    change,
-    joined,
-    linear,
-    perceptron,
-    stagewise,
-    stepwise,
-    stochastic,
-)
+from pellucid.lab.formula_families import acting
+from pellucid.lab.formula_lines import Moment, Writer, change, joined
 
 
 def formula_of(moment: Moment) -> str:
@@ -54,97 +23,75 @@ def formula_of(moment: Moment) -> str:
     for kind in type(moment.model).__mro__:
         if kind.__name__ in WRITERS:
             return WRITERS[kind.__name__](moment)
-    for attribute, writer in BY_ATTRIBUTE:
-        if getattr(moment.model, attribute, None) is not None:
-            return writer(moment)
-    return change(moment)
+    return change(moment) if getattr(moment.model, "coef_", None) is None else lines.linear(moment)
 
 
 def of_each(writer: Writer, *names: str) -> dict[str, Writer]:
     return dict.fromkeys(names, writer)
 
 
+def of_both(writer: Writer, *stems: str) -> dict[str, Writer]:
+    """For classifier and regressor of each name."""
+    return of_each(writer, *(stem + kind for stem in stems for kind in ("Classifier", "Regressor")))
+
+
+LARS_RULE = "w_A ← w_A + γ (X_AᵀX_A)⁻¹ X_Aᵀr"
+FIRTH_RULE = "w ← w + H⁻¹ Xᵀ(y − p + h(½ − p))"
+ADP_RULE = "P̂, r̂ from counts, then U solves Bellman's equations"
+SARSA_RULE = "Q(s,a) ← Q(s,a) + η [r + γ Q(s′,a′) − Q(s,a)]"
+DEEP_Q_RULE = "θ ← θ − η ∇ [r + γ max Q⁻(s′,·) − Q(s,a)]²"
 Q_RULE = "Q(s,a) ← Q(s,a) + η [r + γ max Q(s′,·) − Q(s,a)]"
 DOUBLE_Q_RULE = (
     "Q_A(s,a) ← Q_A(s,a) + η [r + γ Q_B(s′, argmax Q_A(s′,·)) − Q_A(s,a)], A and B by a coin"
 )
 WRITERS: dict[str, Writer] = {
-    **of_each(stochastic, "SGDClassifier", "SGDRegressor"),
-    **of_each(perceptron, "Perceptron"),
-    **of_each(partial(linear, rule="w_A ← w_A + γ (X_AᵀX_A)⁻¹ X_Aᵀr"), "LassoLars", "LassoLarsIC"),
-    **of_each(partial(linear, rule="w ← w + H⁻¹ Xᵀ(y − p + h(½ − p))"), "FirthLogisticRegression"),
-    **of_each(stagewise, "StagewiseRegression"),
-    **of_each(stepwise, "StepwiseRegression", "StepwiseLogisticRegression", "ScoreBasedStructure"),
-    **of_each(centres, "KMeans", "BisectingKMeans"),
-    **of_each(fuzzy_centres, "FuzzyCMeans", "PossibilisticCMeans"),
-    **of_each(medoids, "KMedoids"),
-    **of_each(partial(likelihood, rule=ASCENT), "GradientGaussianMixture"),
-    **of_each(partial(likelihood, rule=BAUM_WELCH), "HiddenMarkovModel"),
-    **of_each(partial(likelihood, rule=BOUND, what="bound"), "BayesianGaussianMixture"),
-    **of_each(likelihood, "GaussianMixture", "Mixture", "SemiSupervisedMixture"),
-    **of_each(adaboost, "AdaBoostClassifier"),
+    **of_both(lines.stochastic, "SGD"),
+    **of_each(lines.perceptron, "Perceptron"),
+    **of_each(partial(lines.linear, rule=LARS_RULE), "LassoLars", "LassoLarsIC"),
+    **of_each(partial(lines.linear, rule=FIRTH_RULE), "FirthLogisticRegression"),
+    **of_each(lines.stagewise, "StagewiseRegression"),
     **of_each(
-        boosting,
-        "GradientBoostingClassifier",
-        "GradientBoostingRegressor",
-        "HistGradientBoostingClassifier",
-        "HistGradientBoostingRegressor",
+        lines.stepwise, "StepwiseRegression", "StepwiseLogisticRegression", "ScoreBasedStructure"
     ),
+    **of_each(families.centres, "KMeans", "BisectingKMeans"),
+    **of_each(families.fuzzy_centres, "FuzzyCMeans", "PossibilisticCMeans"),
+    **of_each(families.medoids, "KMedoids"),
+    **of_each(partial(families.likelihood, rule=families.ASCENT), "GradientGaussianMixture"),
+    **of_each(partial(families.likelihood, rule=families.BAUM_WELCH), "HiddenMarkovModel"),
     **of_each(
-        forest,
-        "RandomForestClassifier",
-        "RandomForestRegressor",
-        "ExtraTreesClassifier",
-        "ExtraTreesRegressor",
+        partial(families.likelihood, rule=families.BOUND, what="bound"), "BayesianGaussianMixture"
     ),
+    **of_each(families.likelihood, "GaussianMixture", "Mixture", "SemiSupervisedMixture"),
+    **of_each(families.adaboost, "AdaBoostClassifier"),
+    **of_both(families.boosting, "GradientBoosting", "HistGradientBoosting"),
+    **of_both(families.forest, "RandomForest", "ExtraTrees"),
+    **of_both(families.tree, "DecisionTree", "MultiwayTree"),
     **of_each(
-        tree,
-        "DecisionTreeClassifier",
-        "DecisionTreeRegressor",
-        "MultiwayTreeClassifier",
-        "MultiwayTreeRegressor",
+        families.support, "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "MaximumMarginClassifier"
     ),
-    **of_each(support, "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "MaximumMarginClassifier"),
-    **of_each(network, "MLPClassifier", "MLPRegressor", "Autoencoder"),
-    **of_each(planning, "ValueIteration"),
-    **of_each(partial(planning, rule=POLICY), "PolicyIteration"),
-    **of_each(partial(planning, rule=STAGES), "FiniteHorizon"),
-    **of_each(partial(planning, rule=PROGRAMME), "LinearProgramming"),
+    **of_each(families.network, "MLPClassifier", "MLPRegressor", "Autoencoder"),
+    **of_each(families.planning, "ValueIteration"),
+    **of_each(partial(families.planning, rule=families.POLICY), "PolicyIteration"),
+    **of_each(partial(families.planning, rule=families.STAGES), "FiniteHorizon"),
+    **of_each(partial(families.planning, rule=families.PROGRAMME), "LinearProgramming"),
     **of_each(partial(acting, rule=Q_RULE), "QLearning"),
     **of_each(partial(acting, rule=DOUBLE_Q_RULE), "DoubleQLearning"),
-    **of_each(partial(acting, rule="Q(s,a) ← Q(s,a) + η [r + γ Q(s′,a′) − Q(s,a)]"), "SARSA"),
+    **of_each(partial(acting, rule=SARSA_RULE), "SARSA"),
     **of_each(partial(acting, rule="U(s) ← U(s) + η [r + γ U(s′) − U(s)]"), "TDLearning"),
     **of_each(partial(acting, rule="U(s) ← mean of the returns from s"), "MonteCarloLearning"),
-    **of_each(partial(acting, rule="θ ← θ − η ∇ [r + γ max Q⁻(s′,·) − Q(s,a)]²"), "DeepQNetwork"),
+    **of_each(partial(acting, rule=DEEP_Q_RULE), "DeepQNetwork"),
     **of_each(partial(acting, rule="θ ← θ + η G ∇ ln π(a | s)"), "PolicyGradient"),
+    **of_each(partial(acting, rule=ADP_RULE), "AdaptiveDynamicProgramming"),
+    **of_each(families.naive_bayes, "GaussianNB", "BernoulliNB", "MultinomialNB"),
+    **of_each(families.naive_bayes, "CategoricalNB", "MixedNB", "TextNB"),
     **of_each(
-        partial(acting, rule="P̂, r̂ from counts, then U solves Bellman's equations"),
-        "AdaptiveDynamicProgramming",
-    ),
-    **of_each(
-        naive_bayes,
-        "GaussianNB",
-        "BernoulliNB",
-        "MultinomialNB",
-        "CategoricalNB",
-        "MixedNB",
-        "TextNB",
-    ),
-    **of_each(
-        discriminant,
+        families.discriminant,
         "LinearDiscriminantAnalysis",
         "QuadraticDiscriminantAnalysis",
         "RegularizedDiscriminantAnalysis",
         "RegularizedDiscriminantAnalysisCV",
     ),
-    **of_each(components, "PCA"),
-    **of_each(partial(components, of="the centred Gram matrix"), "KernelPCA"),
-    **of_each(
-        neighbours,
-        "KNeighborsClassifier",
-        "KNeighborsRegressor",
-        "RadiusNeighborsClassifier",
-        "RadiusNeighborsRegressor",
-    ),
+    **of_each(families.components, "PCA"),
+    **of_each(partial(families.components, of="the centred Gram matrix"), "KernelPCA"),
+    **of_both(families.neighbours, "KNeighbors", "RadiusNeighbors"),
 }
-BY_ATTRIBUTE: tuple[tuple[str, Writer], ...] = (("coef_", linear),)

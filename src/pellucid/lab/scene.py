@@ -39,22 +39,16 @@ def plane(
 ) -> Panel:
     """Axes with marks; ``box`` is (left, right, bottom, top), found from the marks without it;
     ``bare`` leaves the axes themselves out."""
-    return plain(
-        {
-            "kind": "plane",
-            "name": name,
-            "title": title,
-            "x": x,
-            "y": y,
-            "box": box,
-            "equal": equal,
-            "log_x": log_x,
-            "log_y": log_y,
-            "bare": bare,
-            "alt": alt,
-            "marks": list(marks),
-        }
-    )
+    axes = {
+        "x": x,
+        "y": y,
+        "box": box,
+        "equal": equal,
+        "log_x": log_x,
+        "log_y": log_y,
+        "bare": bare,
+    }
+    return _panel("plane", name, title, alt, axes | {"marks": list(marks)})
 
 
 def table(
@@ -68,18 +62,9 @@ def table(
     alt: str = "",
 ) -> Panel:
     """A table; ``lit`` names (row, column) cells, ``lit_rows`` rows that matter in this step."""
-    return plain(
-        {
-            "kind": "table",
-            "name": name,
-            "title": title,
-            "columns": list(columns),
-            "rows": [list(row) for row in rows],
-            "lit": list(lit),
-            "lit_rows": list(lit_rows),
-            "alt": alt,
-        }
-    )
+    cells = {"columns": list(columns), "rows": [list(row) for row in rows]}
+    chosen = {"lit": list(lit), "lit_rows": list(lit_rows)}
+    return _panel("table", name, title, alt, cells | chosen)
 
 
 def graph(
@@ -99,16 +84,7 @@ def graph(
     """
     labels = (" ".join(str(node.get("label", "")).split()) for node in nodes)
     alt = " ".join([alt or title, "; ".join(label for label in labels if label)]).strip()
-    return plain(
-        {
-            "kind": "graph",
-            "name": name,
-            "title": title,
-            "nodes": list(nodes),
-            "edges": list(edges),
-            "alt": alt,
-        }
-    )
+    return _panel("graph", name, title, alt, {"nodes": list(nodes), "edges": list(edges)})
 
 
 def points(
@@ -156,18 +132,8 @@ def segments(
     label: str = "",
 ) -> Mark:
     """Straight pieces, with heads if ``arrow``."""
-    return mark(
-        "segments",
-        x0=x0,
-        y0=y0,
-        x1=x1,
-        y1=y1,
-        colour=colour,
-        dashed=dashed,
-        width=width,
-        arrow=arrow,
-        label=label,
-    )
+    ends, look = {"x0": x0, "y0": y0, "x1": x1, "y1": y1}, {"colour": colour, "dashed": dashed}
+    return mark("segments", **ends, **look, width=width, arrow=arrow, label=label)
 
 
 def area(
@@ -188,9 +154,8 @@ def band(
 ) -> Mark:
     """The strip between two curves."""
     x, low, high = (np.asarray(v, float) for v in (x, low, high))
-    return area(
-        np.r_[x, x[::-1]], np.r_[low, high[::-1]], colour=colour, opacity=opacity, label=label
-    )
+    y = np.r_[low, high[::-1]]
+    return area(np.r_[x, x[::-1]], y, colour=colour, opacity=opacity, label=label)
 
 
 def circles(
@@ -215,10 +180,7 @@ def ellipse(
     values, vectors = np.linalg.eigh(np.asarray(covariance, float))
     round_ = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * [np.cos(turn), np.sin(turn)])
     mean = np.asarray(mean, float)
-    return [
-        line(mean[0] + s * round_[0], mean[1] + s * round_[1], colour=colour, width=1.5)
-        for s in scales
-    ]
+    return [line(*(mean[:, None] + s * round_), colour=colour, width=1.5) for s in scales]
 
 
 def bars(
@@ -238,10 +200,8 @@ def text(
     x: Any, y: ArrayLike, label: Any, *, colour: str | None = None, anchor: str = "middle"
 ) -> Mark:
     """Words at places: one label, or one per place; ``anchor`` start, middle or end."""
-    said = np.atleast_1d(label)
-    return mark(
-        "text", x=np.atleast_1d(x), y=np.atleast_1d(y), label=said, colour=colour, anchor=anchor
-    )
+    x, y, label = np.atleast_1d(x), np.atleast_1d(y), np.atleast_1d(label)
+    return mark("text", x=x, y=y, label=label, colour=colour, anchor=anchor)
 
 
 def rule(
@@ -285,12 +245,11 @@ def contours(
     from contourpy import contour_generator
 
     maker = contour_generator(np.asarray(x, float), np.asarray(y, float), np.asarray(z, float))
-    pieces: list[Any] = [
-        piece for level in np.atleast_1d(levels) for piece in maker.lines(float(level))
-    ]
-    gap = np.full((1, 2), np.nan)
-    path = np.vstack([part for piece in pieces for part in (piece, gap)] or [gap])
-    return line(path[:, 0].round(4), path[:, 1].round(4), colour=colour, width=width)
+    gap, path = np.full((1, 2), np.nan), []
+    for level in np.atleast_1d(levels):
+        path += [part for piece in maker.lines(float(level)) for part in (piece, gap)]
+    x, y = np.vstack(path or [gap]).round(4).T
+    return line(x, y, colour=colour, width=width)
 
 
 def lattice(box: Sequence[float], n: int = 48) -> tuple[Any, Any, Any]:
@@ -306,10 +265,18 @@ def around(X: ArrayLike, share: float = 0.12) -> tuple[float, float, float, floa
     X = np.asarray(X, float)
     low, high = X.min(axis=0), X.max(axis=0)
     air = share * np.where(high > low, high - low, 1.0)
-    return (
-        *np.array([low[0] - air[0], high[0] + air[0]]).tolist(),
-        *np.array([low[1] - air[1], high[1] + air[1]]).tolist(),
-    )
+    return spanned(low - air, high + air)
+
+
+def place_in(box: Sequence[float], across: float, up: float) -> Any:
+    """The point at these shares of a box's width and height."""
+    left, right, bottom, top = box
+    return np.array([left + across * (right - left), bottom + up * (top - bottom)])
+
+
+def spanned(low: Any, high: Any) -> tuple[float, float, float, float]:
+    """The box from the lower left to the upper right corner."""
+    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
 def mark(kind: str, **fields: Any) -> Mark:
@@ -330,12 +297,9 @@ def _short(value: Any) -> Any:
 
 def _grid(kind: str, levels: Any, box: Sequence[float], more: dict[str, Any]) -> Mark:
     cells = "".join(DIGITS[v] for v in levels.ravel().tolist())
-    rows, columns = levels.shape
-    return {
-        "mark": kind,
-        "rows": rows,
-        "columns": columns,
-        "cells": cells,
-        "box": [float(v) for v in box],
-        **more,
-    }
+    size = {"rows": levels.shape[0], "columns": levels.shape[1]}
+    return {"mark": kind, **size, "cells": cells, "box": [float(v) for v in box], **more}
+
+
+def _panel(kind: str, name: str, title: str, alt: str, fields: dict[str, Any]) -> Panel:
+    return plain({"kind": kind, "name": name, "title": title, **fields, "alt": alt})

@@ -29,6 +29,7 @@ from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.graphs.dag import DAG, as_dag
+from pellucid.graphical.learning import learn_tables
 from pellucid.graphical.learning.completion import posteriors
 from pellucid.graphical.learning.counts import (
     CodedTable,
@@ -40,20 +41,12 @@ from pellucid.graphical.learning.counts import (
 )
 from pellucid.graphical.learning.em import fit_em, gather
 from pellucid.graphical.learning.fitting import leaf_values, merge_values
-from pellucid.graphical.learning.learn_tables import (
-    DirichletPrior,
-    learn_table,
-    prior_exponent,
-    warn_unseen,
-)
+from pellucid.graphical.learning.learn_tables import DirichletPrior, learn_table, prior_exponent
 from pellucid.graphical.network.network import BayesianNetwork
 from pellucid.graphical.network.tables import CPT
+from pellucid.graphical.structure import trees
 from pellucid.graphical.structure.scores import complete_table, parents_of
-from pellucid.graphical.structure.trees import (
-    conditional_information,
-    pair_families,
-    spanning_forest,
-)
+from pellucid.graphical.structure.trees import conditional_information, pair_families
 
 ROUNDS, TOLERANCE = 200, 1e-6  # of EM, per row
 CLASS = "class"
@@ -65,7 +58,7 @@ def tan_edges(count: Callable[[Any], Any], class_: int) -> list[tuple[int, int]]
     """Class to every feature 0 .. class_ - 1, and the best tree among these."""
     features = range(class_)
     weights = conditional_information(count(pair_families(features, class_)), class_)
-    return [(class_, v) for v in features] + spanning_forest(weights, -1.0)
+    return [(class_, v) for v in features] + trees.spanning_forest(weights, -1.0)
 
 
 def class_log_joint(
@@ -365,7 +358,7 @@ class BayesianNetworkClassifier(Classifier):
             name: learn_table(N, prior_exponent(self.prior, name, N.shape))
             for name, N in zip(names, counts, strict=True)
         }
-        warn_unseen({name: f.unseen for name, f in found.items()})
+        learn_tables.warn_unseen({name: f.unseen for name, f in found.items()})
         return [f.values for f in found.values()]
 
     def _joint(self, X: ArrayLike) -> Array:

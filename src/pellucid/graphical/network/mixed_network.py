@@ -17,18 +17,10 @@ from pellucid.core.runtime.random import generator
 from pellucid.graphical.graphs.dag import as_dag
 from pellucid.graphical.learning.counts import encode_table, n_cells
 from pellucid.graphical.learning.learn_tables import DirichletPrior
+from pellucid.graphical.network import mixed
 from pellucid.graphical.network.factor import Factor
 from pellucid.graphical.network.memory import byte_limit, size_text
-from pellucid.graphical.network.mixed import (
-    MixedAnswer,
-    check_mixed,
-    conditioned,
-    configurations,
-    flat_cell,
-    free_numbers,
-    learn_mixed,
-    stacked,
-)
+from pellucid.graphical.network.mixed import MixedAnswer, check_mixed, flat_cell, stacked
 from pellucid.graphical.network.names import Name, names_of, state_index
 from pellucid.graphical.network.rows import number_columns
 from pellucid.graphical.network.tables import CPT
@@ -113,7 +105,7 @@ class MixedBayesianNetwork(Estimator):
     def _install(self, structure: Any, cpds: Any) -> None:
         self.dag_, self.cpds_ = check_mixed(structure, cpds)
         self.states_ = {n: c.states for n, c in self.cpds_.items() if isinstance(c, CPT)}
-        self.n_parameters_ = sum(map(free_numbers, self.cpds_.values()))
+        self.n_parameters_ = sum(map(mixed.free_numbers, self.cpds_.values()))
 
     def _check_state(self) -> None:
         if "cpds_" in self.__dict__:
@@ -171,7 +163,7 @@ class MixedBayesianNetwork(Estimator):
         if unknown:
             raise ValueError(f"X has no column for the variable {unknown[0]!r}")
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=1)
-        cpds = learn_mixed(dag, table, codes, numbers, w, self.prior)
+        cpds = mixed.learn_mixed(dag, table, codes, numbers, w, self.prior)
         self._install(dag, cpds)
         live = w > 0
         self.log_likelihood_ = float(w[live] @ self._densities(codes, numbers)[live])
@@ -258,13 +250,13 @@ class MixedBayesianNetwork(Estimator):
             v: state_index(self.states_[v], s, v) for v, s in given.items() if v in self.states_
         }
         self._refuse(order, fixed, max_bytes)
-        found = configurations(cpds, order, fixed)
+        found = mixed.configurations(cpds, order, fixed)
         place = {v: i for i, v in enumerate(v for v in order if v not in self.states_)}
         numbers = tuple(v for v in names if v in place)
         seen = {v: float(x) for v, x in given.items() if v in place}
         if not np.isfinite([*seen.values()]).all():
             raise ValueError(f"the evidence of numbers must be finite, got {seen}")
-        log_w, means, cov = conditioned(
+        log_w, means, cov = mixed.conditioned(
             found, [place[v] for v in numbers], [place[v] for v in seen], np.array([*seen.values()])
         )
         if log_w.max() == -np.inf:

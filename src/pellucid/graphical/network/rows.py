@@ -13,13 +13,8 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.graphical.inference.clique_tree import (
-    best_states,
-    build_tree,
-    calibrate,
-    family_of,
-    table_of,
-)
+from pellucid.graphical.inference import clique_tree
+from pellucid.graphical.inference.clique_tree import best_states, build_tree, calibrate, family_of
 from pellucid.graphical.learning import completion
 from pellucid.graphical.learning.counts import CodedTable, encode_table
 from pellucid.graphical.network import gaussian
@@ -108,7 +103,7 @@ def _parts(network: "BayesianNetwork") -> tuple[Any, Any, Any]:
     arrays = network._arrays
     numbers = range(len(arrays.names))
     parents = [family_of(arrays, v)[:-1] for v in numbers]
-    return parents, [table_of(arrays, v) for v in numbers], arrays.shape.card
+    return parents, [clique_tree.table_of(arrays, v) for v in numbers], arrays.shape.card
 
 
 def log_densities(network: "BayesianNetwork", X: ArrayLike) -> Array:

@@ -24,26 +24,9 @@ from pellucid.core.loops.iterate import FitContext, Iteration, iterate
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.graphical.learning.counts import absent
-from pellucid.graphical.sequences.baum_welch import (
-    Chain,
-    Sequences,
-    attributes,
-    baum_welch_step,
-    decode,
-    distributions,
-    filtered,
-    given_categories,
-    given_normals,
-    offsets,
-    positive_only,
-    refuse_gaps,
-    smoothed,
-)
-from pellucid.graphical.sequences.emissions import (
-    CategoricalEmission,
-    GaussianEmission,
-    start_gaussian,
-)
+from pellucid.graphical.sequences import baum_welch, emissions
+from pellucid.graphical.sequences.baum_welch import Chain, Sequences, attributes, filtered, smoothed
+from pellucid.graphical.sequences.emissions import CategoricalEmission, GaussianEmission
 
 
 class HiddenMarkovModel(Estimator):
@@ -151,7 +134,10 @@ class HiddenMarkovModel(Estimator):
         >>> fair.predict([["head", "tail", "tail", "tail", "tail", "tail", "tail"]]).tolist()
         [[0, 1, 1, 1, 1, 1, 1]]
         """
-        pi, A = distributions("initial", initial, 1), distributions("transition", transition, 2)
+        pi, A = (
+            baum_welch.distributions("initial", initial, 1),
+            baum_welch.distributions("transition", transition, 2),
+        )
         K = len(pi)
         if A.shape != (K, K):
             raise ValueError(f"transition must be {K} x {K}, got the shape {A.shape}")
@@ -160,9 +146,9 @@ class HiddenMarkovModel(Estimator):
         values: Any = None
         emission: Any
         if probabilities is not None:
-            values, emission = given_categories(probabilities, categories, K)
+            values, emission = baum_welch.given_categories(probabilities, categories, K)
         else:
-            emission = given_normals(means, covariances, K)
+            emission = baum_welch.given_normals(means, covariances, K)
         full = values is None and emission.covariances.ndim == 3
         kind = "gaussian" if values is None else "categorical"
         model = cls(K, emission=kind, covariance_type="full" if full else "diag")
@@ -185,7 +171,7 @@ class HiddenMarkovModel(Estimator):
             else door._check_matrix(X, reset=reset, finite=True)
         )
         if lengths is not None:
-            first = offsets(lengths, len(cells))
+            first = baum_welch.offsets(lengths, len(cells))
             if categorical and cells.shape[1] != 1:
                 raise ValueError(f"categories with lengths need one column, X has {cells.shape[1]}")
             rows = np.ascontiguousarray(cells[:, 0] if categorical else cells)
@@ -206,7 +192,7 @@ class HiddenMarkovModel(Estimator):
                     f"{self.means_.shape[1]}"
                 )
             if self.covariances_.ndim == 3:
-                refuse_gaps(data.rows)
+                baum_welch.refuse_gaps(data.rows)
             return data
         place = {value: k for k, value in enumerate(self.categories_)}
         gone = absent(data.rows)
@@ -244,7 +230,7 @@ class HiddenMarkovModel(Estimator):
         check.positive(min_variance=self.min_variance)
         data = self._open(X, lengths, reset=True)
         w = np.array(check_weights(sample_weight, np.empty((len(data.first) - 1, 1))))
-        data, w = positive_only(data, w)
+        data, w = baum_welch.positive_only(data, w)
         if self.emission == "categorical":
             values = data.rows[~absent(data.rows)]
             if not len(values):
@@ -253,7 +239,7 @@ class HiddenMarkovModel(Estimator):
             self.categories_ = tuple(given) or tuple(np.unique(values).tolist())
             data = self._coded(data)
         elif self.covariance_type == "full":
-            refuse_gaps(data.rows)
+            baum_welch.refuse_gaps(data.rows)
         kept = {"categories_": self.categories_} if self.emission == "categorical" else {}
         context = FitContext(
             self,
@@ -276,7 +262,7 @@ class HiddenMarkovModel(Estimator):
         for i in range(self.n_init):
             state = smoothed(self._begin(data, w, i, rng), data, w)
             run = iterate(
-                lambda s: baum_welch_step(s, data, w),
+                lambda s: baum_welch.baum_welch_step(s, data, w),
                 state,
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -303,7 +289,7 @@ class HiddenMarkovModel(Estimator):
             b = draw(np.full(len(self.categories_), 2.0), K)
             return Chain(np.full(K, 1 / K), draw(np.full(K, 2.0), K), CategoricalEmission(b))
         weights = np.repeat(w, np.diff(data.first))
-        emission = start_gaussian(
+        emission = emissions.start_gaussian(
             data.rows,
             weights,
             K,
@@ -367,7 +353,7 @@ class HiddenMarkovModel(Estimator):
     def predict(self, X: Any, lengths: ArrayLike | None = None) -> Any:
         """The most probable states (Viterbi): (n, T) with -1 after the end, or (rows,)."""
         chain, data = self._ready(X, lengths)
-        return self._laid_out(decode(chain, data), data, -1)
+        return self._laid_out(baum_welch.decode(chain, data), data, -1)
 
     def score_samples(self, X: ArrayLike, lengths: ArrayLike | None = None) -> Array:
         """log p of every sequence."""

@@ -36,26 +36,14 @@ from pellucid.graphical.network.factor import Factor
 from pellucid.graphical.network.names import Name, Names, names_of, state_index
 from pellucid.graphical.network.network import BayesianNetwork
 from pellucid.graphical.network.tables import CPT
+from pellucid.graphical.structure import scores, structure
 from pellucid.graphical.structure.consensus import consensus_graph
 from pellucid.graphical.structure.exact_search import all_graphs, bits_to_edges
 from pellucid.graphical.structure.hill_climbing import Climber, search_graph
 from pellucid.graphical.structure.knowledge import Constraints, EdgeKnowledge, constraints_of
 from pellucid.graphical.structure.score_based import parent_limit
-from pellucid.graphical.structure.scores import (
-    SCORES,
-    SIZES,
-    Score,
-    likeliest_size,
-    make_score,
-    parents_of,
-    size_is_open,
-)
-from pellucid.graphical.structure.structure import (
-    ScoreParameter,
-    StructureLearner,
-    dag_from,
-    edge_matrix,
-)
+from pellucid.graphical.structure.scores import SCORES, SIZES, Score, likeliest_size, make_score
+from pellucid.graphical.structure.structure import ScoreParameter, StructureLearner, dag_from
 from pellucid.graphical.structure.structure_chain import draw_graphs
 
 PRIORS = ("uniform", "sparse")
@@ -168,7 +156,7 @@ class ModelAveragingStructure(StructureLearner):
         """The score, or bdeu for every size that comes into question."""
         name, size = self.__dict__["score"], self.equivalent_sample_size
         check.one_of(SCORES, score=name)
-        if not size_is_open(size):
+        if not scores.size_is_open(size):
             return [make_score(table, name, size)]
         return [make_score(table, name, e) for e in (SIZES if name == "bdeu" else SIZES[:1])]
 
@@ -177,7 +165,7 @@ class ModelAveragingStructure(StructureLearner):
         if not isinstance(self.equivalent_sample_size, str):
             return float(self.equivalent_sample_size)
         if len(shares) == 1:  # another score, which says nothing about it
-            return likeliest_size(table, parents_of(self.dag_, table.names))
+            return likeliest_size(table, scores.parents_of(self.dag_, table.names))
         return float(np.exp(shares @ np.log(SIZES)))
 
     def _posterior(
@@ -231,7 +219,7 @@ class ModelAveragingStructure(StructureLearner):
         dags = [as_dag(dag, names) for dag in self.candidates]
         if not dags:
             raise ValueError("candidates must hold at least one graph")
-        matrices = [edge_matrix(dag, names) for dag in dags]
+        matrices = [structure.edge_matrix(dag, names) for dag in dags]
         bits = [
             [sum(1 << int(u) for u in np.flatnonzero(E[:, v])) for v in range(d)] for E in matrices
         ]

@@ -37,15 +37,8 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.graphical.graphs.equivalence import CPDAG, meek
 from pellucid.graphical.learning.counts import CodedTable
-from pellucid.graphical.structure.independence import (
-    METHODS,
-    MOST_CELLS,
-    Correlations,
-    IndependenceTest,
-    correlations,
-    number_matrix,
-    partial_correlation_test,
-)
+from pellucid.graphical.structure import independence
+from pellucid.graphical.structure.independence import METHODS, IndependenceTest, number_matrix
 from pellucid.graphical.structure.knowledge import Constraints, EdgeKnowledge, constraints_of
 from pellucid.graphical.structure.scores import parents_of
 from pellucid.graphical.structure.separating_kernels import separate
@@ -137,7 +130,7 @@ def count_examiner(table: CodedTable, method: str, alpha: float) -> Examine:
 
     def examine(graph: BoolArray, a: int, b: int, m: int) -> Examined:
         sets, results, separated = separate(
-            codes, graph, a, b, m, card, w, method == "g2", alpha, float(MOST_CELLS)
+            codes, graph, a, b, m, card, w, method == "g2", alpha, float(independence.MOST_CELLS)
         )
         given = [tuple(some) for some in sets.tolist()]
         made = [
@@ -149,7 +142,7 @@ def count_examiner(table: CodedTable, method: str, alpha: float) -> Examine:
     return examine
 
 
-def number_examiner(C: Correlations, alpha: float) -> Examine:
+def number_examiner(C: independence.Correlations, alpha: float) -> Examine:
     """Tests of partial correlations, one set after the other."""
 
     def examine(graph: BoolArray, a: int, b: int, m: int) -> Examined:
@@ -160,7 +153,7 @@ def number_examiner(C: Correlations, alpha: float) -> Examine:
                 if given in tried:
                     continue
                 tried.add(given)
-                made.append((given, partial_correlation_test(C, a, b, given)))
+                made.append((given, independence.partial_correlation_test(C, a, b, given)))
                 if made[-1][1].p_value > alpha:
                     return Examined(made, given)
         return Examined(made, None)
@@ -431,7 +424,9 @@ class ConstraintBasedStructure(StructureLearner):
             return count_examiner(table, self.test, alpha)
         if not isinstance(table, NumberTable):
             raise ValueError("test='fisher_z' needs a table of numbers; use 'g2' or 'chi2'")
-        return number_examiner(correlations(table.Z, table.weights, table.names), alpha)
+        return number_examiner(
+            independence.correlations(table.Z, table.weights, table.names), alpha
+        )
 
     def _tables(self, table: Any) -> list[Array]:
         if isinstance(table, NumberTable):

@@ -20,22 +20,11 @@ from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.graphical.learning.counts import CodedTable
+from pellucid.graphical.structure import hill_climbing, scores
 from pellucid.graphical.structure.exact_search import FoundGraph, exact_graph, exhaustive_graph
-from pellucid.graphical.structure.hill_climbing import (
-    Climber,
-    SearchState,
-    count_rows,
-    search_graph,
-    shake,
-)
+from pellucid.graphical.structure.hill_climbing import Climber, SearchState, search_graph, shake
 from pellucid.graphical.structure.knowledge import Constraints, EdgeKnowledge, constraints_of
-from pellucid.graphical.structure.scores import (
-    SCORES,
-    Score,
-    likeliest_size,
-    make_score,
-    size_is_open,
-)
+from pellucid.graphical.structure.scores import SCORES, Score, likeliest_size, make_score
 from pellucid.graphical.structure.structure import ScoreParameter, StructureLearner, dag_from
 from pellucid.graphical.structure.trees import chow_liu
 
@@ -127,7 +116,7 @@ class ScoreBasedStructure(StructureLearner):
     ) -> FoundGraph:
         """The best graph; with an open size, in turns with the size that suits it best."""
         name, size = self.__dict__["score"], self.equivalent_sample_size
-        open_ = size_is_open(size)
+        open_ = scores.size_is_open(size)
         size = FIRST_SIZE if open_ else float(size)
         tried: dict[float, tuple[FoundGraph, History, int]] = {}
         while size not in tried:
@@ -172,7 +161,7 @@ class ScoreBasedStructure(StructureLearner):
             found = exhaustive_graph(score, limits, limit)
         else:
             S, edges = np.empty((d, d)), np.zeros((d, d), bool)
-            count_rows(score, edges, S, range(d))
+            hill_climbing.count_rows(score, edges, S, range(d))
             edges[tuple(np.array(chow_liu(S, limits.allowed)).reshape(-1, 2).T)] = True
             refuse_broken(edges, limits, names)
             found = FoundGraph(edges, 0.0)

@@ -17,15 +17,9 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
+from pellucid.reinforcement.approximation import policy_gradient_kernels
 from pellucid.reinforcement.approximation.approximator import check_approximator
-from pellucid.reinforcement.approximation.policy_gradient_kernels import (
-    MEAN,
-    NONE,
-    VALUE,
-    reinforce,
-    run_reinforce,
-    softmax_draw,
-)
+from pellucid.reinforcement.approximation.policy_gradient_kernels import MEAN, NONE, VALUE
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.experience import Baseline
 from pellucid.reinforcement.worlds.worlds import Place, Simulation
@@ -146,7 +140,11 @@ class PolicyGradient(Agent):
     def _draw(self, observation: Array) -> tuple[int, Array]:
         chances = np.empty(self.n_actions_)
         row = np.ascontiguousarray(self._row(observation))
-        return int(softmax_draw(row, self._open(observation), chances, self.random_words_)), chances
+        return int(
+            policy_gradient_kernels.softmax_draw(
+                row, self._open(observation), chances, self.random_words_
+            )
+        ), chances
 
     # --- one step --------------------------------------------------------------------------
 
@@ -182,7 +180,7 @@ class PolicyGradient(Agent):
         if self.approximator is not None:
             return self._climb(seen, actions, returns, chances)
         return float(
-            reinforce(
+            policy_gradient_kernels.reinforce(
                 self.preferences_,
                 self.base_,
                 BASELINES.get(self.baseline or "", NONE),
@@ -223,7 +221,7 @@ class PolicyGradient(Agent):
         rates, run = (float(self.discount), float(self.learning_rate)), (first, stop, n, budget)
         rooms = room, room.copy(), np.empty(n), np.empty((n, A))
         tables = place.world, self.preferences_, self.base_
-        done = run_reinforce(*tables, *rule, *rates, *run, *rooms, log)
+        done = policy_gradient_kernels.run_reinforce(*tables, *rule, *rates, *run, *rooms, log)
         return log[: done - first]
 
     def _walk(self, place: Any) -> Array:

@@ -23,14 +23,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.reinforcement.learning.adp_kernels import (
-    Planner,
-    backed_up,
-    decide,
-    observe,
-    plan,
-    run_planning,
-)
+from pellucid.reinforcement.learning import adp_kernels
+from pellucid.reinforcement.learning.adp_kernels import Planner, backed_up, decide, observe, plan
 from pellucid.reinforcement.learning.agent_kernels import locate, pick, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.experience import Model
@@ -229,7 +223,7 @@ class AdaptiveDynamicProgramming(Agent):
             chances = cumulative_policy(self.policy, place)
         memory = self.model_, self.optimistic_values_, self.random_words_, self._planner(), chances
         run = first, stop, int(self.max_steps), budget, self.clock_, log
-        done = run_planning(place.world, *memory, *run)
+        done = adp_kernels.run_planning(place.world, *memory, *run)
         return log[: done - first]
 
     def _walk(self, place: Any, episode: int) -> Array:

@@ -27,14 +27,8 @@ from pellucid.reinforcement.approximation.approximator import (
     divergence_sentence,
     horizon_of,
 )
-from pellucid.reinforcement.learning.agent_kernels import (
-    SARSA,
-    Control,
-    evaluate_step,
-    locate,
-    run_evaluation,
-    uniform,
-)
+from pellucid.reinforcement.learning import agent_kernels
+from pellucid.reinforcement.learning.agent_kernels import SARSA, Control, locate, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.policies import cumulative_policy
 from pellucid.reinforcement.learning.step_sizes import check_step_size, step_size_note
@@ -195,7 +189,7 @@ class TDLearning(Agent):
         rate = self._rates.at(self.step_size, int(self.visits_[x]) + 1)
         memory = self.values_, self.visits_, self.traces_
         pace = float(self.discount), rate, float(self.trace_decay)
-        return float(evaluate_step(*memory, *pace, x, r, x2, ended))
+        return float(agent_kernels.evaluate_step(*memory, *pace, x, r, x2, ended))
 
     def _semi_gradient(self, phi: Array, r: float, phi2: Array, ended: bool) -> float:
         value = float(self.weights_ @ phi)
@@ -252,7 +246,7 @@ class TDLearning(Agent):
         else:
             memory = self.values_, self.visits_, self.traces_, words
             pace = float(self.discount), rate, rates, float(self.trace_decay)
-            done = run_evaluation(place.world, chances, *memory, *pace, *run)
+            done = agent_kernels.run_evaluation(place.world, chances, *memory, *pace, *run)
         self._rates.check(self.step_size, self.visits_)
         return log[: done - first]
 

@@ -22,12 +22,8 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.reinforcement.planning.planner import (
-    StationaryPlanner,
-    check_mdp,
-    greedy_policy,
-    mdp_words,
-)
+from pellucid.reinforcement.planning import planner
+from pellucid.reinforcement.planning.planner import StationaryPlanner, check_mdp, greedy_policy
 from pellucid.reinforcement.worlds.mdp import MDP
 
 
@@ -110,7 +106,7 @@ class LinearProgramming(StationaryPlanner):
         self.policy_ = greedy_policy(mdp, self.q_)
         residual, g = mdp.residual(self.values_), mdp.discount
         self.error_bound_ = residual / (1 - g) if g < 1 else np.inf if residual else 0.0
-        self.problem_ = mdp_words(mdp)
+        self.problem_ = planner.mdp_words(mdp)
         context.end()
         return self
 

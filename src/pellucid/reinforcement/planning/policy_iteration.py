@@ -29,6 +29,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.reinforcement.planning import planner
 from pellucid.reinforcement.planning.evaluation import (
     DENSE,
     bounded,
@@ -38,12 +39,7 @@ from pellucid.reinforcement.planning.evaluation import (
     policy_table,
     solve_chain,
 )
-from pellucid.reinforcement.planning.planner import (
-    StationaryPlanner,
-    check_mdp,
-    mdp_words,
-    shortest_path_policy,
-)
+from pellucid.reinforcement.planning.planner import StationaryPlanner, check_mdp, mdp_words
 from pellucid.reinforcement.planning.sweep_kernels import follow, improve
 from pellucid.reinforcement.planning.value_iteration import Rows, rows_of_mdp
 from pellucid.reinforcement.worlds.mdp import MDP
@@ -224,7 +220,7 @@ class PolicyIteration(StationaryPlanner):
             policy_table(mdp, policy)  # refuses actions that are not available
         chain = chain_of_actions(mdp, policy)
         self.replaced_ = bool(mdp.discount == 1 and endless(mdp, chain).any())
-        return shortest_path_policy(mdp) if self.replaced_ else policy
+        return planner.shortest_path_policy(mdp) if self.replaced_ else policy
 
     def _run(self, mdp: MDP, policy: IntArray) -> None:
         rows, g = rows_of_mdp(mdp), mdp.discount

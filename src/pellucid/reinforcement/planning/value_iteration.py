@@ -32,26 +32,10 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, thread_count
-from pellucid.reinforcement.planning.pattern_kernels import (
-    LANES,
-    MOST,
-    pattern_sweep,
-    share_patterns,
-    successors,
-)
-from pellucid.reinforcement.planning.planner import (
-    StationaryPlanner,
-    check_mdp,
-    greedy_policy,
-    look_back,
-    mdp_words,
-)
-from pellucid.reinforcement.planning.sweep_kernels import (
-    marked_sweep,
-    predecessors,
-    renumber,
-    sweep,
-)
+from pellucid.reinforcement.planning import pattern_kernels, planner, sweep_kernels
+from pellucid.reinforcement.planning.pattern_kernels import LANES, MOST, pattern_sweep, successors
+from pellucid.reinforcement.planning.planner import StationaryPlanner, check_mdp, greedy_policy
+from pellucid.reinforcement.planning.sweep_kernels import marked_sweep, predecessors, renumber
 from pellucid.reinforcement.worlds.mdp import MDP
 
 THREADED = 500_000  # outcomes from which one sweep is shared by the threads
@@ -111,7 +95,7 @@ def rows_of_mdp(mdp: MDP) -> Rows:
 
 
 def plain_sweeps(rows: Rows) -> Sweeps:
-    return Sweeps(sweep, tuple(rows), len(rows.p))
+    return Sweeps(sweep_kernels.sweep, tuple(rows), len(rows.p))
 
 
 def shared_sweeps(rows: Rows, S: int) -> Sweeps:
@@ -125,7 +109,7 @@ def shared_sweeps(rows: Rows, S: int) -> Sweeps:
     after = after[:n].copy()
     table, pattern = np.empty(((n + S) * groups, LANES)), np.empty(S, np.uint32)
     slots = np.full(1 << (2 * S).bit_length(), -1, np.int32)
-    used = share_patterns(*rows[:4], first, after, slots, pattern, table)
+    used = pattern_kernels.share_patterns(*rows[:4], first, after, slots, pattern, table)
     arrays = (after, first, pattern, table[:used].copy(), groups, rows.g)
     return Sweeps(pattern_sweep, arrays, nnz)
 
@@ -155,7 +139,7 @@ def renumbered(mdp: MDP) -> Order:
     best = mdp.rewards.max(axis=1)
     high = best > (np.median(best) + best.max()) / 2
     seeds = high if high.any() else mdp.terminal
-    order = look_back(mdp.transitions, np.flatnonzero(seeds)).order
+    order = planner.look_back(mdp.transitions, np.flatnonzero(seeds)).order
     old = rows_of_mdp(mdp)
     indptr, indices, p, r = (np.empty_like(array) for array in old[:4])
     new = Rows(indptr, indices, p, r, old.g)
@@ -258,7 +242,7 @@ class ValueIteration(StationaryPlanner):
             self._run_marked(mdp)
         else:
             self._run_sweeps(mdp)
-        self.problem_ = mdp_words(mdp)
+        self.problem_ = planner.mdp_words(mdp)
         return self
 
     def _run_sweeps(self, mdp: MDP) -> None:

@@ -14,18 +14,17 @@ from pellucid.lab.trace import Frame
 MOST_UPDATES = 40
 
 
-def conjugate(rows: Rows, params: dict[str, Any]) -> Story:
+def conjugate(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     """The share of class 1, row after row: a Beta belief."""
     belief = BetaBernoulli(params["prior_a"], params["prior_b"])
     x = np.linspace(0.005, 0.995, 100)
     hits = (rows.y == 1).astype(int)
     sizes = np.unique(np.rint(np.linspace(0, len(hits), MOST_UPDATES)).astype(int)).tolist()
-    start, past, frames = belief, [], []
-    before = belief
+    start, before, past, frames = belief, belief, [], []
     for i, m in enumerate(sizes):
         belief = start.update(hits[:m]) if m else start
         past.append((m, belief.mean, *belief.interval(0.95)))
-        frames.append(beta_frame(rows, x, start, before, belief, past, i, m))
+        frames.append(beta_frame(rows, x, (start, before, belief), past, i))
         before = belief
     low, high = belief.interval(0.95)
     verdict = (
@@ -47,9 +46,8 @@ def conjugate(rows: Rows, params: dict[str, Any]) -> Story:
     y = np.asarray(start.posterior.density(x)).round(4)
     prior = line(x, y, colour="quiet", dashed=True, label="prior")
     panels = [still(rows, "Rows that have been seen (rings)"), beta_panel([prior], 1.0)]
-    return Story(
-        "BetaBernoulli", card, panels, frames, "mean log loss of the predictive p", verdict, code
-    )
+    objective = "mean log loss of the predictive p"
+    return Story("BetaBernoulli", card, panels, frames, objective, verdict, code)
 
 
 def bernoulli_loss(p: float, y: ArrayLike) -> float:
@@ -62,17 +60,10 @@ def beta_panel(marks: list[Any], high: float) -> Any:
     return plane("belief", marks, title=title, x="p", y="density", box=box, alt=alt)
 
 
-def beta_frame(
-    rows: Rows,
-    x: ArrayLike,
-    start: Any,
-    before: Any,
-    belief: Any,
-    past: list[Any],
-    step: int,
-    m: int,
-) -> Frame:
-    a, b, p = belief.alpha, belief.beta, float(belief.mean)
+def beta_frame(rows: Rows, x: ArrayLike, beliefs: Any, past: list[Any], step: int) -> Frame:
+    """``beliefs``: at the start, before this step, now."""
+    start, before, belief = beliefs
+    m, a, b, p = past[-1][0], belief.alpha, belief.beta, float(belief.mean)
     s, f = a - start.alpha, b - start.beta
     formula = (
         f"Beta({number(start.alpha)} + {number(s)}, {number(start.beta)} + {number(f)}) = "
@@ -80,13 +71,8 @@ def beta_frame(
         f"{number(p)}"
     )
     low, high = (float(v) for v in belief.interval(0.95))
-    numbers = {
-        "rows seen": m,
-        "a": float(a),
-        "b": float(b),
-        "mean": p,
-        "95 % interval": f"{number(low)} to {number(high)}",
-    }
+    numbers = {"rows seen": m, "a": float(a), "b": float(b), "mean": p}
+    numbers["95 % interval"] = f"{number(low)} to {number(high)}"
     curves = [np.asarray(one.posterior.density(x)).round(4) for one in (before, belief)]
     marks = [
         area(np.r_[0.0, x, 1.0], np.r_[0.0, curves[1], 0.0]),
@@ -95,22 +81,14 @@ def beta_frame(
         rule(x=p, colour="accent", label="mean"),
     ]
     seen, history = rows.X[:m], np.array(past)
-    box, alt = rows.box, f"{m} rows have been seen."
+    data = [points(*seen.T, group=rows.y[:m], ring=np.ones(m, bool))]
+    ends = [band(history[:, 0], *history[:, 2:].T), line(*history[:, :2].T, label="mean")]
+    title, alt = "Mean and 95 % interval", "Mean and interval against the rows seen."
+    box = (0, len(rows.y), 0, 1)
     scene = [
-        plane("data", [points(*seen.T, group=rows.y[:m], ring=np.ones(m, bool))], box=box, alt=alt),
+        plane("data", data, box=rows.box, alt=f"{m} rows have been seen."),
         beta_panel(marks, float(curves[1].max())),
-        plane(
-            "interval",
-            [
-                band(history[:, 0], history[:, 2], history[:, 3]),
-                line(history[:, 0], history[:, 1], label="mean"),
-            ],
-            title="Mean and 95 % interval",
-            x="rows seen",
-            y="p",
-            box=(0, len(rows.y), 0, 1),
-            alt="Mean and interval against the rows seen.",
-        ),
+        plane("interval", ends, title=title, x="rows seen", y="p", box=box, alt=alt),
     ]
     objective, held_out = bernoulli_loss(p, rows.y), bernoulli_loss(p, rows.y_test)
     return Frame(step, objective, None, formula, numbers, {"panels": scene}, held_out)

@@ -1,9 +1,11 @@
 """Bayes' rule on counts: the prior, then one piece of evidence after the other."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from pellucid import CategoricalNB
 from pellucid.lab.drawing import hushed, number
@@ -13,7 +15,18 @@ from pellucid.lab.trace import Frame
 from pellucid.maths import bayes_rule
 
 
-def counted(rows: Rows, params: dict[str, Any]) -> Story:
+class Case(NamedTuple):
+    """The models with no, one and both columns, how rows are read, and the query in numbers."""
+
+    models: list[Any]
+    read: Callable[[Any], Any]  # rows -> ranges
+    place: Any  # (2,) of the query
+    prior: Any  # (classes,)
+    like: Any  # (classes, 2) of the query
+    edges: Any
+
+
+def counted(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     """Columns in ranges: prior, then one piece of evidence after the other."""
     alpha, bins = params["alpha"], params["ranges"]
     edges = np.linspace(rows.data.X.min(axis=0), rows.data.X.max(axis=0), bins + 1)
@@ -23,19 +36,15 @@ def counted(rows: Rows, params: dict[str, Any]) -> Story:
 
     cells, place = read(rows.X), read(rows.query[None])[0]
     models: list[Any] = [None]
-    with warnings.catch_warnings(
-        record=True, action="always"
-    ) as heard:  # a zero count
-        for width in (1, 2):
-            models.append(
-                CategoricalNB(alpha=alpha, min_categories=bins).fit(cells[:, :width], rows.y)
-            )
+    with warnings.catch_warnings(record=True, action="always") as heard:  # a zero count
+        nb = CategoricalNB(alpha=alpha, min_categories=bins)
+        models += [clone(nb).fit(cells[:, :width], rows.y) for width in (1, 2)]
     prior = models[2].class_count_ / models[2].class_count_.sum()
-    like = np.exp(
-        [table_[:, v] for table_, v in zip(models[2].feature_log_prob_, place, strict=True)]
-    ).T
-    frames = [count_frame(rows, models, read, place, prior, like, edges, k) for k in (0, 1, 2)]
-    frames.append(truth_frame(rows, models, read, place, prior, like, edges, frames[-1]))
+    columns = zip(models[2].feature_log_prob_, place, strict=True)
+    like = np.exp([table_[:, v] for table_, v in columns]).T
+    case = Case(models, read, place, prior, like, edges)
+    frames = [count_frame(rows, case, k) for k in (0, 1, 2)]
+    frames.append(truth_frame(rows, case, frames[-1]))
     zero = (like == 0.0).any()
     words = "A count of zero is a probability of zero: that class is out, whatever else is known. "
     verdict = (words if zero else "") + (
@@ -87,24 +96,14 @@ def cell_marks(place: Any, edges: Any, box: Any) -> list[Any]:
     ]
     lows = [box[0], *x], [box[2], *y]
     highs = [*x, box[1]], [*y, box[3]]
-    (left, bottom), (right, top) = (
-        (side[0][place[0]], side[1][place[1]]) for side in (lows, highs)
-    )
+    (left, bottom), (right, top) = ((x[place[0]], y[place[1]]) for x, y in (lows, highs))
     corners = ([left, right, right, left, left], [bottom, bottom, top, top, bottom])
     return [*marks, area(*corners, opacity=0.12), line(*corners, width=1.5)]
 
 
-def count_frame(
-    rows: Rows,
-    models: Any,
-    read: Any,
-    place: tuple[float, float],
-    prior: Any,
-    like: Any,
-    edges: Any,
-    k: int,
-) -> Frame:
+def count_frame(rows: Rows, case: Case, k: int) -> Frame:
     """Prior (k = 0), with the first column, with both."""
+    models, read, place, prior, like, edges = case
     posterior, lost = posterior_of(prior, like[:, :k])
     best = int(prior.argmax())
 
@@ -127,36 +126,23 @@ def count_frame(
         [c, *(round(float(v), 4) for v in (prior[c], *like[c], product[c], posterior[c]))]
         for c in range(rows.K)
     ]
+    title, lit = "Bayes' rule, class by class", [(c, k + 1) for c in range(rows.K)]
+    columns = ("c", "P(c)", "P(x₁|c)", "P(x₂|c)", "product", "P(c|x)")
+    alt = "Prior, likelihoods, product and posterior of every class."
     scene = [
         plane("data", marks, box=rows.box, alt="Ranges of the columns and the query's cell."),
-        table(
-            "counts",
-            ("c", "P(c)", "P(x₁|c)", "P(x₂|c)", "product", "P(c|x)"),
-            body,
-            title="Bayes' rule, class by class",
-            lit=[(c, k + 1) for c in range(rows.K)],
-            alt="Prior, likelihoods, product and posterior of every class.",
-        ),
+        table("counts", columns, body, title=title, lit=lit, alt=alt),
         belief_panel(prior, posterior),
     ]
     formula = count_words(prior, like, posterior, lost, k)
     return Frame(k, train, None, formula, numbers, {"panels": scene}, test)
 
 
-def truth_frame(
-    rows: Rows,
-    models: Any,
-    read: Any,
-    place: tuple[float, float],
-    prior: Any,
-    like: Any,
-    edges: Any,
-    before: Frame,
-) -> Frame:
+def truth_frame(rows: Rows, case: Case, before: Frame) -> Frame:
     """The shares of the rows that really are in the query's cell."""
-    here = (read(rows.X) == place).all(axis=1)
+    here = (case.read(rows.X) == case.place).all(axis=1)
     count = np.bincount(rows.y[here], minlength=rows.K)
-    posterior = posterior_of(prior, like)[0]
+    posterior = posterior_of(case.prior, case.like)[0]
     shares = ", ".join(f"class {c}: {v}" for c, v in enumerate(count))
     formula = (
         f"rows in the cell of the query: {shares}; by counting alone P({int(count.argmax())} | x) ="

@@ -11,23 +11,23 @@ from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import rows_code, told
 from pellucid.lab.page import LabData, given, make_page, read_presets
-from pellucid.lab.pages.bayes import walks
 from pellucid.lab.pages.bayes.conjugate import conjugate
 from pellucid.lab.pages.bayes.counts import counted
 from pellucid.lab.pages.bayes.rows import gaussian, make_rows
 from pellucid.lab.pages.bayes.targets import TARGETS
+from pellucid.lab.pages.bayes.walks import laplace, metropolis
 from pellucid.lab.pages.samples import blobs, labelled
 from pellucid.lab.trace import Trace
 
-METHODS = (
-    "Gaussian naive Bayes",
-    "Bayes rule on counts",
-    "conjugate updates",
-    "Laplace approximation",
-    "Metropolis",
-)
-WALKS = ("Laplace approximation", "Metropolis")
-NAIVE = ("Gaussian naive Bayes", "Bayes rule on counts")
+TELL = {
+    "Gaussian naive Bayes": gaussian,
+    "Bayes rule on counts": counted,
+    "conjugate updates": conjugate,
+    "Laplace approximation": laplace,
+    "Metropolis": metropolis,
+}
+METHODS = tuple(TELL)
+NAIVE, WALKS = METHODS[:2], METHODS[3:]
 
 
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
@@ -35,34 +35,19 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     assert data is not None
     rows = make_rows(data, params)
     method = params["method"]
-    if method == METHODS[0]:
-        story = gaussian(rows)
-    elif method == METHODS[1]:
-        story = counted(rows, params)
-    elif method == METHODS[2]:
-        story = conjugate(rows, params)
-    elif method == METHODS[3]:
-        story = walks.laplace(rows, params)
-    else:
-        story = walks.metropolis(rows, params, seed)
-    shown_data, card, frames = told(data, "classes", story.panels), story.card, tuple(story.frames)
-    verdict, code = story.verdict, rows_code(data, story.between) + story.code
-    return Trace(
-        story.algorithm, params, shown_data, card, frames, method, story.objective, verdict, code
-    )
+    story = TELL[method](rows, params, seed)
+    data_told, code = told(data, "classes", story.panels), rows_code(data, story.between)
+    frames, end = tuple(story.frames), (method, story.objective, story.verdict, code + story.code)
+    return Trace(story.algorithm, params, data_told, story.card, frames, *end)
 
 
 def gap(rng: Rng) -> LabData:
     """Class 1 was never seen with a small x1, however large its x2 is."""
     n = 70
     y = np.arange(n) % 2
-    X = np.column_stack(
-        [
-            np.where(y == 1, rng.uniform(3.0, 10.0, n), rng.uniform(0.0, 10.0, n)),
-            np.where(y == 1, rng.uniform(5.0, 10.0, n), 10.0 * rng.beta(1.3, 2.0, n)),
-        ]
-    )
-    return labelled(X, y)
+    x1 = np.where(y == 1, rng.uniform(3.0, 10.0, n), rng.uniform(0.0, 10.0, n))
+    x2 = np.where(y == 1, rng.uniform(5.0, 10.0, n), 10.0 * rng.beta(1.3, 2.0, n))
+    return labelled(np.column_stack([x1, x2]), y)
 
 
 def two_groups(rng: Rng) -> LabData:

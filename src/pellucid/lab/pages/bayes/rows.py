@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from pellucid import GaussianNB
 from pellucid.lab.drawing import LEAST, class_regions, held_rows, log_loss, number, row_points
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import area, around, bars, ellipse, line, plane, points, rule
+from pellucid.lab.scene import area, around, bars, ellipse, line, place_in, plane, points, rule
 from pellucid.lab.trace import Frame
 
 CELLS = 44
@@ -46,18 +46,12 @@ def make_rows(data: LabData, params: dict[str, Any]) -> Rows:
     held = held_rows(data)
     test = held if held.any() else ~held
     box = around(data.X)
-    query = np.array(
-        [
-            box[0] + params["query_x"] * (box[1] - box[0]),
-            box[2] + params["query_y"] * (box[3] - box[2]),
-        ]
-    )
+    query = place_in(box, params["query_x"], params["query_y"])
     y = data.y[~held]
-    if len(np.unique(y)) < int(data.y.max()) + 1:
+    K = int(data.y.max()) + 1
+    if len(np.unique(y)) < K:
         raise ValueError("every class needs a row that is not held out; draw more rows")
-    return Rows(
-        data, data.X[~held], y, data.X[test], data.y[test], int(data.y.max()) + 1, box, query
-    )
+    return Rows(data, data.X[~held], y, data.X[test], data.y[test], K, box, query)
 
 
 def still(rows: Rows, title: str) -> Any:
@@ -82,16 +76,14 @@ def belief_panel(prior: Any, posterior: Any) -> Any:
     return plane("belief", marks, title=title, x="class", y="probability", box=box, alt=alt)
 
 
-def gaussian(rows: Rows) -> Story:
+def gaussian(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     """Rows arrive; every class has a mean and a variance for each column."""
     n = len(rows.y)
     first = 1 + max(int(np.flatnonzero(rows.y == c)[0]) for c in range(rows.K))
     sizes = np.unique(np.rint(np.linspace(first, n, MOST_STEPS)).astype(int)).tolist()
     frames = []
     for i, m in enumerate(sizes):
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # constant columns
+        with warnings.catch_warnings(action="ignore"):  # constant columns
             model = GaussianNB(var_smoothing=1e-3).fit(rows.X[:m], rows.y[:m])
         frames.append(gaussian_frame(rows, model, i, m))
     last = frames[-1]
@@ -112,9 +104,8 @@ def gaussian(rows: Rows) -> Story:
 
 def gaussian_frame(rows: Rows, model: BaseEstimator, step: int, m: int) -> Frame:
     p = model.predict_proba(rows.query[None])[0]
-    like = np.exp(-((rows.query - model.theta_) ** 2) / (2 * model.var_)) / np.sqrt(
-        2 * np.pi * model.var_
-    )
+    away = (rows.query - model.theta_) ** 2
+    like = np.exp(-away / (2 * model.var_)) / np.sqrt(2 * np.pi * model.var_)
     best = int(p.argmax())
     train = log_loss(model.predict_proba(rows.X), rows.y)
     test = log_loss(model.predict_proba(rows.X_test), rows.y_test)
@@ -124,18 +115,15 @@ def gaussian_frame(rows: Rows, model: BaseEstimator, step: int, m: int) -> Frame
         f"{number(model.class_prior_[best])} · {number(like[best, 0])} · {number(like[best, 1])} / "
         f"{number(product / max(float(p[best]), LEAST))} = {number(p[best])}"
     )
-    numbers = {
-        "rows so far": m,
-        "class of the query": best,
-        "its probability": float(p[best]),
+    numbers = {"rows so far": m, "class of the query": best, "its probability": float(p[best])}
+    numbers |= {
         "training error": float((model.predict(rows.X) != rows.y).mean()),
         "held-out error": float((model.predict(rows.X_test) != rows.y_test).mean()),
     }
     marks = [class_regions(model, rows.box, CELLS)]
     for c in range(rows.K):
         marks += ellipse(model.theta_[c], np.diag(model.var_[c]), colour=c)
-    seen = rows.X[:m]
-    marks += [points(seen[:, 0], seen[:, 1], group=rows.y[:m], ring=np.ones(m, bool)), asked(rows)]
+    marks += [points(*rows.X[:m].T, group=rows.y[:m], ring=np.ones(m, bool)), asked(rows)]
     scene = [
         plane("data", marks, box=rows.box, alt=f"Regions and ellipses after {m} rows."),
         density_panel(rows, model),
@@ -152,18 +140,11 @@ def density_panel(rows: Rows, model: BaseEstimator) -> Any:
         prior * np.exp(-0.5 * ((x - mean) / s) ** 2) / (s * np.sqrt(2 * np.pi))
         for prior, mean, s in zip(model.class_prior_, model.theta_[:, 0], spread, strict=True)
     ]
-    marks = [
-        area(np.r_[x[0], x, x[-1]], np.r_[0.0, c, 0.0], colour=k) for k, c in enumerate(curves)
-    ]
+    ends = np.r_[x[0], x, x[-1]]
+    marks = [area(ends, np.r_[0.0, c, 0.0], colour=k) for k, c in enumerate(curves)]
     marks += [line(x, c, colour=k, label=f"class {k}") for k, c in enumerate(curves)]
     marks.append(rule(x=float(rows.query[0]), colour="accent", label="query"))
-    top = float(np.max(curves))
-    return plane(
-        "densities",
-        marks,
-        title="P(c) p(x₁ | c)",
-        x=rows.data.names[0],
-        y="density",
-        box=(rows.box[0], rows.box[1], 0, 1.1 * max(top, 1e-12)),
-        alt="Density of the first column in every class.",
-    )
+    box = (rows.box[0], rows.box[1], 0, 1.1 * max(float(np.max(curves)), 1e-12))
+    name, title = rows.data.names[0], "P(c) p(x₁ | c)"
+    alt = "Density of the first column in every class."
+    return plane("densities", marks, title=title, x=name, y="density", box=box, alt=alt)

@@ -9,7 +9,7 @@ from pellucid.core.arrays.typing import ArrayLike
 from pellucid.inference import laplace_approximation
 from pellucid.lab.drawing import heard
 from pellucid.lab.pages.bayes.rows import Rows
-from pellucid.lab.scene import Mark, contours, heat, lattice, rule, segments
+from pellucid.lab.scene import Mark, contours, heat, lattice, rule, segments, spanned
 
 TARGETS = ("boundary", "two means", "line")
 CELLS = 48
@@ -59,12 +59,7 @@ def near_peak(log_density: Any, guess: Any) -> tuple[Any, Any]:
 
 
 def box_of(mode: Any, spread: Any, scale: float = 4.5) -> Any:
-    return (
-        mode[0] - scale * spread[0],
-        mode[0] + scale * spread[0],
-        mode[1] - scale * spread[1],
-        mode[1] + scale * spread[1],
-    )
+    return spanned(mode - scale * spread, mode + scale * spread)
 
 
 def boundary(rows: Rows) -> Target:
@@ -82,13 +77,8 @@ def boundary(rows: Rows) -> Target:
         return float(len(Z) * loss + w @ w / (2 * PRIOR))
 
     mode, spread = near_peak(log_density, np.zeros(2))
-    box = box_of(mode, spread)
-    box = (
-        min(box[0], -spread[0]),
-        max(box[1], spread[0]),
-        min(box[2], -spread[1]),
-        max(box[3], spread[1]),
-    )
+    left, right, bottom, top = box_of(mode, spread)
+    low, high = np.minimum([left, bottom], -spread), np.maximum([right, top], spread)
 
     def draw(W: np.ndarray) -> list[Mark]:
         far = np.hypot(rows.box[1] - rows.box[0], rows.box[3] - rows.box[2])
@@ -97,9 +87,8 @@ def boundary(rows: Rows) -> Target:
         a, b = centre - along, centre + along
         return [segments(*a.T, *b.T, colour="accent", width=1.0)]
 
-    return Target(
-        log_density, held_out, np.zeros(2), box, ("w₁", "w₂"), draw, BOUNDARY.format(prior=PRIOR)
-    )
+    box, code = spanned(low, high), BOUNDARY.format(prior=PRIOR)
+    return Target(log_density, held_out, np.zeros(2), box, ("w₁", "w₂"), draw, code)
 
 
 def two_means(rows: Rows) -> Target:
@@ -149,11 +138,9 @@ def slope(rows: Rows) -> Target:
     mode = np.array([a, b])
 
     def draw(T: Any) -> list[Mark]:
-        ends = np.full(len(T), rows.box[0]), np.full(len(T), rows.box[1])
-        y1 = T[:, 0] + T[:, 1] * ends[1]
-        return [
-            segments(ends[0], T[:, 0] + T[:, 1] * ends[0], ends[1], y1, colour="accent", width=1.0)
-        ]
+        x0, x1 = np.full(len(T), rows.box[0]), np.full(len(T), rows.box[1])
+        y0, y1 = (T[:, 0] + T[:, 1] * x for x in (x0, x1))
+        return [segments(x0, y0, x1, y1, colour="accent", width=1.0)]
 
     start = mode + np.array([-2.5, 2.5]) * size
     box, code = box_of(mode, size, 4.0), LINE.format(spread=spread)

@@ -1,5 +1,6 @@
 """Two ways to a posterior: Laplace's normal density at the peak, Metropolis' walk over it."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,15 @@ def parameter_plane(target: Target, marks: list[Any], alt: str) -> Any:
     return plane("parameters", marks, title=title, x=target.names[0], y=y, box=target.box, alt=alt)
 
 
+def now_at(place: Any, label: str = "") -> Any:
+    """The present parameters."""
+    return points(place[:1], place[1:], group="accent", size=1.7, label=label)
+
+
 # Laplace ----------------------------------------------------------------------------------------
 
 
-def laplace(rows: Rows, params: dict[str, Any]) -> Story:
+def laplace(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     """Newton's climb to the peak, then the normal density that fits it."""
     target = make_target(rows, params["target"])
     calculus = with_derivatives(target.log_density, None, None)
@@ -42,10 +48,9 @@ def laplace(rows: Rows, params: dict[str, Any]) -> Story:
     result, warned = heard(lambda: laplace_approximation(target.log_density, target.start))
     ground, x, rise = landscape(target)
     truth = marginal(x, rise)
-    frames = [
-        climb_frame(target, calculus, path, i, x, truth, normal=False) for i in range(len(path))
-    ]
-    last = climb_frame(target, calculus, path, len(path) - 1, x, truth, normal=True)
+    view = (target, calculus, path, x, truth)
+    frames = [climb_frame(*view, i, normal=False) for i in range(len(path))]
+    last = climb_frame(*view, len(path) - 1, normal=True)
     frames.append(last._replace(step=len(path), formula=end_words(result)))
     far = float(np.abs(truth - bell(x, result.mode[0], result.cov[0, 0])).sum() * (x[1] - x[0]) / 2)
     verdict = (
@@ -82,17 +87,13 @@ def bell(x: Any, mean: float, variance: float) -> Any:
 
 
 def climb_frame(
-    target: Target, calculus: Any, path: Any, i: int, x: Any, truth: Any, *, normal: bool
+    target: Target, calculus: Any, path: Any, x: Any, truth: Any, i: int, *, normal: bool
 ) -> Frame:
     at = path[i]
     value, gradient = calculus.value(at), calculus.gradient(at)
-    A = -calculus.hessian(at)
+    A, way = -calculus.hessian(at), path[: i + 1].T
     peaked = bool(np.linalg.eigvalsh(A)[0] > 0)
-    marks = [
-        line(path[: i + 1, 0], path[: i + 1, 1], width=1.6),
-        points(path[: i + 1, 0], path[: i + 1, 1], group="accent", size=0.8),
-        points(at[:1], at[1:], group="accent", size=1.7),
-    ]
+    marks = [line(*way, width=1.6), points(*way, group="accent", size=0.8), now_at(at)]
     curves = [line(x, truth, colour="quiet", label="true marginal"), rule_at(float(at[0]))]
     top = float(truth.max())
     if peaked:
@@ -106,13 +107,9 @@ def climb_frame(
     )
     if i + 1 < len(path):
         formula += f" → {vector(path[i + 1])}"
-    numbers = {
-        "log g": float(value),
-        "|gradient|": float(np.hypot(*gradient)),
-        target.names[0]: float(at[0]),
-        target.names[1]: float(at[1]),
-        "curved down everywhere": "yes" if peaked else "no",
-    }
+    numbers = {"log g": float(value), "|gradient|": float(np.hypot(*gradient))}
+    numbers |= dict(zip(target.names, at.tolist(), strict=True))
+    numbers |= {"curved down everywhere": "yes" if peaked else "no"}
     title, box = f"Density of {target.names[0]}", (target.box[0], target.box[1], 0, 1.1 * top)
     alt = "True marginal density and the normal one."
     scene = [
@@ -139,16 +136,9 @@ def metropolis(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     target = make_target(rows, params["target"])
     wide = np.array([target.box[1] - target.box[0], target.box[3] - target.box[2]])
     scale = (params["step"] * wide / 9.0).tolist()  # 1: about a standard deviation of the target
-    chains = metropolis_hastings(
-        target.log_density,
-        target.start,
-        n_draws=params["draws"],
-        n_burn=0,
-        n_chains=1,
-        proposal=GaussianWalk(scale),
-        keep_proposals=True,
-        random_state=seed,
-    )
+    run = partial(metropolis_hastings, n_draws=params["draws"], n_burn=0, n_chains=1)
+    walk = {"proposal": GaussianWalk(scale), "keep_proposals": True, "random_state": seed}
+    chains = run(target.log_density, target.start, **walk)
     ground, _, _ = landscape(target)
     moments = chosen(params["draws"])
     frames = [start_frame(rows, target)]
@@ -179,24 +169,14 @@ def chosen(n: int) -> list[int]:
 
 
 def start_frame(rows: Rows, target: Target) -> Frame:
-    value = target.log_density(target.start)
+    value, held_out = target.log_density(target.start), target.held_out(target.start)
     scene = [
         plane("data", target.draw(target.start[None]), box=rows.box, alt="The start."),
-        parameter_plane(
-            target,
-            [points(target.start[:1], target.start[1:], group="accent", size=1.7)],
-            "The start.",
-        ),
+        parameter_plane(target, [now_at(target.start)], "The start."),
     ]
-    numbers = {
-        "moves": 0,
-        target.names[0]: float(target.start[0]),
-        target.names[1]: float(target.start[1]),
-    }
+    numbers = {"moves": 0, **dict(zip(target.names, target.start.tolist(), strict=True))}
     words = f"start θ = {vector(target.start)}, log g(θ) = {number(value)}"
-    return Frame(
-        0, -float(value), None, words, numbers, {"panels": scene}, target.held_out(target.start)
-    )
+    return Frame(0, -float(value), None, words, numbers, {"panels": scene}, held_out)
 
 
 def walk_frame(rows: Rows, target: Target, chains: Any, t: int, step: int) -> Frame:
@@ -210,29 +190,18 @@ def walk_frame(rows: Rows, target: Target, chains: Any, t: int, step: int) -> Fr
         + ("yes, move" if yes[-1] else f"no, stay at {vector(before)}")
     )
     recent, refused = draws[-SHOWN:], tried[-SHOWN:][~yes[-SHOWN:]][-40:]
+    move, colour = (before, tried[-1]), "accent" if yes[-1] else "warn"
+    ends = [[v] for place in move for v in place]
     marks = [
         line(*draws[-ONE_BY_ONE:].T, colour="quiet", width=0.8),
         points(*recent.T, group=0, size=0.6, label="accepted"),
         points(*refused.T, group="warn", size=0.6, label="rejected"),
-        segments(
-            before[:1],
-            before[1:],
-            tried[-1][:1],
-            tried[-1][1:],
-            arrow=True,
-            width=1.6,
-            colour="accent" if yes[-1] else "warn",
-            dashed=not yes[-1],
-        ),
-        points(draws[-1][:1], draws[-1][1:], group="accent", size=1.7, label="now"),
+        segments(*ends, arrow=True, width=1.6, colour=colour, dashed=not yes[-1]),
+        now_at(draws[-1], label="now"),
     ]
-    numbers = {
-        "moves": t,
-        "accepted": f"{int(yes.sum())} of {t}",
-        "log r": float(max(new - old, -1e6)),
-        f"mean {target.names[0]}": float(draws[:, 0].mean()),
-        f"mean {target.names[1]}": float(draws[:, 1].mean()),
-    }
+    means = {f"mean {name}": float(draws[:, j].mean()) for j, name in enumerate(target.names)}
+    numbers = {"moves": t, "accepted": f"{int(yes.sum())} of {t}"}
+    numbers |= {"log r": float(max(new - old, -1e6)), **means}
     alt = "The rows and the last draws of the parameters."
     scene = [
         plane("data", target.draw(draws[-LINES:]), box=rows.box, alt=alt),
@@ -254,15 +223,12 @@ def trace_panel(target: Target, draws: Any, n: int) -> Any:
 def verdict(target: Target, chains: Any) -> str:
     """What the chain saw of the posterior."""
     draws = chains.draws[0]
-    half = draws[len(draws) // 2 :]
-    rate = float(chains.acceptance_rate[0])
-    words = f"{number(rate)} of {len(draws)} moves were accepted; "
+    words = f"{number(chains.acceptance_rate[0])} of {len(draws)} moves were accepted; "
     if len(draws) >= 8:
-        worth = float(np.min(chains.ess))
-        words += f"the draws are worth about {number(worth, 2)} independent ones. "
+        worth = number(float(np.min(chains.ess)), 2)
+        words += f"the draws are worth about {worth} independent ones. "
     if target.names[0] == "m₁":
-        side = draws[:, 0] < draws[:, 1]
-        share = float(side.mean())
-        words += f"By symmetry m₁ < m₂ has probability 0.5; the chain says {number(share)}."
-        return words
-    return words + f"The mean of the second half is {vector(half.mean(axis=0))}."
+        share = number(float((draws[:, 0] < draws[:, 1]).mean()))
+        return f"{words}By symmetry m₁ < m₂ has probability 0.5; the chain says {share}."
+    half = draws[len(draws) // 2 :]
+    return f"{words}The mean of the second half is {vector(half.mean(axis=0))}."

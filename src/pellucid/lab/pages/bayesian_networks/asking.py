@@ -4,46 +4,44 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.lab.drawing import number
-from pellucid.lab.pages.bayesian_networks.parts import (
-    Case,
-    belief_panel,
-    beliefs,
-    cpt_panel,
-    net_panel,
-)
+from pellucid.lab.drawing import number, short
+from pellucid.lab.pages.bayesian_networks import parts
+from pellucid.lab.pages.bayesian_networks.parts import Case, belief_panel, beliefs, net_panel
 from pellucid.lab.scene import table
 from pellucid.lab.trace import Frame, Trace
 
 MOST = 60
+EMPTY: dict[str, Any] = {"kind": "none", "panels": []}
+CARD_OF_PATHS = {
+    "representation": "a directed acyclic graph",
+    "evaluation": "a path is open unless a node on it blocks it",
+    "optimisation": "reachability over (node, direction of arrival)",
+}
 
 
 def evidence_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     """First the prior of every variable, causes first; then the evidence, effects first."""
     network = case.network
     prior = beliefs(network, {})
-    frames = [
-        _prior(case, name, prior, i) for i, name in enumerate(network.dag_.topological_order())
-    ]
+    order = network.dag_.topological_order()
+    frames = [_prior(case, name, prior, i) for i, name in enumerate(order)]
     told: dict[str, Any] = {}
     for name, state in case.evidence.items():
         frames.append(_told(case, told, name, state, len(frames)))
         told[name] = state
     last = beliefs(network, told)[case.query]
-    return Trace(
-        "BayesianNetwork",
-        params,
-        {"kind": "none", "panels": []},
-        network.card().to_dict(),
-        tuple(frames),
-        f"Evidence in the network {case.name}",
-        "log-probability of the evidence",
+    title, objective = f"Evidence in the network {case.name}", "log-probability of the evidence"
+    verdict = (
         f"P({case.query} = {case.yes(case.query)}) was {number(prior[case.query])} before "
-        f"any evidence and is {number(last)} now.",
+        f"any evidence and is {number(last)} now."
+    )
+    code = (
         f"import numpy as np\n\n{case.code}model = network\nevidence = {told!r}\n"
         f"answer = model.query({case.query!r}, evidence)\n"
-        "objective = float(np.log(model.probability(evidence)))\n",
+        "objective = float(np.log(model.probability(evidence)))\n"
     )
+    words = (title, objective, verdict, code)
+    return Trace("BayesianNetwork", params, EMPTY, network.card().to_dict(), tuple(frames), *words)
 
 
 def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
@@ -64,10 +62,10 @@ def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
     title = "Prior, from causes to effects"
     panels = [
         net_panel(case, {n: shown.get(n, 0.0) for n in prior}, {}, path=(name,), title=title),
-        cpt_panel(case, name, {}),
+        parts.cpt_panel(case, name, {}),
         belief_panel(case, prior, prior),
     ]
-    numbers = {"variable": name, f"P({yes})": float(f"{prior[name]:.4g}"), "parents": len(parents)}
+    numbers = {"variable": name, f"P({yes})": short(prior[name]), "parents": len(parents)}
     return Frame(i, 0.0, None, formula, numbers, {"panels": panels})
 
 
@@ -83,19 +81,15 @@ def _told(case: Case, told: dict[str, Any], name: str, state: Any, i: int) -> Fr
         f"P({query} = {yes} | {said}) = P(both) / P(evidence) = {number(both)} / {number(p)} = "
         f"{number(after[query])}"
     )
+    title = f"{name} = {state} is told; lit: the path to {query}"
     panels = [
-        net_panel(
-            case, after, now, path=path, title=f"{name} = {state} is told; lit: the path to {query}"
-        ),
+        net_panel(case, after, now, path=path, title=title),
         belief_panel(case, before, after),
-        cpt_panel(case, name, now),
+        parts.cpt_panel(case, name, now),
     ]
-    numbers = {
-        "told": f"{name} = {state}",
-        "P(evidence)": float(f"{p:.4g}"),
-        f"P({query}) before": float(f"{before[query]:.4g}"),
-        f"P({query}) now": float(f"{after[query]:.4g}"),
-    }
+    numbers = {"told": f"{name} = {state}", "P(evidence)": short(p)}
+    numbers[f"P({query}) before"] = short(before[query])
+    numbers[f"P({query}) now"] = short(after[query])
     return Frame(i, float(np.log(p)), None, formula, numbers, {"panels": panels})
 
 
@@ -116,32 +110,23 @@ def separation_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     for name in [None, *evidence]:
         if name is not None:
             told = {**told, name: evidence[name]}
-        frames += [
-            _path(case, a, b, path, paths, told, len(frames) + j) for j, path in enumerate(paths)
-        ]
-        frames.append(_judged(case, a, b, paths, told, len(frames)))
+        first = len(frames)
+        frames += [_path(case, path, paths, told, first + j) for j, path in enumerate(paths)]
+        frames.append(_judged(case, paths, told, len(frames)))
     frames = frames[:MOST]
     free = case.network.dag_.d_separated(a, b, list(told))
     given = f" given {', '.join(told)}" if told else ""
-    return Trace(
-        "DAG",
-        params,
-        {"kind": "none", "panels": []},
-        {
-            "representation": "a directed acyclic graph",
-            "evaluation": "a path is open unless a node on it blocks it",
-            "optimisation": "reachability over (node, direction of arrival)",
-        },
-        tuple(frames),
-        f"d-separation of {a} and {b}",
-        f"how much P({b}) depends on {a}",
-        f"{a} and {b} are {'d-separated: independent' if free else 'd-connected'}{given}.",
+    title, objective = f"d-separation of {a} and {b}", f"how much P({b}) depends on {a}"
+    verdict = f"{a} and {b} are {'d-separated: independent' if free else 'd-connected'}{given}."
+    code = (
         f"{case.code}result = network.dag_.d_separated({a!r}, {b!r}, {list(told)!r})\n"
         f"evidence = {told!r}\n"
         f"p = [network.query({b!r}, {{**evidence, {a!r}: s}}).values[0] "
         f"for s in network.states_[{a!r}]]\n"
-        "objective = float(abs(p[0] - p[1]))\n",
+        "objective = float(abs(p[0] - p[1]))\n"
     )
+    words = (title, objective, verdict, code)
+    return Trace("DAG", params, EMPTY, CARD_OF_PATHS, tuple(frames), *words)
 
 
 def _paths(dag: Any, so_far: list[str], end: str) -> Any:
@@ -158,63 +143,47 @@ def _blocks(dag: Any, path: list[str], told: dict[str, Any]) -> list[tuple[str, 
     """(node, how the edges meet there, whether it blocks)."""
     found = []
     for left, node, right in zip(path, path[1:], path[2:], strict=False):
-        kind = dag.connection(left, node, right)
-        seen = node in told
+        kind, blocked = dag.connection(left, node, right), node in told
         if kind == "head-to-head":
-            blocked = not seen and not (dag.descendants(node) & set(told))
-        else:
-            blocked = seen
+            blocked = not blocked and not (dag.descendants(node) & set(told))
         found.append((node, kind, blocked))
     return found
 
 
-def _apart(case: Case, a: str, b: str, told: dict[str, Any]) -> tuple[float, float]:
-    """P(b = first state) for the two states of a."""
-    states = case.network.states_[a]
-    found = [float(case.network.query(b, {**told, a: s}).values[0]) for s in states]
-    return found[0], found[1]
+def _apart(case: Case, told: dict[str, Any]) -> tuple[float, float]:
+    """P(query = first state) for the two states of the other end."""
+    states = case.network.states_[case.begin]
+    first, second = (case.network.query(case.query, {**told, case.begin: s}) for s in states)
+    return float(first.values[0]), float(second.values[0])
 
 
-def _path(
-    case: Case, a: str, b: str, path: list[str], paths: Any, told: dict[str, Any], i: int
-) -> Frame:
+def _path(case: Case, path: list[str], paths: Any, told: dict[str, Any], i: int) -> Frame:
     blocks = _blocks(case.network.dag_, path, told)
     open_ = not any(blocked for _, _, blocked in blocks)
-    first, second = _apart(case, a, b, told)
-    rows = [
-        [node, kind, "yes" if node in told else "no", "blocks" if blocked else "open"]
-        for node, kind, blocked in blocks
-    ]
-    said = "; ".join(
-        f"{node} ({kind}) {'blocks' if blocked else 'is open'}" for node, kind, blocked in blocks
-    )
+    first, second = _apart(case, told)
+    rows, said = [], []
+    for node, kind, blocked in blocks:
+        rows.append([node, kind, "yes" if node in told else "no", "blocks" if blocked else "open"])
+        said.append(f"{node} ({kind}) {'blocks' if blocked else 'is open'}")
     formula = f"path {paths.index(path) + 1} of {len(paths)}, {' – '.join(path)}: "
-    formula += f"{said or 'an edge is always open'} → {'open' if open_ else 'blocked'}"
+    formula += f"{'; '.join(said) or 'an edge is always open'} → {'open' if open_ else 'blocked'}"
+    columns = ["node", "edges meet", "observed", "so it"]
+    title, alt = "The nodes between", "Every node of the path and whether it blocks it."
     panels = [
         net_panel(case, None, told, path=path, title=f"Given {', '.join(told) or 'nothing'}"),
-        table(
-            "table",
-            ["node", "edges meet", "observed", "so it"],
-            rows or [["–", "–", "–", "–"]],
-            title="The nodes between",
-            alt="Every node of the path and whether it blocks it.",
-        ),
+        table("table", columns, rows or [["–", "–", "–", "–"]], title=title, alt=alt),
     ]
-    numbers = {
-        "path": paths.index(path) + 1,
-        "observed": len(told),
-        "open": "yes" if open_ else "no",
-    }
+    place, known = paths.index(path) + 1, len(told)
+    numbers = {"path": place, "observed": known, "open": "yes" if open_ else "no"}
     return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})
 
 
-def _judged(case: Case, a: str, b: str, paths: Any, told: dict[str, Any], i: int) -> Frame:
-    dag = case.network.dag_
+def _judged(case: Case, paths: Any, told: dict[str, Any], i: int) -> Frame:
+    dag, a, b = case.network.dag_, case.begin, case.query
     path = dag.active_path(a, b, list(told))
-    first, second = _apart(case, a, b, told)
-    yes = case.yes(b)
+    first, second = _apart(case, told)
+    yes, states = case.yes(b), case.network.states_[a]
     given = "".join(f", {n} = {s}" for n, s in told.items())
-    states = case.network.states_[a]
     formula = (
         f"P({b} = {yes} | {a} = {states[0]}{given}) = {number(first)}, "
         f"P({b} = {yes} | {a} = {states[1]}{given}) = {number(second)}: "
@@ -230,10 +199,7 @@ def _judged(case: Case, a: str, b: str, paths: Any, told: dict[str, Any], i: int
         net_panel(case, None, told, path=path or (), title=f"Given {', '.join(told) or 'nothing'}"),
         table("table", ["path", "state"], rows, title="All paths", lit_rows=lit_rows, alt=alt),
     ]
-    numbers = {
-        "observed": len(told),
-        "open paths": sum(row[1] == "open" for row in rows),
-        "d-separated": "yes" if path is None else "no",
-        "difference": float(f"{abs(first - second):.4g}"),
-    }
+    numbers = {"observed": len(told), "open paths": len(lit_rows)}
+    numbers |= {"d-separated": "yes" if path is None else "no"}
+    numbers |= {"difference": short(abs(first - second))}
     return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})

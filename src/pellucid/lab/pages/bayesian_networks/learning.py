@@ -9,15 +9,8 @@ from sklearn.base import BaseEstimator
 from pellucid.graphical.learning.learn_tables import DirichletPrior
 from pellucid.graphical.network.network import BayesianNetwork
 from pellucid.lab.drawing import number
-from pellucid.lab.pages.bayesian_networks.parts import (
-    HIDDEN,
-    PLACES,
-    Case,
-    beliefs,
-    cpt_panel,
-    net_panel,
-    zeros_of,
-)
+from pellucid.lab.pages.bayesian_networks import parts
+from pellucid.lab.pages.bayesian_networks.parts import HIDDEN, Case, beliefs, cpt_panel, net_panel
 from pellucid.lab.scene import Panel, line, plane, points, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.plots.panels.replay import watched
@@ -68,7 +61,7 @@ def _model(case: Case, prior: Any, **more: Any) -> Any:
 
 def _counts_verdict(model: BaseEstimator, test: Any, last: Frame) -> str:
     lost = int(np.isneginf(model.score_samples(test)).sum())
-    zeros = zeros_of(model)
+    zeros = parts.zeros_of(model)
     if lost:
         return (
             f"{zeros} cells of the tables are 0, and {lost} of {TESTS} new rows are impossible "
@@ -118,7 +111,7 @@ def _counted(
     ]
     numbers = {
         "rows": len(rows),
-        "cells that are 0": zeros_of(model),
+        "cells that are 0": parts.zeros_of(model),
         "new rows impossible": int(lost.sum()),
         "answer": _answer(case, model)[1],
         "true answer": number(beliefs(case.network, case.evidence)[focus]),
@@ -151,7 +144,7 @@ def _truth_panel() -> Panel:
 
 
 def _cells(case: Case, model: BaseEstimator) -> Panel:
-    names = list(PLACES[case.name])
+    names = list(parts.PLACES[case.name])
     x = np.concatenate([np.ravel(case.network.cpds_[n].values) for n in names])
     y = np.concatenate([_aligned(case, model, n) for n in names])
     return plane("truth", [points(x, y, group=0, ring=y == 0, label="a cell (ring: learned 0)")])
@@ -279,7 +272,7 @@ def _em_round(
         "objective per row": round(float(values[i + 1]), 5),
         f"{focus} observed in": seen,
         f"E[N({focus})]": float(f"{N[:, 0].sum():.4g}"),
-        "cells that are 0": zeros_of(model),
+        "cells that are 0": parts.zeros_of(model),
     }
     held = float(score.mean()) if np.isfinite(score).all() else None
     gap = float(values[i + 1] - values[i])

@@ -5,13 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.lab.drawing import number, signed
-from pellucid.lab.pages.control.parts import (
-    World,
-    truth_marks,
-    truth_panel,
-    values_frame,
-    values_panel,
-)
+from pellucid.lab.pages.control import parts
+from pellucid.lab.pages.control.parts import World, truth_marks, truth_panel, values_frame
 from pellucid.lab.scene import Panel, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy
@@ -218,7 +213,7 @@ def _panels(
         lit = [(rows.index(s), 1)] if s >= 0 else []
     title, alt = "What the agent knows", "The agent's table for states on the way of this episode."
     return [
-        values_panel(world, U, limit, policy=policy, walk=path or None, focus=s),
+        parts.values_panel(world, U, limit, policy=policy, walk=path or None, focus=s),
         truth_marks(run.truth[open_], U[open_], seen[open_]),
         table("table", ["state", *_columns(run)], cells, title=title, lit=lit, alt=alt),
     ]

@@ -12,20 +12,8 @@ import numpy as np
 from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
 from pellucid.lab.page import LabData, given, make_page, read_presets
-from pellucid.lab.pages.descent.parts import (
-    METHODS,
-    Problem,
-    clipped,
-    critical,
-    data_panel,
-    finite_rows,
-    level_panel,
-    make_problem,
-    noisy_line,
-    parameter_box,
-    rate_panel,
-    solver_of,
-)
+from pellucid.lab.pages.descent import parts
+from pellucid.lab.pages.descent.parts import METHODS, Problem, clipped, critical, noisy_line
 from pellucid.lab.scene import line, plane, points, segments
 from pellucid.lab.trace import Frame, Trace
 
@@ -33,26 +21,26 @@ from pellucid.lab.trace import Frame, Trace
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """Descend from the start that is set, one frame per update."""
     assert data is not None
-    problem = make_problem(data, params["scaled"])
-    solver, text = solver_of(params, len(problem.y))
+    problem = parts.make_problem(data, params["scaled"])
+    solver, text = parts.solver_of(params, len(problem.y))
     newton = params["method"] == "Newton"
     made = {} if newton else {"record": "update"}
     start = [params["b0"], params["w0"]]
     result, warned = heard(lambda: solver.minimise(problem.f, start, **made))
-    other = [] if newton else heard(lambda: [rate_panel(problem, params)])[0]
-    rows = finite_rows(result.history, params["steps"])
+    other = [] if newton else heard(lambda: [parts.rate_panel(problem, params)])[0]
+    rows = parts.finite_rows(result.history, params["steps"])
     if len(rows) < 2:
         limit, words = critical(problem, params)
         raise ValueError(
             f"the first step with rate {params['rate']:g} leads far out; the limit {words} is "
             f"{limit:.3g}: lower the rate or standardise x"
         )
-    box = parameter_box(problem, rows)
+    box = parts.parameter_box(problem, rows)
     frames = tuple(frame_of(problem, params, rows, i, box) for i in range(len(rows)))
     return Trace(
         type(solver).__name__,
         params,
-        told(data, "values", [data_panel(data), level_panel(problem, box), *other]),
+        told(data, "values", [parts.data_panel(data), parts.level_panel(problem, box), *other]),
         card_of(params, problem, result),
         frames,
         "Gradient descent, SGD, Newton",

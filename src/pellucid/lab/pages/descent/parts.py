@@ -5,19 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid import solvers
 from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import heard
 from pellucid.lab.page import LabData, hold_out
 from pellucid.lab.scene import contours, line, plane, points, rule
 from pellucid.linear import LinearRegression
-from pellucid.solvers import (
-    GradientDescent,
-    InverseScaling,
-    LinearObjective,
-    Momentum,
-    Newton,
-    learning_rate_range,
-)
+from pellucid.solvers import GradientDescent, InverseScaling, LinearObjective, Momentum, Newton
 
 METHODS = {
     "gradient descent": "gradient descent with the gradient over all rows",
@@ -59,7 +53,7 @@ def make_problem(data: LabData, scaled: bool) -> Problem:
         raise ValueError("all training rows have the same x: a line needs two different ones")
     shift, width = (float(x.mean()), float(x.std())) if scaled else (0.0, 1.0)
     f = _cost((x - shift) / width, y)
-    rates = learning_rate_range(f, [0.0, 0.0])
+    rates = solvers.learning_rate_range(f, [0.0, 0.0])
     found, _ = heard(lambda: LinearRegression().fit(((x - shift) / width)[:, None], y))
     best = np.r_[found.intercept_, found.coef_]
     X_test, y_test = data.test

@@ -6,17 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import LEAST, log_loss, number
-from pellucid.lab.pages.ensembles.parts import (
-    CELLS,
-    Plane,
-    curve_panel,
-    member_panel,
-    start_frame,
-    vote_panel,
-    weighed_rows,
-    wide,
-    wrong,
-)
+from pellucid.lab.pages.ensembles import parts
+from pellucid.lab.pages.ensembles.parts import CELLS, Plane, member_panel, start_frame, wide, wrong
 from pellucid.lab.scene import bars, heat, plane, regions
 from pellucid.lab.trace import Frame
 
@@ -57,10 +48,10 @@ def adaptive(where: Plane, model: BaseEstimator) -> list[Frame]:
         }
         marks = [
             regions(np.asarray(said["cells"], int).reshape(CELLS, CELLS), where.box),
-            *weighed_rows(where, before * n),
+            *parts.weighed_rows(where, before * n),
         ]
         scene = [
-            vote_panel(where, votes["cells"].argmax(axis=1), m + 1),
+            parts.vote_panel(where, votes["cells"].argmax(axis=1), m + 1),
             member_panel(
                 where,
                 marks,
@@ -141,7 +132,7 @@ def tree_frame(
     far = max(float(np.abs(values).max()), LEAST)
     marks = [
         heat(values.reshape(CELLS, CELLS), where.box, low=-far, high=far, diverging=True),
-        *weighed_rows(where, residual / max(mean, LEAST)),
+        *parts.weighed_rows(where, residual / max(mean, LEAST)),
     ]
     numbers = {
         "trees": m + 1,
@@ -158,13 +149,13 @@ def tree_frame(
     )
     top = 1.15 * max(*curves["held-out"], *curves["training"])
     scene = [
-        vote_panel(where, stage[0].argmax(axis=1), m + 1),
+        parts.vote_panel(where, stage[0].argmax(axis=1), m + 1),
         member_panel(
             where,
             marks,
             f"Tree {m + 1} fits the residuals y − p",
             "What the newest tree adds; rows with large residuals are larger.",
         ),
-        curve_panel(curves, model.n_estimators, "Log loss", top),
+        parts.curve_panel(curves, model.n_estimators, "Log loss", top),
     ]
     return Frame(m + 1, loss, None, formula, numbers, {"panels": scene}, test)

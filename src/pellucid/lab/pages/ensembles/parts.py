@@ -84,9 +84,7 @@ def make_model(params: dict[str, Any], seed: int) -> tuple[Any, str]:
 
 
 def fitted(model: BaseEstimator, where: Plane) -> Any:
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # frames say if it ends early
+    with warnings.catch_warnings(action="ignore"):  # frames say if it ends early
         return model.fit(where.X, where.y)
 
 

@@ -8,16 +8,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from pellucid.evaluation import cv_summary
 from pellucid.lab.drawing import heard, hushed, literals, number
-from pellucid.lab.pages.judging.parts import (
-    ALL,
-    LEARNERS,
-    Judged,
-    Rows,
-    area_of,
-    error,
-    make,
-    wheel,
-)
+from pellucid.lab.pages.judging import parts
+from pellucid.lab.pages.judging.parts import ALL, LEARNERS, Judged, Rows, area_of, error, wheel
 from pellucid.lab.scene import bars, plane, points, rule
 from pellucid.lab.trace import Frame
 
@@ -30,7 +22,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     if least < k:
         raise ValueError(f"{k} folds need {k} rows of each class, the smaller class has {least}")
     cut = list(StratifiedKFold(k, shuffle=True, random_state=0).split(X, y))
-    models, warned = heard(lambda: [make(learner).fit(X[a], y[a]) for a, _ in cut])
+    models, warned = heard(lambda: [parts.make(learner).fit(X[a], y[a]) for a, _ in cut])
     train = [error(m, X[a], y[a]) for m, (a, _) in zip(models, cut, strict=True)]
     test = [error(m, X[b], y[b]) for m, (_, b) in zip(models, cut, strict=True)]
     fold = np.empty(len(y), int)

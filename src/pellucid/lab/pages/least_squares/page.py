@@ -14,19 +14,8 @@ from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, slider
 from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages.least_squares.parts import (
-    COLUMNS,
-    MODELS,
-    Problem,
-    ball_mark,
-    formula_of,
-    loss_panel,
-    make_problem,
-    path_of,
-    path_panel,
-    plane_box,
-    squares,
-)
+from pellucid.lab.pages.least_squares import parts
+from pellucid.lab.pages.least_squares.parts import COLUMNS, MODELS, Problem, ball_mark, formula_of
 from pellucid.lab.scene import line, plane, points, rule
 from pellucid.lab.trace import Frame, Trace
 
@@ -38,19 +27,19 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """Follow the path of a method; one frame per place."""
     assert data is not None
     method = params["method"]
-    problem = make_problem(data, params["columns"])
+    problem = parts.make_problem(data, params["columns"])
     alpha = params["alpha"]
-    at, models = path_of(problem, method, alpha, 60 if method == "least squares" else FRAMES)
+    at, models = parts.path_of(problem, method, alpha, 60 if method == "least squares" else FRAMES)
     thetas = np.array([problem.theta(model) for model in models])
     q = {"ridge": 2, "lasso": 1}.get(method, 0) if problem.Z.shape[1] == 2 else 0
-    boxes = data_box(data), plane_box(thetas, q)
+    boxes = data_box(data), parts.plane_box(thetas, q)
     frames = tuple(
         frame_of(problem, method, i, at, models[i], thetas, boxes) for i in range(len(models))
     )
     static = [
         data_panel(data, boxes[0]),
-        loss_panel(problem, boxes[1], equal=q > 0),
-        path_panel(problem, method, at, thetas),
+        parts.loss_panel(problem, boxes[1], equal=q > 0),
+        parts.path_panel(problem, method, at, thetas),
     ]
     return Trace(
         type(models[-1]).__name__,
@@ -94,7 +83,7 @@ def frame_of(
     grid = np.linspace(left, right, 60)
     reach = boxes[0][3] - boxes[0][2]
     curve = np.clip(model.predict(problem.design(grid)), boxes[0][2] - reach, boxes[0][3] + reach)
-    seen = [*squares(problem, model, m, boxes[0]), line(grid, curve, label="fit")]
+    seen = [*parts.squares(problem, model, m, boxes[0]), line(grid, curve, label="fit")]
     if rows:
         new = slice(int(at[i - 1]) if i else 0, m)
         ring = np.ones(m - new.start, bool)

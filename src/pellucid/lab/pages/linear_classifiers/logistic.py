@@ -6,13 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.lab.drawing import class_shades, heard, hushed, literals, number, vector
-from pellucid.lab.pages.linear_classifiers.parts import (
-    Rows,
-    Steps,
-    boundary,
-    sigmoid_panel,
-    sigmoid_rows,
-)
+from pellucid.lab.pages.linear_classifiers import parts
+from pellucid.lab.pages.linear_classifiers.parts import Rows, Steps, boundary, sigmoid_panel
 from pellucid.lab.scene import contours, lattice, line, plane, points, segments
 from pellucid.lab.trace import Frame
 from pellucid.linear import LogisticRegression
@@ -121,7 +116,7 @@ def frame_of(
         {
             "panels": [
                 plane("data", [shade, *boundary(b, w, rows.box)]),
-                sigmoid_rows(score, rows.y),
+                parts.sigmoid_rows(score, rows.y),
                 plane("weights", drawn),
             ]
         },

@@ -8,21 +8,10 @@ from sklearn.base import BaseEstimator
 
 from pellucid import SVC, MaximumMarginClassifier
 from pellucid.kernel import GaussianKernel, LinearKernel, NotSeparableError, PolynomialKernel
+from pellucid.lab import scene
 from pellucid.lab.drawing import held_rows, number, row_points
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import (
-    area,
-    around,
-    bars,
-    contours,
-    heat,
-    lattice,
-    line,
-    plane,
-    points,
-    rule,
-    segments,
-)
+from pellucid.lab.scene import area, around, bars, contours, heat, line, plane, points, rule
 from pellucid.lab.trace import Frame
 from pellucid.plots.panels.replay import watched
 
@@ -68,7 +57,7 @@ def make_table(data: LabData, params: dict[str, Any]) -> Table:
         )
     test = held if held.any() else ~held
     box = around(data.X)
-    kernel, grid = make_kernel(params), lattice(box, CELLS)
+    kernel, grid = make_kernel(params), scene.lattice(box, CELLS)
     return Table(data, data.X[~held], data.y[~held], data.X[test], data.y[test], kernel, box, grid)
 
 
@@ -156,7 +145,7 @@ def lift_panel(table: Table, model: BaseEstimator, turn: float) -> Any:
     x, y = seen(P, turn)
     base = seen(np.column_stack([P[:, :2], np.zeros(len(P))]), turn)
     support = np.isin(np.arange(len(P)), model.support_)
-    marks += [segments(*base, x, y, width=0.6), points(x, y, group=table.y, ring=support)]
+    marks += [scene.segments(*base, x, y, width=0.6), points(x, y, group=table.y, ring=support)]
     side = 1.45 * max(reach, 1e-12)
     title = "Lifted: (x₁² − x₂², 2 x₁x₂, x₁² + x₂²)/√2"
     box = (-side, side, -0.45 * side, max(1.25 * top, 0.5 * side))

@@ -8,18 +8,8 @@ import numpy as np
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import number, quietly, row_points, rows_code, told
 from pellucid.lab.page import LabData
-from pellucid.lab.pages.networks.parts import (
-    accuracy,
-    classes_of,
-    flow_panel,
-    network_panel,
-    sizes_of,
-    start_code,
-    start_network,
-    surface,
-    target,
-    unit_name,
-)
+from pellucid.lab.pages.networks import parts
+from pellucid.lab.pages.networks.parts import accuracy, classes_of, flow_panel, target, unit_name
 from pellucid.lab.scene import around, plane
 from pellucid.lab.trace import Frame, Trace
 from pellucid.neural.mlp_classifier import MLPClassifier
@@ -49,7 +39,7 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     k = classes_of(data.y)
     if len(np.unique(y)) < k:
         raise ValueError("some class has no row left to train on; draw more rows of each class")
-    start = start_network(params, k, seed)
+    start = parts.start_network(params, k, seed)
     rule = Adam() if params["rule"] == "Adam" else None
     solver = GradientDescent(params["rate"], rule, max_iter=params["epochs"], tol=None)
     recorder = Recorder()
@@ -94,9 +84,9 @@ def _frame(data: LabData, params: dict[str, Any], networks: Any, i: int, k: int,
     flow, found = flow_panel(network, X, T)
     formula, edge = _update(networks, i, X, T, params)
     title = "Units: values of the ringed row; lines: weights"
-    units = network_panel(network, _values(network, X[row]), lit_edges=[edge], title=title)
+    units = parts.network_panel(network, _values(network, X[row]), lit_edges=[edge], title=title)
     beside = [flow, units] if params["layers"] > 3 else [units, flow]  # a wide one comes last
-    panels = [plane("rows", surface(network, data, k, row)), *beside]
+    panels = [plane("rows", parts.surface(network, data, k, row)), *beside]
     test, truth = data.test
     held = float(network.loss_value(test, target(truth, k))) if len(test) else None
     numbers: dict[str, Any] = {
@@ -118,7 +108,7 @@ def _update(networks: Any, i: int, X: ArrayLike, T: Any, params: dict[str, Any])
     layer = int(np.argmax([float(np.abs(g).max()) for g in gradients]))
     g = gradients[layer]
     a, b = (int(v) for v in np.unravel_index(np.abs(g).argmax(), g.shape))
-    sizes = sizes_of(before)
+    sizes = parts.sizes_of(before)
     name = f"w({unit_name(layer, a, sizes)} → {unit_name(layer + 1, b, sizes)})"
     old, slope = float(before.weights[layer][a, b]), float(g[a, b])
     edge = (layer, a, b)
@@ -158,7 +148,7 @@ def _code(data: LabData, params: dict[str, Any], k: int, seed: int, loud: bool) 
     adam = params["rule"] == "Adam"
     rule = "Adam()" if adam else "None"
     fit = (
-        start_code(params, k, seed)
+        parts.start_code(params, k, seed)
         + f"solver = GradientDescent({params['rate']!r}, {rule}, max_iter={params['epochs']}, "
         f"tol=None)\nmodel = MLPClassifier(start, solver=solver, alpha=0.0, "
         f"random_state={seed}).fit(X, y)\n"

@@ -8,16 +8,8 @@ import numpy as np
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import literal, number, quietly, row_points, told
 from pellucid.lab.page import LabData
-from pellucid.lab.pages.networks.parts import (
-    classes_of,
-    network_panel,
-    sizes_of,
-    start_code,
-    start_network,
-    surface,
-    target,
-    unit_name,
-)
+from pellucid.lab.pages.networks import parts
+from pellucid.lab.pages.networks.parts import classes_of, network_panel, surface, target, unit_name
 from pellucid.lab.scene import Panel, around, plane, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.neural.training.training import train
@@ -32,7 +24,7 @@ class _Pass:
 
     def __init__(self, network: Any, x: ArrayLike, t: Any, names: list[str]) -> None:
         self.network, self.names = network, names
-        self.sizes = sizes_of(network)
+        self.sizes = parts.sizes_of(network)
         trace = network.trace(x)
         self.values = [trace.inputs[0], *(post[0] for post in trace.post)]
         self.sums = [pre[0] for pre in trace.pre]
@@ -49,7 +41,7 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     row = min(params["row"], len(X)) - 1
     x, t = X[row : row + 1], target(y[row : row + 1], k)
     with warnings.catch_warnings(action="ignore"):  # equal weights are what one preset shows
-        network = start_network(params, k, seed)
+        network = parts.start_network(params, k, seed)
         frames: list[Frame] = []
         for _ in range(UPDATES):
             flow = _Pass(network, x, t, [params["activation"]] * params["layers"])
@@ -86,7 +78,7 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
 def _code(data: LabData, params: dict[str, Any], k: int, seed: int, row: int) -> str:
     X, y = data.train
     fit = (
-        start_code(params, k, seed)
+        parts.start_code(params, k, seed)
         + f"solver = GradientDescent({params['rate']!r}, max_iter={UPDATES}, tol=None)\n"
         "result = train(start, x, t, solver=solver)\n"
     )

@@ -6,28 +6,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.runtime.random import generator
-from pellucid.decomposition.probabilistic import (
-    Loadings,
-    ProbabilisticPCA,
-    em_start,
-    log_likelihood,
-    principal_axes,
-)
+from pellucid.decomposition import probabilistic
+from pellucid.decomposition.probabilistic import Loadings, ProbabilisticPCA, log_likelihood
+from pellucid.lab import scene
 from pellucid.lab.drawing import held_rows, literal, number, quietly, told, vector
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import (
-    Mark,
-    Panel,
-    around,
-    bars,
-    contours,
-    ellipse,
-    line,
-    plane,
-    points,
-    rule,
-    segments,
-)
+from pellucid.lab.scene import Mark, Panel, around, bars, contours, line, plane, points, rule
 from pellucid.lab.trace import Frame, Trace
 from pellucid.plots.panels.replay import watched
 
@@ -58,7 +42,7 @@ def scree(values: np.ndarray, noise: float | None = None) -> list[Mark]:
 
 
 def feet(X: np.ndarray, F: Any) -> Mark:
-    return segments(X[:, 0], X[:, 1], F[:, 0], F[:, 1], colour="quiet")
+    return scene.segments(X[:, 0], X[:, 1], F[:, 0], F[:, 1], colour="quiet")
 
 
 def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
@@ -67,7 +51,7 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     model = ProbabilisticPCA(1, solver="em", tol=1e-5, max_iter=ROUNDS, random_state=seed)
     fitted, recorder = watched(model, X)
     S = np.cov(X.T, bias=True)
-    start = principal_axes(em_start(S, 1, generator(seed)))
+    start = probabilistic.principal_axes(probabilistic.em_start(S, 1, generator(seed)))
     states = [start] + [
         Loadings(one.loadings_, one.noise_variance_) for one in next(iter(recorder.runs.values()))
     ]
@@ -165,7 +149,7 @@ def _round(
     value = log_likelihood(S, states[k], len(X)) / len(X)
     away = mean + 3 * np.outer([-1.0, 1.0], w)
     marks = [
-        *ellipse(mean, np.outer(w, w) + s2 * np.eye(2)),
+        *scene.ellipse(mean, np.outer(w, w) + s2 * np.eye(2)),
         feet(X, F),
         line(away[:, 0], away[:, 1], label="μ + W z"),
         points(F[:, 0], F[:, 1], group=0, size=0.6, label="μ + W E[z | x]"),
